@@ -1,0 +1,110 @@
+"""Evaluation: all that one scoring found, as the reports show it. Plain data, no logic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from karat.core.scores import Scores
+from karat.core.types import TestSet
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What an input was taken for: printed first, so that no guess stays hidden."""
+
+    place: str  # file name, or "results (dict)"
+    format: str  # registered name of the format
+    what: str  # "120 questions, 3 kinds", "bm25: 7,000 hits for 120 questions"
+    notes: tuple[str, ...] = ()  # what the reader decided or noticed
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Which matcher was used and what share of the relevant gold units it found among the hits of each system."""
+
+    matcher: str
+    unit: str  # "chunk", "document", "page", ...
+    why: str
+    share: Mapping[str, float]  # system -> share of relevant gold units that stand anywhere in its hits
+    others: Mapping[str, float] = field(default_factory=dict)  # matcher -> share, where it would match
+    suggestion: str | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One measure of one system over all questions or over a slice of them. None: there is no such number."""
+
+    system: str
+    measure: str
+    n: int  # questions with a value
+    n_undefined: int
+    n_failed: int
+    mean: float | None = None
+    low: float | None = None  # 95% interval of the mean
+    high: float | None = None
+    worst: float | None = None  # the mean with failed rows at the measure's lower or upper bound; None unless n_failed
+    best: float | None = None
+    std: float | None = None
+    min: float | None = None
+    q25: float | None = None
+    q50: float | None = None
+    q75: float | None = None
+    max: float | None = None
+    slice: str | None = None  # "kind"
+    value: str | None = None  # "factual"; "(none)" for questions without one
+    band: str | None = None
+    meaning: str | None = None  # of the band
+    spread: str | None = None  # one sentence on spread and skew
+
+
+@dataclass(frozen=True)
+class Target:
+    """A value to reach, whether it was, and the highest this gold allows."""
+
+    system: str
+    measure: str
+    threshold: float
+    value: float | None
+    met: bool | None
+    ceiling: float
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Seconds, tokens or cost of a system over the rows where they are known."""
+
+    system: str
+    what: str  # "seconds", "seconds retrieve", "tokens", "cost_usd"
+    n: int
+    mean: float
+    p50: float
+    p95: float
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something the reader of the table must know: a guard that fired, a dialect's meaning, a loss."""
+
+    level: Literal["info", "warning"]
+    text: str
+    guard: str | None = None  # name of the guard, when one fired
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Everything a report shows. `summaries` has the whole set first, then the slices."""
+
+    testset: TestSet
+    scores: Scores
+    summaries: tuple[Summary, ...]
+    taken: tuple[Taken, ...] = ()
+    matching: Matching | None = None
+    targets: tuple[Target, ...] = ()
+    usage: tuple[Usage, ...] = ()
+    verdicts: Mapping[str, str] = field(default_factory=dict)  # system -> one line
+    notes: tuple[Note, ...] = ()
+    dialect: str = "karat"
+    ranked: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)  # system -> ids per question
+    answers: Mapping[str, Sequence[str | None]] = field(default_factory=dict)

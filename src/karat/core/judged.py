@@ -1,0 +1,187 @@
+"""Judged: the meeting of runs and gold, holding only the hits whose units are judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from karat.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+Repeats = Literal["once", "collapse", "count"]
+Cut = "int | Ints | None"
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Crediting slots of a view: one entry per (pair, rank), ordered by pair, then rank."""
+
+    pair: Ints
+    rank: Ints
+    gain: Ints  # highest grade the slot credits
+    units: Ints  # relevant units it credits for the first time
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Where the judged units of each question stand in each system's list.
+
+    A pair is system * len(questions) + question. One entry of `pair`, `rank`, `grade`, `new` is a judged unit in
+    a slot; entries are ordered by pair, then rank. `new` is False where an earlier slot held the same unit.
+    `gold_question` and `gold_grade` list the judged units of each question, ordered by question.
+    `slots` counts the hits of each pair, `distinct` their distinct units.
+    """
+
+    systems: tuple[str, ...]
+    questions: tuple[str, ...]
+    pair: Ints
+    rank: Ints
+    grade: Ints
+    new: Bools
+    gold_question: Ints
+    gold_grade: Ints
+    slots: Ints
+    distinct: Ints
+    repeats: Repeats = "once"
+    rel: int = 1
+    tokens: tuple[Ints, Ints] | None = None  # offsets per pair, tokens of each slot in rank order
+    tokens_missing: str | None = None  # why `tokens` is None
+    collection: int | None = None  # documents searched, when known
+    cut_slots: dict[int, Ints] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def pairs(self) -> int:
+        return len(self.systems) * len(self.questions)
+
+    def at(self, *, rel: int | None = None, condensed: bool = False) -> Judged:
+        """The same hits under another relevance threshold, or with unjudged hits removed."""
+        view = self
+        if rel is not None and rel != self.rel:
+            view = replace(view, rel=rel)
+        if condensed:
+            view = view._condensed()
+        return view
+
+    def _condensed(self) -> Judged:
+        fresh = _starts(self.pair, self.rank)
+        ordinal = np.cumsum(fresh)
+        first_of_pair = _starts(self.pair)
+        before = np.maximum.accumulate(np.where(first_of_pair, ordinal - 1, 0))
+        slots = np.bincount(self.pair[fresh], minlength=self.pairs)
+        distinct = np.bincount(self.pair[self.new], minlength=self.pairs)
+        missing = "unjudged hits are removed, so a token budget has no meaning"
+        return replace(
+            self, rank=ordinal - before, slots=slots, distinct=distinct, tokens=None, tokens_missing=missing
+        )
+
+    def within_tokens(self, budget: int) -> Ints:
+        """How many leading slots of each pair fit whole into a budget of tokens."""
+        if self.tokens is None:
+            raise UsageError(
+                f"a cut of {budget} tokens needs the size of every hit, and {self.tokens_missing or 'it is not known'}. "
+                'Give hits a "text" or "tokens", or cut by rank instead.'
+            )
+        offsets, sizes = self.tokens
+        total = np.concatenate(([0], np.cumsum(sizes)))
+        # the furthest slot whose running total stays within what stood before the pair plus the budget
+        reach = np.searchsorted(total, total[offsets[:-1]] + budget, side="right") - 1
+        return np.minimum(reach, offsets[1:]) - offsets[:-1]
+
+    @cached_property
+    def relevant(self) -> Ints:
+        """R: relevant units of each pair's question."""
+        return self._tile(self.gold_question[self.gold_grade >= self.rel])
+
+    @cached_property
+    def judged_not_relevant(self) -> Ints:
+        """Units judged and not relevant, of each pair's question; a negative grade counts as not judged."""
+        return self._tile(self.gold_question[(self.gold_grade >= 0) & (self.gold_grade < self.rel)])
+
+    def _tile(self, question: Ints) -> Ints:
+        return np.tile(np.bincount(question, minlength=len(self.questions)), len(self.systems))
+
+    def per_pair(self, pair: Ints, weights: Floats | Ints | None = None) -> Floats:
+        """Sum of the weights (or count of entries) of each pair."""
+        return np.bincount(pair, weights, minlength=self.pairs).astype(np.float64, copy=False)
+
+    @cached_property
+    def credited(self) -> Bools:
+        """Entries that credit a relevant unit under this view's way with repeats."""
+        relevant = self.grade >= self.rel
+        return relevant if self.repeats == "count" else relevant & self.new
+
+    @cached_property
+    def hits(self) -> Slots:
+        """The relevant slots."""
+        keep = self.credited
+        pair, rank, grade, new = self.pair[keep], self.rank[keep], self.grade[keep], self.new[keep]
+        starts = np.flatnonzero(_starts(pair, rank))
+        if len(starts) == len(pair):
+            return Slots(pair, rank, grade, new.astype(np.int64))
+        gain = np.maximum.reduceat(grade, starts)
+        units = np.add.reduceat(new.astype(np.int64), starts)
+        return Slots(pair[starts], rank[starts], gain, units)
+
+    @cached_property
+    def one_unit_a_slot(self) -> bool:
+        """True when no slot credits two units: every formula is then the textbook's."""
+        return len(self.hits.pair) == int(self.credited.sum())
+
+    def within(self, pair: Ints, rank: Ints, k: int | Ints | None) -> Bools:
+        """Which entries stand in the top k; k may differ from pair to pair."""
+        if k is None:
+            return np.ones(len(rank), bool)
+        return rank <= (k if isinstance(k, int) else k[pair])
+
+    def hits_within(self, k: int | Ints | None = None) -> Floats:
+        """Relevant slots in the top k."""
+        hits = self.hits
+        return self.per_pair(hits.pair[self.within(hits.pair, hits.rank, k)])
+
+    def found_within(self, k: int | Ints | None = None) -> Floats:
+        """Relevant units credited in the top k, each once."""
+        hits = self.hits
+        top = self.within(hits.pair, hits.rank, k)
+        return self.per_pair(hits.pair[top], hits.units[top])
+
+    @cached_property
+    def hit_number(self) -> Ints:
+        """For each relevant slot, how many relevant slots of its pair stand at or above it."""
+        pair = self.hits.pair
+        position = np.arange(len(pair))
+        return position - np.maximum.accumulate(np.where(_starts(pair), position, 0)) + 1
+
+    @cached_property
+    def gold_order(self) -> tuple[Ints, Ints, Ints]:
+        """Question, grade and place (from 1) of relevant gold in the ideal order of each question."""
+        keep = self.gold_grade >= self.rel
+        question, grade = self.gold_question[keep], self.gold_grade[keep]
+        return ideal_order(question, grade)
+
+
+def ideal_order(group: Ints, gain: Ints) -> tuple[Ints, Ints, Ints]:
+    """Group, gain and place (from 1) with the gains of each group sorted from high to low."""
+    order = np.lexsort((-gain, group))
+    group, gain = group[order], gain[order]
+    position = np.arange(len(group))
+    place = position - np.maximum.accumulate(np.where(_starts(group), position, 0)) + 1
+    return group, gain, place
+
+
+def _starts(*keys: Ints) -> Bools:
+    """True where a run of equal keys begins."""
+    fresh = np.ones(len(keys[0]), bool)
+    if len(fresh):
+        fresh[1:] = False
+        for key in keys:
+            fresh[1:] |= key[1:] != key[:-1]
+    return fresh

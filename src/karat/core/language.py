@@ -1,0 +1,168 @@
+"""The measure language: `nDCG@10`, `P(rel=2)@5`, `Recall@{1,3,5}`, `Recall@800t`, `my_file:my_function`.
+
+Names are case-insensitive on input and canonical on output, so `str(parse(x))` parses to itself. What trec_eval,
+pytrec_eval and the RAG tools write (`ndcg_cut_10`, `recall_at_5`, `P_10`, `hit_rate_at_k`) is understood.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from karat.core.errors import UsageError, did_you_mean
+from karat.core.measure import MEASURES, Measure, MeasureSpec, find_measure
+from karat.core.registry import key_of
+
+_SHAPE = re.compile(r"\s*(?P<name>[^()@{}]+?)\s*(?:\((?P<params>[^()]*)\))?\s*(?:@\s*(?P<cut>\w+))?\s*")
+_SUFFIX = re.compile(r"(?P<name>.*?)[_-]?(?:at|cut)?[_-](?P<cut>\d+|k)", re.IGNORECASE)
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+def parse_all(texts: str | Iterable[str], *, k: int | None = None) -> tuple[Measure, ...]:
+    """Measures of several texts, braces and commas expanded, each once, in order.
+
+    >>> [str(m) for m in parse_all("Recall@{1,5}, rr")]
+    ['Recall@1', 'Recall@5', 'MRR']
+    """
+    found: dict[str, Measure] = {}
+    for text in [texts] if isinstance(texts, str) else texts:
+        for one in expand(text):
+            measure = parse(one, k=k)
+            found.setdefault(measure.name, measure)
+    if not found:
+        raise UsageError("no measure was named. `karat measures` lists them.")
+    return tuple(found.values())
+
+
+def expand(text: str) -> list[str]:
+    """One text per measure: commas outside brackets separate, braces multiply."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        depth += (c in "({") - (c in ")}")
+        if c == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    pending = [p.strip() for p in (*parts, text[start:]) if p.strip()]
+    done: list[str] = []
+    while pending:
+        part = pending.pop(0)
+        braces = _BRACES.search(part)
+        if braces is None:
+            done.append(part)
+            continue
+        options = [o.strip() for o in braces[1].split(",") if o.strip()]
+        if not options or len(options) > 1000:
+            raise UsageError(f"cannot read the measure {text!r}: nothing (or too much) stands between the braces.")
+        pending[:0] = [part[: braces.start()] + o + part[braces.end() :] for o in options]
+    return done
+
+
+def parse(text: str, *, k: int | None = None) -> Measure:
+    """The measure a text names. A literal k (`Recall@k`, `recall_at_k`) takes its value from `k`.
+
+    >>> str(parse("ndcg_cut_10")), str(parse("p(REL=2)@5")), str(parse("Recall@800t"))
+    ('nDCG@10', 'Precision(rel=2)@5', 'Recall@800t')
+    """
+    shape = _SHAPE.fullmatch(text)
+    if shape is None:
+        raise UsageError(f"cannot read the measure {text!r}. Write it like nDCG@10, P(rel=2)@5 or Recall@800t.")
+    spec, cut = _resolve(shape["name"], shape["cut"])
+    at, tokens = _read_cut(cut, text, spec, k)
+    return Measure(spec, at, tokens, _read_params(shape["params"] or "", spec))
+
+
+def _resolve(name: str, cut: str | None) -> tuple[MeasureSpec, str | None]:
+    if ":" in name:
+        return load(name), cut
+    spec = _named(name)
+    if spec is None and cut is None:
+        suffix = _SUFFIX.fullmatch(name)
+        spec = _named(suffix["name"]) if suffix and suffix["name"] else None
+        if suffix and spec is not None:
+            return spec, suffix["cut"]
+    if spec is None:
+        known = [n for s in MEASURES for n in (s.name, *s.aliases)]
+        raise UsageError(f"unknown measure {name!r}.{did_you_mean(name, known)} `karat measures` lists all of them.")
+    return spec, cut
+
+
+def _named(name: str) -> MeasureSpec | None:
+    if name in MEASURES:
+        return MEASURES.get(name)
+    key = key_of(name)
+    for spec in MEASURES:
+        if key in {key_of(a) for a in (spec.name, *spec.aliases)}:
+            return spec
+    return None
+
+
+def _read_cut(cut: str | None, text: str, spec: MeasureSpec, k: int | None) -> tuple[int | None, int | None]:
+    if cut is None:
+        if spec.cut == "required":
+            if k is None:
+                raise UsageError(f"{spec.name} needs a cut, for example {spec.name}@10.")
+            return k, None
+        return None, None
+    if spec.cut == "none":
+        raise UsageError(f"{text!r}: {spec.name} takes no cut. Write {spec.name}.")
+    if cut.lower() == "k":
+        if k is None:
+            raise UsageError(f"{text!r}: which k? Write a number, for example {spec.name}@10, or give -k 10.")
+        return k, None
+    number = re.fullmatch(r"(\d+)(t?)", cut, re.IGNORECASE)
+    if number is None or not 0 < int(number[1]) < 2**31:
+        raise UsageError(f"{text!r}: the cut {cut!r} is neither a rank (10) nor a number of tokens (800t), from 1 up.")
+    return (None, int(number[1])) if number[2] else (int(number[1]), None)
+
+
+def _read_params(text: str, spec: MeasureSpec) -> tuple[tuple[str, Any], ...]:
+    given: dict[str, Any] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        name, equals, value = (s.strip() for s in part.partition("="))
+        param = spec.param(name)
+        given[param.name] = param.read(value if equals else "true", spec.name)
+    rel = given.get("rel")
+    if rel is not None and rel < 1:
+        raise UsageError(f"{spec.name}: rel={rel} would call judged-irrelevant documents relevant. Use 1 or more.")
+    return tuple(given.items())
+
+
+def load(name: str) -> MeasureSpec:
+    """A measure of the user's own: `module:function`, the module importable or a file in this folder.
+
+    Importing a module runs its code: only name files you would run yourself.
+    """
+    module_name, _, function_name = name.partition(":")
+    module_name = module_name.removesuffix(".py")
+    path = Path(module_name.replace(".", "/") + ".py") if "/" not in module_name else Path(module_name + ".py")
+    try:
+        if path.is_file():
+            loaded_as = f"karat_user_{path.stem}"
+            file = importlib.util.spec_from_file_location(loaded_as, path)
+            assert file is not None and file.loader is not None
+            module = importlib.util.module_from_spec(file)
+            sys.modules[loaded_as] = module
+            file.loader.exec_module(module)
+        else:
+            module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"cannot load the measure {name!r}: {error}. Name a file in this folder or an installed module."
+        ) from error
+    except Exception as error:
+        raise UsageError(f"cannot load the measure {name!r}: {type(error).__name__}: {error}.") from error
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        offered = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
+        raise UsageError(f"{module_name} has no function {function_name!r}.{did_you_mean(function_name, offered)}")
+    spec = find_measure(function)
+    if spec is None:
+        raise UsageError(f"{name!r} is not a measure. See docs/adding-a-measure.md.")
+    clash = spec.name if not spec.name.isascii() or key_of(spec.name) not in MEASURES else f"{module_name}:{spec.name}"
+    return replace(spec, name=clash)

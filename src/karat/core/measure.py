@@ -1,0 +1,307 @@
+"""What a measure is: a function with a declared range, direction and stage, and its uses at a cut with parameters."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from karat.core.answered import Answered
+from karat.core.errors import UsageError, did_you_mean
+from karat.core.judged import Judged
+from karat.core.registry import Registry
+from karat.core.scores import Outcome
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Column = NDArray[np.float64] | Outcome
+
+Stage = Literal["retrieval", "answer"]
+Direction = Literal["higher", "lower", "none"]
+Bounds = tuple[float, float]
+ANYTHING: Bounds = (-np.inf, np.inf)
+ROW_INPUTS = ("answer", "question", "reference", "references", "contexts")
+
+
+@dataclass(frozen=True)
+class Param:
+    """A keyword parameter of a measure: what may stand in `Name(param=value)`."""
+
+    name: str
+    default: Any
+    choices: tuple[str, ...] = ()
+    type: type = float
+
+    def read(self, text: str, measure: str) -> Any:
+        """The value a user wrote, checked."""
+        if self.choices:
+            if text.lower() in self.choices:
+                return text.lower()
+            raise UsageError(f"{measure}: {self.name}={text} is not one of {', '.join(self.choices)}.")
+        try:
+            if self.type is bool:
+                return {"true": True, "false": False, "1": True, "0": False}[text.lower()]
+            if self.type is str:
+                return text
+            number = float(text)
+            if not np.isfinite(number) or (self.type is int and number != int(number)):
+                raise ValueError
+            return int(number) if self.type is int else number
+        except (KeyError, ValueError):
+            kind = {int: "a whole number", float: "a number", bool: "true or false"}[self.type]
+            raise UsageError(f"{measure}: {self.name}={text} is not {kind}.") from None
+
+
+REL = Param("rel", None, type=int)
+CONDENSED = Param("condensed", False, type=bool)
+
+
+@dataclass(frozen=True)
+class MeasureSpec:
+    """A registered measure, before a cut and parameters are chosen."""
+
+    name: str
+    function: Callable[..., Column]
+    stage: Stage = "retrieval"
+    bounds: Bounds | Callable[..., Bounds] = (0.0, 1.0)
+    direction: Direction = "higher"
+    best_for: str = ""
+    prefer: str = ""
+    aliases: tuple[str, ...] = ()
+    cut: Literal["none", "optional", "required"] = "none"
+    params: tuple[Param, ...] = ()
+    shown: tuple[str, ...] = ()
+    graded: bool = False
+    needs_gold: bool = True
+    needs_contexts: bool = False
+    unit: Literal["", "count", "share"] = ""
+    variants: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """First line of the docstring."""
+        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+
+    @property
+    def notes(self) -> str:
+        """The docstring below its first line."""
+        return (inspect.getdoc(self.function) or "").partition("\n")[2].strip()
+
+    def param(self, name: str) -> Param:
+        """A parameter by name; ranking measures also take `rel` and `condensed`."""
+        known = {p.name: p for p in self.params}
+        if self.stage == "retrieval":
+            known.update(rel=REL, condensed=CONDENSED)
+        if name.lower() not in known:
+            offered = f"It takes {', '.join(known)}." if known else "It takes no parameters."
+            raise UsageError(f"{self.name} has no parameter {name!r}.{did_you_mean(name, known)} {offered}")
+        return known[name.lower()]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure as asked for: `nDCG@10`, `P(rel=2)@5`, `Recall@800t`."""
+
+    spec: MeasureSpec = field(compare=False)
+    k: int | None = None
+    tokens: int | None = None
+    given: tuple[tuple[str, Any], ...] = ()
+    name: str = field(init=False)  # the canonical spelling, which is also its identity
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self._spell())
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Every keyword of the function with the value it will get."""
+        chosen = dict(self.given)
+        return {p.name: chosen.get(p.name, p.default) for p in self.spec.params}
+
+    @property
+    def rel(self) -> int | None:
+        return dict(self.given).get("rel")
+
+    def with_rel(self, rel: int) -> Measure:
+        """The same measure at a relevance threshold, unless it names its own or reads the grades itself."""
+        spec = self.spec
+        if spec.stage != "retrieval" or spec.graded or not spec.needs_gold or self.rel is not None or rel == 1:
+            return self
+        return Measure(spec, self.k, self.tokens, (*self.given, ("rel", rel)))
+
+    @property
+    def bounds(self) -> Bounds:
+        """The least and greatest value this measure can take."""
+        bounds = self.spec.bounds
+        return bounds(**self.params) if callable(bounds) else bounds
+
+    def _spell(self) -> str:
+        given = dict(self.given)
+        parts = []
+        common = (REL, CONDENSED) if self.spec.stage == "retrieval" else ()
+        for param in (*self.spec.params, *common):
+            value = given.get(param.name, param.default)
+            if param.name in self.spec.shown and value is not None or value != param.default:
+                parts.append(param.name if value is True else f"{param.name}={_spell(value)}")
+        cut = f"@{self.k}" if self.k is not None else f"@{self.tokens}t" if self.tokens is not None else ""
+        return f"{self.spec.name}{'(' + ', '.join(parts) + ')' if parts else ''}{cut}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def of(self, data: Judged | Answered) -> Column:
+        """One value per pair. Retrieval measures take a Judged, answer measures an Answered."""
+        if isinstance(data, Answered):
+            return self.spec.function(data, **self.params)
+        given = dict(self.given)
+        view = data.at(rel=given.get("rel"), condensed=given.get("condensed", False))
+        if self.spec.cut == "none":
+            return self.spec.function(view, **self.params)
+        k = self.k if self.tokens is None else view.within_tokens(self.tokens)
+        return self.spec.function(view, k, **self.params)
+
+
+def _spell(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@typing.overload
+def measure(function: Callable[..., Column], /) -> Callable[..., Column]: ...
+@typing.overload
+def measure(**declared: Any) -> Callable[[Callable[..., Column]], Callable[..., Column]]: ...
+def measure(function: Callable[..., Any] | None = None, /, **declared: Any) -> Any:
+    """Declare a function to be a measure. The function itself is returned, unwrapped.
+
+    The name defaults to the function's; `k` in its signature makes it cuttable; keyword-only parameters become
+    `Name(param=value)`. Keywords: the fields of MeasureSpec.
+    """
+    if function is None:
+        return lambda f: measure_as(f, **declared)
+    return measure_as(function)
+
+
+def measure_as(function: Callable[..., Any], **declared: Any) -> Callable[..., Any]:
+    """Attach a MeasureSpec to a function."""
+    spec = _describe(function, **declared)
+    function.__karat_measure__ = spec  # type: ignore[attr-defined]
+    return function
+
+
+def _describe(function: Callable[..., Any], **declared: Any) -> MeasureSpec:
+    signature = inspect.signature(function)
+    names = list(signature.parameters)
+    if not names:
+        raise UsageError(f"the measure {function.__name__} takes no arguments. Give it `judged`, `answered` or `answer`.")
+    first = names[0]
+    called: Callable[..., Any] = function
+    if first == "judged":
+        stage: Stage = "retrieval"
+    elif first == "answered":
+        stage = "answer"
+    else:
+        stage, called = "answer", _by_row(function, names)
+    k = signature.parameters.get("k")
+    cut = "none" if k is None else "required" if k.default is inspect.Parameter.empty else "optional"
+    keywords = [p for p in signature.parameters.values() if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    hints = _hints(function, keywords)
+    params = tuple(_param(p, hints.get(p.name), function.__name__) for p in keywords)
+    return MeasureSpec(
+        name=declared.pop("name", function.__name__),
+        function=called,
+        stage=declared.pop("stage", stage),
+        cut=declared.pop("cut", cut),
+        params=params,
+        **declared,
+    )
+
+
+def _hints(function: Callable[..., Any], keywords: list[inspect.Parameter]) -> dict[str, Any]:
+    """Annotations of the keyword-only parameters; the others may name types imported for checking only."""
+    noted = {p.name: p.annotation for p in keywords if p.annotation is not inspect.Parameter.empty}
+    holder = SimpleNamespace(__annotations__=noted)
+    return typing.get_type_hints(holder, globalns=getattr(function, "__globals__", {}))
+
+
+def _param(parameter: inspect.Parameter, hint: Any, measure: str) -> Param:
+    default = parameter.default
+    if default is inspect.Parameter.empty:
+        raise UsageError(f"the measure {measure} needs a default for its parameter {parameter.name!r}.")
+    if typing.get_origin(hint) is Literal:
+        return Param(parameter.name, default, choices=tuple(typing.get_args(hint)), type=str)
+    options = [hint, *typing.get_args(hint)]
+    for kind in (bool, int, float, str):
+        if kind in options or (hint is None and type(default) is kind):
+            return Param(parameter.name, default, type=kind)
+    return Param(parameter.name, default, type=str)
+
+
+def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., Outcome]:
+    """A function of one answer as a measure of all: an exception is a failed row, None an undefined one."""
+    wanted = [n for n in names if n in ROW_INPUTS]
+    parameters = inspect.signature(function).parameters
+    strange = [
+        n for n in names if n not in ROW_INPUTS and parameters[n].kind is not inspect.Parameter.KEYWORD_ONLY
+    ]
+    if strange:
+        raise UsageError(
+            f"the measure {function.__name__} takes {strange[0]!r}, which karat cannot supply. A measure takes `judged`, "
+            f"`answered`, or any of {', '.join(ROW_INPUTS)}; its own parameters must be keyword-only."
+        )
+
+    def over_rows(answered: Answered, **params: Any) -> Outcome:
+        values = np.full(len(answered), np.nan)
+        undefined: dict[int, str] = {}
+        failed: dict[int, str] = {}
+        for i in range(len(answered)):
+            references = answered.references[i]
+            if "reference" in wanted and not references:
+                undefined[i] = "no reference answer"
+                continue
+            row: Mapping[str, Any] = {
+                "answer": answered.answers[i] or "",
+                "question": answered.texts[i],
+                "references": references,
+                "reference": references[0] if references else "",
+                "contexts": answered.contexts[i] or (),
+            }
+            try:
+                value = function(**{n: row[n] for n in wanted}, **params)
+                if value is None:
+                    undefined[i] = "the measure gave no value"
+                else:
+                    values[i] = float(value)
+                    if not np.isfinite(values[i]):
+                        failed[i] = f"the measure gave {value!r}"
+            except Exception as error:  # the user's function: its failure is a failed row with its reason
+                failed[i] = f"{type(error).__name__}: {error}"
+        return Outcome(values, undefined, failed)
+
+    over_rows.__doc__ = function.__doc__
+    return over_rows
+
+
+def find_measure(source: Any) -> MeasureSpec | None:
+    """The measure that a module defines, or that a decorated or plain function is."""
+    if isinstance(source, MeasureSpec):
+        return source
+    if isinstance(source, ModuleType):
+        specs = [
+            value.__karat_measure__
+            for value in vars(source).values()
+            if hasattr(value, "__karat_measure__") and getattr(value, "__module__", None) == source.__name__
+        ]
+        return specs[0] if len(specs) == 1 else None
+    spec = getattr(source, "__karat_measure__", None)
+    if spec is None and callable(source):
+        spec = _describe(source, bounds=ANYTHING, direction="none")
+    return spec if isinstance(spec, MeasureSpec) else None
+
+
+MEASURES: Registry[MeasureSpec] = Registry(
+    "measure", ("karat.measures.ranking", "karat.measures.answer"), "karat.measures", find_measure
+)

@@ -1,0 +1,115 @@
+"""Registry: what a room holds, by name, without importing it until asked.
+
+A room's files are its entries: `measures/ranking/ndcg.py` is `nDCG`. Other packages add entries by entry points
+(`karat.measures`, `karat.formats`, ...); one that takes a built-in's name is refused.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, TypeVar
+
+from karat.core.errors import KaratError, UsageError, did_you_mean
+
+T = TypeVar("T")
+
+
+def key_of(name: str) -> str:
+    """The spelling under which a name is looked up: lower case, without - and _.
+
+    >>> key_of("ROUGE-L"), key_of("rouge_l")
+    ('rougel', 'rougel')
+    """
+    return name.lower().replace("-", "").replace("_", "")
+
+
+class Registry(Generic[T]):
+    """Entries of some packages' files plus those of an entry-point group.
+
+    `find` takes a module, or the object an entry point names, and returns the entry in it, or None; `kind` is
+    what messages call an entry.
+    """
+
+    def __init__(self, kind: str, packages: tuple[str, ...], group: str, find: Callable[[Any], T | None]) -> None:
+        self.kind, self.packages, self.group, self.find = kind, packages, group, find
+        self._modules: dict[str, str] | None = None
+        self._plugins: dict[str, EntryPoint] | None = None
+        self._loaded: dict[str, T] = {}
+
+    def _built_in(self) -> dict[str, str]:
+        if self._modules is None:
+            self._modules = {}
+            for package in self.packages:
+                for info in pkgutil.iter_modules(importlib.import_module(package).__path__):
+                    if not info.name.startswith("_") and not info.ispkg:
+                        self._modules[key_of(info.name)] = f"{package}.{info.name}"
+        return self._modules
+
+    def _added(self) -> dict[str, EntryPoint]:
+        if self._plugins is None:
+            self._plugins = {}
+            for entry in entry_points(group=self.group):
+                key = key_of(entry.name)
+                if key in self._built_in():
+                    raise KaratError(
+                        f"the plug-in {entry.value} registers the {self.kind} {entry.name!r}, which karat has "
+                        "built in. Rename it in that package's entry points, or uninstall the package."
+                    )
+                if key in self._plugins and self._plugins[key].value != entry.value:
+                    raise KaratError(
+                        f"two plug-ins register the {self.kind} {entry.name!r}: {self._plugins[key].value} and "
+                        f"{entry.value}. Rename or uninstall one of them."
+                    )
+                self._plugins[key] = entry
+        return self._plugins
+
+    def keys(self) -> list[str]:
+        """Lookup keys of all entries, built-in first, nothing imported."""
+        return [*sorted(self._built_in()), *sorted(self._added())]
+
+    def __contains__(self, name: str) -> bool:
+        return key_of(name) in self._built_in() or key_of(name) in self._added()
+
+    def get(self, name: str) -> T:
+        """The entry of this name; an unknown name gets a did-you-mean."""
+        key = key_of(name)
+        if key in self._loaded:
+            return self._loaded[key]
+        if key in self._built_in():
+            module = self._built_in()[key]
+            found = self.find(importlib.import_module(module))
+            if found is None:
+                raise KaratError(f"{module} holds no {self.kind}.")
+            entry = found
+        elif key in self._added():
+            entry = self._load(self._added()[key])
+        else:
+            raise UsageError(f"unknown {self.kind} {name!r}.{did_you_mean(name, self.keys())}")
+        self._loaded[key] = entry
+        return entry
+
+    def _load(self, plugin: EntryPoint) -> T:
+        try:
+            loaded = plugin.load()
+        except Exception as error:
+            raise KaratError(
+                f"the plug-in {plugin.value} ({self.kind} {plugin.name!r}) cannot be loaded: "
+                f"{type(error).__name__}: {error}. Repair or uninstall its package."
+            ) from error
+        found = self.find(loaded)
+        if found is None:
+            raise KaratError(
+                f"the plug-in {plugin.value} is no {self.kind}: found {type(loaded).__name__}. "
+                f"See docs/adding-a-{self.kind}.md."
+            )
+        return found
+
+    def is_plugin(self, name: str) -> bool:
+        """Whether another package brings this entry."""
+        return key_of(name) in self._added()
+
+    def __iter__(self) -> Iterator[T]:
+        return (self.get(key) for key in self.keys())

@@ -1,0 +1,109 @@
+"""Run: all that one system returned for many questions, columnar."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from karat.core.errors import InputError
+from karat.core.types import Answer
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+Order = Literal["given", "score"]
+HIT_FIELDS = ("chunk", "doc", "page", "url", "text", "span", "tokens")
+
+
+class Run:
+    """A system's hits, grouped by question, with its answers and failures.
+
+    The hits of question i are `docs[offsets[i]:offsets[i + 1]]`. `order` says how to rank them: "given" keeps the
+    order of the list; "score" ranks as trec_eval does (see `karat.match.ranks`). `fields` holds further columns of
+    the hits (HIT_FIELDS), each as long as `docs`. A question in `failed` has a reason instead of a result.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        question_ids: Sequence[str],
+        offsets: NDArray[np.int64],
+        docs: Sequence[str] | pl.Series | None,
+        scores: NDArray[np.float64] | None = None,
+        *,
+        order: Order = "given",
+        fields: Mapping[str, Sequence[Any]] | None = None,
+        answers: Mapping[str, Answer] | None = None,
+        failed: Mapping[str, str] | None = None,
+        source: str | None = None,
+        unique: bool = False,
+    ) -> None:
+        self.name, self.question_ids, self.offsets = name, list(question_ids), offsets
+        self.scores, self.order = scores, order
+        self.fields = dict(fields or {})
+        self.answers, self.failed = dict(answers or {}), dict(failed or {})
+        self.source = source or name
+        self.unique = unique  # no id stands twice for a question (checked where the run was read)
+        self.by_question: Mapping[str, Mapping[str, float]] | None = None
+        if docs is not None:
+            self.docs = docs
+
+    @classmethod
+    def from_scores(cls, name: str, hits: Mapping[str, Mapping[str, float]]) -> Run:
+        """A run from `{question: {doc: score}}`; the dicts are kept, not copied."""
+        sizes = np.fromiter((len(d) for d in hits.values()), np.int64, len(hits))
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        try:
+            flat = chain.from_iterable(d.values() for d in hits.values())
+            scores = np.fromiter(flat, np.float64, int(offsets[-1]))
+        except (TypeError, ValueError):
+            raise _bad_score(name, hits) from None
+        if not np.isfinite(scores).all():
+            raise _bad_score(name, hits)
+        run = cls(name, list(hits), offsets, None, scores, order="score", unique=True)
+        run.by_question = hits
+        return run
+
+    @classmethod
+    def from_lists(cls, name: str, hits: Mapping[str, Sequence[str]]) -> Run:
+        """A run from `{question: [doc, ...]}`, best first."""
+        sizes = np.fromiter((len(docs) for docs in hits.values()), np.int64, len(hits))
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        return cls(name, list(hits), offsets, list(chain.from_iterable(hits.values())))
+
+    @cached_property
+    def docs(self) -> Sequence[str] | pl.Series:
+        return list(chain.from_iterable((self.by_question or {}).values()))
+
+    @cached_property
+    def doc_list(self) -> list[str]:
+        """The ids of the hits as Python strings."""
+        return list(self.docs) if not isinstance(self.docs, list) else self.docs
+
+    def __len__(self) -> int:
+        return int(self.offsets[-1])
+
+    @property
+    def has_hits(self) -> bool:
+        return len(self) > 0
+
+    def __repr__(self) -> str:
+        return f"Run({self.name!r}, {len(self.question_ids)} questions, {len(self)} hits, {len(self.answers)} answers)"
+
+
+def _bad_score(name: str, hits: Mapping[str, Mapping[str, float]]) -> InputError:
+    """The first score that is not a finite number, named."""
+    for question, docs in hits.items():
+        for doc, score in docs.items():
+            if isinstance(score, bool) or not isinstance(score, int | float | np.number) or not np.isfinite(score):
+                return InputError(
+                    f"score {score!r} of question {question!r}, document {doc!r} is not a finite number",
+                    place=name,
+                    remedy="Give every hit a number, or pass plain lists in ranked order.",
+                )
+    raise AssertionError("no bad score found")

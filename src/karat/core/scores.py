@@ -1,0 +1,56 @@
+"""Scores: system x question x measure, each a value with status ok, or no value with a status and a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.measure import Measure
+
+
+class Status(IntEnum):
+    """Whether a score has a value."""
+
+    ok = 0
+    undefined = 1
+    failed = 2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a measure returns when plain numbers do not suffice: values, and why some are missing.
+
+    Keys of `undefined` and `failed` are pair numbers; `values` there are ignored.
+    """
+
+    values: NDArray[np.float64]
+    undefined: Mapping[int, str] = field(default_factory=dict)
+    failed: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """All scores of one evaluation. NaN stands where status is not ok and never leaves the program."""
+
+    systems: tuple[str, ...]
+    questions: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    values: NDArray[np.float64]  # system x question x measure
+    status: NDArray[np.uint8]  # Status, same shape
+    reasons: Mapping[tuple[int, int, int], str] = field(default_factory=dict)
+
+    def value(self, system: int, question: int, measure: int) -> float | None:
+        """The score, or None where there is none."""
+        value = self.values[system, question, measure]
+        return float(value) if self.status[system, question, measure] == Status.ok else None
+
+    def reason(self, system: int, question: int, measure: int) -> str | None:
+        """Why there is no value."""
+        return self.reasons.get((system, question, measure))

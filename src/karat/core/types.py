@@ -1,0 +1,153 @@
+"""The nouns a test set and an answer are made of. All frozen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+Qrels = Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """One unit that answers a question, named in whatever ways its author named it, and its grade.
+
+    `id` is the plain identifier of a qrels file; the other fields say what kind of thing it is.
+    """
+
+    id: str | None = None
+    doc: str | None = None
+    page: str | None = None
+    url: str | None = None
+    chunk: str | None = None
+    quote: str | None = None
+    span: tuple[int, int] | None = None
+    grade: int = 1
+
+    @property
+    def label(self) -> str:
+        """The most specific name of the unit, for messages and exact matching."""
+        for value in (self.id, self.chunk, self.url):
+            if value is not None:
+                return value
+        if self.page is not None:
+            return self.page if self.doc is None else f"{self.doc}#page={self.page}"
+        if self.span is not None:
+            return f"{self.doc or ''}#char={self.span[0]},{self.span[1]}"
+        return self.doc if self.doc is not None else (self.quote or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with its gold; `answers` are acceptable reference answers, any of them."""
+
+    id: str
+    text: str = ""
+    answers: tuple[str, ...] = ()
+    gold: tuple[Gold, ...] = ()
+    kind: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    answerable: bool = True
+
+    def slice_value(self, name: str) -> str | None:
+        """The question's value of a slice: its kind, whether it is answerable, or one of its tags."""
+        if name == "kind":
+            return self.kind
+        if name == "answerable":
+            return "yes" if self.answerable else "no"
+        return self.tags.get(name)
+
+
+class TestSet:
+    """Questions in a fixed order, with a digest of all that scoring depends on.
+
+    Made from questions or, without building an object per judgement, from qrels
+    (`{question: {doc: grade}}`); either form is derived from the other when asked for.
+    """
+
+    __test__ = False  # not a pytest class, whatever its name
+
+    def __init__(
+        self, questions: Iterable[Question] = (), *, qrels: Qrels | None = None, name: str = "test set"
+    ) -> None:
+        self.name = name
+        self._qrels = qrels
+        if qrels is None:
+            self.questions = tuple(questions)
+
+    @cached_property
+    def questions(self) -> tuple[Question, ...]:
+        return tuple(
+            Question(qid, gold=tuple(Gold(id=doc, grade=grade) for doc, grade in docs.items()))
+            for qid, docs in (self._qrels or {}).items()
+        )
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(self._qrels) if self._qrels is not None else tuple(q.id for q in self.questions)
+
+    @cached_property
+    def qrels(self) -> Qrels | None:
+        """`{question: {label: grade}}`; of gold named twice the higher grade holds."""
+        if self._qrels is not None:
+            return self._qrels
+        table: dict[str, dict[str, int]] = {}
+        for question in self.questions:
+            row = table.setdefault(question.id, {})
+            for gold in question.gold:
+                row[gold.label] = max(gold.grade, row.get(gold.label, gold.grade))
+        return table
+
+    @property
+    def is_plain(self) -> bool:
+        """True when the gold is nothing but ids, as in a qrels file."""
+        return self._qrels is not None
+
+    @cached_property
+    def slices(self) -> tuple[str, ...]:
+        """Names that `by` accepts, in order of first appearance."""
+        names: dict[str, None] = {}
+        if any(q.kind is not None for q in self.questions):
+            names["kind"] = None
+        for question in self.questions:
+            names.update(dict.fromkeys(question.tags))
+        if not all(q.answerable for q in self.questions):
+            names["answerable"] = None
+        return tuple(names)
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 over the questions in canonical JSON, in order."""
+        sha = hashlib.sha256()
+        for q in self.questions:
+            gold = [[g.label, g.doc, g.page, g.url, g.chunk, g.quote, g.span, g.grade] for g in q.gold]
+            row: list[Any] = [q.id, q.text, q.answers, gold, q.kind, dict(q.tags), q.answerable]
+            sha.update(json.dumps(row, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass"))
+            sha.update(b"\n")
+        return sha.hexdigest()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self.questions)
+
+    def __repr__(self) -> str:
+        return f"TestSet({self.name!r}, {len(self)} questions)"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a system said to one question. `text` None: it said nothing."""
+
+    question: str
+    text: str | None = None
+    contexts: tuple[str, ...] | None = None
+    model: str | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    tokens: int | None = None
+    cost_usd: float | None = None

@@ -1,0 +1,25 @@
+"""Recall."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.core.measure import measure
+
+if TYPE_CHECKING:
+    from karat.core.judged import Cut, Judged
+    from karat.core.measure import Column
+
+
+@measure(
+    name="Recall",
+    aliases=("R", "context_recall", "avg_context_recall"),
+    best_for="not missing anything the answer needs",
+    prefer="Hit@k when one good passage is enough",
+)
+def recall(judged: Judged, k: Cut = None) -> Column:
+    """Share of the relevant units that appear in the top k.
+
+    Some papers call hit rate "Recall@k"; that is `Hit@k` here.
+    """
+    return judged.found_within(k) / judged.relevant
