@@ -1,0 +1,1 @@
+"""Files: read and write test sets and results, one format a file."""

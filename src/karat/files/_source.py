@@ -1,0 +1,251 @@
+"""Source: one file to read, opened with care: gzip, encodings, long lines and what is no text at all."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import IO
+
+from karat.core.errors import InputError
+
+LINE_LIMIT = 64 << 20
+"""The longest line that is read, in bytes."""
+
+TEXT_LIMIT = 2 << 30
+"""The largest file that is read as one document (JSON), in bytes after decompression."""
+
+HEAD = 64 << 10
+PIECE = 1 << 20
+
+GZIP = b"\x1f\x8b"
+PARQUET = b"PAR1"
+WIDE_MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+
+
+class Source:
+    """A file that exists, is not empty and may be text; opening it refuses everything else with a remedy.
+
+    `name` is the path as the user gave it, for messages. `head` holds the first 64 KiB, unpacked, without a byte
+    order mark. gzip is told by its first bytes, never by the file's name.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path, self.name = Path(path), str(path)
+        self.is_gzip = False
+        with self._explained():
+            if self.path.is_dir():
+                raise self.error("is a folder where a file is meant", remedy="Name a file in it.")
+            with open(self.path, "rb") as file:
+                self.is_gzip = file.read(2) == GZIP
+            head = bytearray()
+            for piece in self._pieces(HEAD):
+                head += piece
+                if len(head) >= HEAD + len(codecs.BOM_UTF8):
+                    break
+        for mark, encoding in WIDE_MARKS.items():
+            if head.startswith(mark):
+                raise self.error(f"is encoded as {encoding}", remedy="Save it as UTF-8.")
+        self._mark = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
+        self.head = bytes(head[self._mark : self._mark + HEAD])
+        if not self.head.strip():
+            raise self.error("is empty", remedy="Give a file with at least one row.")
+        if b"\0" in self.head and not self.is_parquet:
+            raise self.error(
+                "is a binary file, not text", remedy="Give a text file (JSON, JSONL, CSV, TSV, TREC), or Parquet."
+            )
+
+    @property
+    def is_parquet(self) -> bool:
+        return self.head.startswith(PARQUET)
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folder and extensions: what a system is called when the file does not say."""
+        name = self.path.name
+        for ending in (".gz", ".trec", ".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".parquet"):
+            if name.lower().endswith(ending) and len(name) > len(ending):
+                name = name[: -len(ending)]
+        return name
+
+    def error(
+        self,
+        problem: str,
+        *,
+        row: int | None = None,
+        unit: str = "line",
+        field: str | None = None,
+        remedy: str | None = None,
+    ) -> InputError:
+        """An InputError that names this file."""
+        return InputError(problem, place=self.name, row=row, unit=unit, field=field, remedy=remedy)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turns what the operating system or zlib says into a sentence."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise self.error("does not exist", remedy="Check the path.") from None
+        except PermissionError:
+            raise self.error("cannot be read: permission denied", remedy="Check its permissions.") from None
+        except IsADirectoryError:
+            raise self.error("is a folder where a file is meant", remedy="Name a file in it.") from None
+        except zlib.error as problem:
+            remedy = "Make or download it again."
+            raise self.error(f"is a damaged gzip file ({problem})", remedy=remedy) from None
+        except (OSError, ValueError) as problem:
+            raise self.error(f"cannot be read: {problem}", remedy="Check the path.") from None
+
+    def _pieces(self, size: int = PIECE) -> Iterator[bytes]:
+        """The file's bytes, unpacked, in pieces of at most `size`."""
+        with self._explained(), open(self.path, "rb", buffering=0) as file:
+            if not self.is_gzip:
+                while piece := file.read(size):
+                    yield piece
+            else:
+                yield from self._unpacked(file, size)
+
+    def _unpacked(self, file: IO[bytes], size: int) -> Iterator[bytes]:
+        member, packed, started = zlib.decompressobj(wbits=31), b"", False
+        while True:
+            if not packed:
+                packed = file.read(PIECE)
+                if not packed:
+                    break
+            if not started:  # zeros may pad the end of a member
+                packed = packed.lstrip(b"\0") if member.eof else packed
+                if not packed:
+                    continue
+                member, started = zlib.decompressobj(wbits=31), True
+            piece = member.decompress(packed, size)
+            packed = member.unconsumed_tail
+            if member.eof:
+                packed, started = member.unused_data, False
+            if piece:
+                yield piece
+        if started:
+            raise self.error("is a truncated gzip file: it ends before its data does", remedy="Download it again.")
+
+    def _unmarked(self, size: int) -> Iterator[bytes]:
+        """The pieces without a byte order mark."""
+        drop = self._mark
+        for piece in self._pieces(size):
+            if drop:
+                piece, drop = piece[drop:], max(0, drop - len(piece))
+            if piece:
+                yield piece
+
+    def blocks(self, size: int = 16 << 20) -> Iterator[bytes]:
+        r"""Blocks of whole lines; each ends with \n, except perhaps the last.
+
+        Holds one block and one partial line. A line over LINE_LIMIT is refused before it is held.
+        """
+        partial: list[bytes] = []
+        pending = done = 0
+        for piece in self._unmarked(size):
+            first = piece.find(b"\n")
+            if pending + (len(piece) if first < 0 else first) > LINE_LIMIT:
+                raise self._too_long(done)
+            if first < 0:
+                partial.append(piece)
+                pending += len(piece)
+                continue
+            cut = piece.rfind(b"\n") + 1
+            rest = piece[cut:]
+            block = b"".join((*partial, piece[:cut])) if partial or rest else piece
+            partial, pending = ([rest], len(rest)) if rest else ([], 0)
+            del piece, rest
+            done += len(block)
+            yield block
+        if partial:
+            yield b"".join(partial)
+
+    def _too_long(self, start: int) -> InputError:
+        """The refusal of the line that starts at this byte of the text."""
+        row = 1
+        for piece in self._unmarked(PIECE):
+            if start <= 0:
+                break
+            row += piece[:start].count(b"\n")
+            start -= len(piece)
+        return self.error(
+            f"the line is longer than {LINE_LIMIT >> 20} MB, the most that is read",
+            row=row,
+            remedy="Write one record a line, or leave out long texts.",
+        )
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Lines with their numbers from 1, decoded, without their ends; blank lines included."""
+        row = 0
+        for block in self.blocks(PIECE):
+            lines = block.split(b"\n")
+            if not lines[-1]:
+                lines.pop()
+            try:
+                texts = block.decode("utf-8").split("\n")
+            except UnicodeDecodeError:
+                texts = []
+            for place, line in enumerate(lines):
+                row += 1
+                text = texts[place] if texts else self.decoded(line, row)
+                yield row, text.removesuffix("\r")
+
+    def decoded(self, line: bytes, row: int | None = None) -> str:
+        """These bytes as text; what is not UTF-8 is refused with the line's number."""
+        try:
+            return line.decode("utf-8")
+        except UnicodeDecodeError as problem:
+            byte = line[problem.start]
+            raise self.error(
+                f"the text is not UTF-8 (byte 0x{byte:02x})", row=row, remedy="Save it as UTF-8."
+            ) from None
+
+    def text(self) -> str:
+        """The whole file, decoded; a file over TEXT_LIMIT is refused before it is read."""
+        data = self.data()
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as problem:
+            row = data.count(b"\n", 0, problem.start) + 1
+            byte = data[problem.start]
+            raise self.error(
+                f"the text is not UTF-8 (byte 0x{byte:02x})", row=row, remedy="Save it as UTF-8."
+            ) from None
+
+    def data(self) -> bytes:
+        """All bytes, unpacked, without a byte order mark; refused over TEXT_LIMIT."""
+        with self._explained():
+            if not self.is_gzip and self.path.is_file() and self.path.stat().st_size > TEXT_LIMIT:
+                raise self._too_large()
+        whole = io.BytesIO()
+        for piece in self._unmarked(PIECE):
+            if whole.tell() + len(piece) > TEXT_LIMIT:
+                raise self._too_large()
+            whole.write(piece)
+        return whole.getvalue()
+
+    def _too_large(self) -> InputError:
+        limit = f"{TEXT_LIMIT / (1 << 30):g} GB"
+        return self.error(
+            f"is larger than {limit}, the most that is read as one document",
+            remedy="Write it as JSONL, one record a line.",
+        )
+
+    @cached_property
+    def first_line(self) -> str:
+        """The first line that is not blank, as far as it lies in the head; undecodable bytes replaced."""
+        for line in self.head.split(b"\n"):
+            if line.strip():
+                return line.decode("utf-8", "replace").removesuffix("\r")
+        return ""
