@@ -1,0 +1,183 @@
+"""Aliases: what other tools call karat's fields, and how a column is renamed by `--map`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from karat.core.errors import UsageError, did_you_mean
+
+ID = ("qid", "question_id", "query_id", "queryid", "questionid", "id", "_id")
+QUESTION = ("question", "query", "user_input", "question_text", "query_text", "text", "prompt")
+
+TESTSET: dict[str, tuple[str, ...]] = {
+    "id": ID,
+    "question": QUESTION,
+    "answers": (
+        "answers", "reference", "references", "reference_answer", "reference_answers", "ground_truth", "ground_truths",
+        "ground_truth_answer", "ground_truth_answers", "expected_answer", "expected_answers", "gold_answer",
+        "gold_answers", "correct_answer", "answer",
+    ),
+    "gold": ("gold",),
+    "gold_id": ("gold_id", "gold_ids", "reference_context_ids", "relevant_ids", "expected_ids", "ground_truth_ids"),
+    "gold_doc": (
+        "gold_doc", "gold_docs", "document_ids", "document_id", "gold_doc_ids", "gold_documents", "relevant_doc_ids",
+        "relevant_documents", "expected_docs", "expected_doc_ids", "ground_truth_docs", "relevant_docs",
+    ),
+    "gold_page": ("gold_page", "gold_pages", "relevant_pages", "expected_pages", "ground_truth_pages"),
+    "gold_url": (
+        "gold_url", "gold_urls", "source_url", "source_urls", "ground_truth_url", "ground_truth_urls", "expected_url",
+        "expected_urls", "relevant_urls",
+    ),
+    "gold_chunk": (
+        "gold_chunk", "gold_chunks", "relevant_chunk_ids", "relevant_chunks", "gold_chunk_ids", "expected_chunk_ids",
+        "ground_truth_chunk_ids",
+    ),
+    "gold_quote": ("gold_quote", "gold_quotes", "reference_contexts", "evidence", "gold_contexts"),
+    "kind": ("kind", "query_type", "question_type", "type", "category"),
+    "tags": ("tags",),
+    "answerable": ("answerable", "is_answerable"),
+    "impossible": ("is_impossible", "unanswerable"),
+}  # fmt: skip
+
+RESULTS: dict[str, tuple[str, ...]] = {
+    "id": ID,
+    "question": QUESTION,
+    "retrieved": ("retrieved", "hits", "retrieved_documents", "search_results", "source_documents"),
+    "passages": ("passages",),
+    "retrieved_id": (
+        "retrieved_id", "retrieved_ids", "retrieved_context_ids", "doc_ids", "retrieved_doc_ids", "ranked_ids",
+        "ranked",
+    ),
+    "retrieved_doc": ("retrieved_doc", "retrieved_docs"),
+    "retrieved_chunk": ("retrieved_chunk", "retrieved_chunk_ids", "retrieved_chunks"),
+    "retrieved_page": ("retrieved_page", "retrieved_pages"),
+    "retrieved_url": ("retrieved_url", "retrieved_urls", "retrieved_top1_url"),
+    "retrieved_text": ("retrieved_text", "retrieved_texts", "retrieved_contexts", "contexts", "context"),
+    "retrieved_score": ("retrieved_score", "retrieved_scores", "scores"),
+    "answer": (
+        "answer", "response", "generated_answer", "predicted_answer", "prediction", "prediction_text", "final_answer",
+        "model_answer",
+    ),
+    "system": ("system", "system_name", "method", "config_name"),
+    "seconds": ("seconds",),
+    "total_ms": ("total_time_ms", "latency_ms", "time_ms"),
+    "retrieve_ms": ("retrieval_time_ms", "retrieve_time_ms"),
+    "answer_ms": ("generation_time_ms", "answer_time_ms"),
+    "total_seconds": ("total_time", "response_time", "latency_seconds", "total_seconds"),
+    "tokens": ("tokens", "total_tokens"),
+    "cost_usd": ("cost_usd", "cost"),
+    "model": ("model", "model_name", "answer_model"),
+    "status": ("status",),
+    "error": ("error", "error_message"),
+    "alpha": ("alpha",),
+    "k": ("k", "top_k"),
+}  # fmt: skip
+
+HIT: dict[str, tuple[str, ...]] = {
+    "id": ("id", "_id"),
+    "chunk": ("chunk", "chunk_id", "chunkid", "passage_id"),
+    "doc": ("doc", "doc_id", "docid", "document", "document_id", "corpus_id", "source", "file", "filename", "path"),
+    "page_number": ("page_number",),
+    "page": ("page",),
+    "url": ("url", "source_url", "link"),
+    "text": ("text", "content", "page_content", "passage", "body"),
+    "quote": ("quote",),
+    "span": ("span",),
+    "start": ("start", "start_char"),
+    "end": ("end", "end_char"),
+    "tokens": ("tokens", "n_tokens", "token_count"),
+    "score": ("score", "similarity", "relevance_score"),
+    "grade": ("grade", "relevance", "rel"),
+}
+"""Fields of one hit or one gold entry."""
+
+TABLE: dict[str, tuple[str, ...]] = {
+    "question": ("qid", "query_id", "question_id", "queryid", "questionid", "query", "question", "topic", "id"),
+    "doc": (
+        "doc", "doc_id", "docid", "document", "document_id", "docno", "corpus_id", "chunk_id", "chunk", "passage_id",
+        "hit", "doc_no",
+    ),
+    "score": ("score", "similarity", "sim", "relevance_score"),
+    "rank": ("rank", "position"),
+    "grade": ("grade", "relevance", "rel", "label", "judgment", "judgement", "score"),
+    "system": ("system", "system_name", "method", "config_name", "run", "run_name", "tag"),
+    "page": ("page_number", "page"),
+    "url": ("url",),
+    "text": ("text", "content"),
+    "tokens": ("tokens",),
+}  # fmt: skip
+"""Columns of a table with one row a hit, or one row a judgement."""
+
+GOLD_FIELDS = ("gold", "gold_id", "gold_chunk", "gold_url", "gold_doc", "gold_page", "gold_quote")
+RETRIEVED_FIELDS = (
+    "retrieved", "passages", "retrieved_id", "retrieved_doc", "retrieved_chunk", "retrieved_page", "retrieved_url",
+    "retrieved_text",
+)  # fmt: skip
+TAG_NAME = re.compile(r"^(question|user)_|^difficulty$")
+NO_TAG = frozenset({"question_length", "question_number", "user_input"})
+
+
+@cache
+def field_name(name: str) -> str:
+    """A column's name as aliases are spelled.
+
+    >>> field_name(" Query-ID ")
+    'query_id'
+    """
+    return re.sub(r"[\s\-]+", "_", name.strip().lstrip("\ufeff")).lower()
+
+
+def targets() -> list[str]:
+    """Every name that `--map column=name` accepts."""
+    names: dict[str, None] = {}
+    for table in (TESTSET, RESULTS, TABLE):
+        for field, aliases in table.items():
+            names.update(dict.fromkeys((field, *aliases)))
+    return list(names)
+
+
+def checked_map(columns: Mapping[str, str] | None) -> dict[str, str]:
+    """The user's column → field, with each field known."""
+    known = targets()
+    made = {}
+    for column, field in (columns or {}).items():
+        name = field_name(str(field))
+        if name not in known:
+            raise UsageError(
+                f"--map {column}={field}: there is no field {field!r}.{did_you_mean(name, known)} "
+                "Fields: id, question, answers, gold, gold_doc, gold_page, gold_url, gold_chunk, gold_quote, kind, "
+                "retrieved, retrieved_id, retrieved_page, retrieved_url, answer, system, doc, score, grade."
+            )
+        made[str(column)] = name
+    return made
+
+
+class Names:
+    """Which of a file's fields stand for which of karat's, by one of the tables above.
+
+    The first alias that a record holds wins, so that `expected_answer` beats `answer`.
+    """
+
+    def __init__(self, table: Mapping[str, tuple[str, ...]], fields: Iterable[str]) -> None:
+        present = set(fields)
+        self.table = table
+        self.of = {field: tuple(a for a in aliases if a in present) for field, aliases in table.items()}
+        self.known = {alias for aliases in table.values() for alias in aliases}
+        self.unknown = [name for name in fields if name not in self.known]
+
+    def has(self, *fields: str) -> bool:
+        """Whether the file holds any of these."""
+        return any(self.of[field] for field in fields)
+
+    def nearest(self, fields: Iterable[str]) -> str:
+        """A sentence on an unknown field that resembles an alias of these fields, or nothing."""
+        import difflib
+
+        aliases = [alias for field in fields for alias in self.table[field]]
+        for name in self.unknown:
+            near = difflib.get_close_matches(name, aliases, n=1, cutoff=0.8)
+            if near:
+                return f'The field "{name}" is not known. Did you mean {near[0]}?'
+        return ""

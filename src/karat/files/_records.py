@@ -1,0 +1,204 @@
+"""Records: rows with named fields, from JSON, JSONL, CSV, TSV or Parquet alike, each with its number."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from karat.files._cells import Record
+from karat.files._source import LINE_LIMIT, Source
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Rows = Iterator[tuple[int, Record]]
+
+WRAPPERS = ("questions", "test_cases", "queries", "results", "records", "rows", "samples", "examples", "items", "data")
+"""Keys under which a JSON object keeps its list of records."""
+
+
+def parse_json(text: str, source: Source, row: int | None = None) -> Any:
+    """A JSON value; doubled keys, half surrogate pairs and endless nesting are refused."""
+    try:
+        value = json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as problem:
+        place = problem.lineno if row is None else row
+        raise source.error(
+            f"not valid JSON ({problem.msg}, column {problem.colno})",
+            row=place,
+            remedy="Correct it, or write the file again.",
+        ) from None
+    except _DoubledError as problem:
+        raise source.error(
+            f"the field {json.dumps(str(problem))} stands twice in one object", row=row, remedy="Keep one of the two."
+        ) from None
+    except RecursionError:
+        raise source.error("the JSON is nested too deeply", row=row, remedy="Flatten it.") from None
+    except ValueError:
+        raise source.error("a number in the JSON has too many digits", row=row, remedy="Write it as text.") from None
+    if "\\u" in text and _has_half_pair(value):
+        raise source.error(
+            "the text holds half of a surrogate pair (\\ud800 to \\udfff), which is no character",
+            row=row,
+            remedy="Write the file again as UTF-8.",
+        )
+    return value
+
+
+class _DoubledError(Exception):
+    pass
+
+
+def _once(pairs: list[tuple[str, Any]]) -> Record:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _DoubledError(key.encode("utf-8", "replace").decode())
+            seen.add(key)
+    return made
+
+
+def _has_half_pair(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def from_jsonl(source: Source) -> Rows:
+    """An object a line; blank lines are passed over."""
+    for row, line in source.lines():
+        if not line or line.isspace():
+            continue
+        value = parse_json(line, source, row)
+        if not isinstance(value, dict):
+            _not_an_object(value, source, row, "line")
+        yield row, value
+
+
+def from_items(items: list[Any], source: Source) -> Rows:
+    """The objects of a JSON list, numbered from 1."""
+    for row, value in enumerate(items, 1):
+        if not isinstance(value, dict):
+            _not_an_object(value, source, row, "record")
+        yield row, value
+
+
+def _not_an_object(value: Any, source: Source, row: int, unit: str) -> NoReturn:
+    what = {list: "a list", str: "text", int: "a number", float: "a number", bool: "a truth value"}.get(type(value))
+    raise source.error(
+        f"an object with named fields was expected, and {what or 'null'} stands there",
+        row=row,
+        unit=unit,
+        remedy='Write {"id": ..., ...}.',
+    )
+
+
+def from_table(source: Source, delimiter: str) -> Rows:
+    """The rows of a CSV or TSV file under its header, numbered by the line they start on."""
+    numbers = iter(_Numbered(source))
+    allowed = csv.field_size_limit(LINE_LIMIT)
+    try:
+        reader = csv.reader(numbers, delimiter=delimiter, strict=True)
+        header = next(reader, [])
+        _check_header(header, source)
+        start = reader.line_num
+        for cells in reader:
+            row, start = start + 1, reader.line_num
+            if not cells or (len(cells) == 1 and not cells[0].strip()):
+                continue
+            if len(cells) != len(header):
+                raise source.error(
+                    f"the row has {len(cells)} cells and the header has {len(header)}",
+                    row=row,
+                    remedy="Fill in the missing cells, and put quotation marks around cells that hold the separator.",
+                )
+            yield row, dict(zip(header, cells, strict=True))
+    except csv.Error as problem:
+        raise source.error(
+            f"the quotation marks do not pair up ({problem})",
+            row=numbers.row,
+            remedy="Double the marks inside a quoted cell, and close every cell.",
+        ) from None
+    finally:
+        csv.field_size_limit(allowed)
+
+
+class _Numbered:
+    """Lines for the csv module, with their ends, remembering the number of the last."""
+
+    def __init__(self, source: Source) -> None:
+        self.lines, self.row, self.started = source.lines(), 0, False
+
+    def __iter__(self) -> _Numbered:
+        return self
+
+    def __next__(self) -> str:
+        self.row, line = next(self.lines)
+        while not self.started and not line.strip():
+            self.row, line = next(self.lines)
+        self.started = True
+        return line + "\n"
+
+
+def _check_header(header: list[str], source: Source) -> None:
+    names = [name.strip() for name in header]
+    doubled = next((name for place, name in enumerate(names) if name and name in names[:place]), None)
+    if doubled is not None:
+        raise source.error(f"the header names the column {doubled!r} twice", row=1, remedy="Rename one of the two.")
+
+
+def from_frame(frame: pl.DataFrame) -> Rows:
+    """The rows of a polars frame, numbered from 1; NaN is no value."""
+    return enumerate(frame.iter_rows(named=True), 1)
+
+
+def read_parquet(source: Source) -> pl.DataFrame:
+    """A Parquet file as a frame; whatever polars finds wrong with it becomes a sentence."""
+    import polars as pl
+
+    def read() -> pl.DataFrame:
+        import io
+
+        return pl.read_parquet(io.BytesIO(source.data()) if source.is_gzip else source.path)
+
+    return guarded(read, source, "is a damaged Parquet file")
+
+
+def guarded(read: Callable[[], pl.DataFrame], source: Source, problem: str) -> pl.DataFrame:
+    """What `read` returns; polars' errors and panics become an InputError."""
+    import polars as pl
+
+    try:
+        return read()
+    except (pl.exceptions.PanicException, Exception) as error:
+        reason = str(error).strip().split("\n")[0][:160].rstrip(".")
+        raise source.error(f"{problem} ({reason})", remedy="Write the file again.") from None
+
+
+def from_columns(document: Record) -> list[Record] | None:
+    """Records of a JSON object of equally long lists, one a column; None when it is something else."""
+    values = list(document.values())
+    if len(values) < 2 or not all(isinstance(v, list) for v in values) or len({len(v) for v in values}) != 1:
+        return None
+    return [dict(zip(document, cells, strict=True)) for cells in zip(*values, strict=True)]
+
+
+def wrapped(document: Record) -> tuple[str, list[Any]] | None:
+    """The key and list of records inside a JSON object, or None."""
+    lists = {k: v for k, v in document.items() if isinstance(v, list) and v and all(isinstance(i, dict) for i in v)}
+    for key in WRAPPERS:
+        if key in lists:
+            return key, lists[key]
+    return next(iter(lists.items())) if len(lists) == 1 else None
+
+
+def without_nan(value: Any) -> Any:
+    """None instead of NaN, which frames write where they have nothing."""
+    return None if isinstance(value, float) and math.isnan(value) else value
