@@ -1,0 +1,1 @@
+"""An evaluation as people and programs read it: one renderer a file."""

@@ -1,0 +1,1 @@
+"""What the scores amount to: summaries, intervals, bands, targets."""

@@ -1,0 +1,130 @@
+"""Bootstrap: the BCa interval of a mean, for many columns at once.
+
+Bias-corrected and accelerated intervals as in Efron and Tibshirani, the ones `scipy.stats.bootstrap` gives: a draw
+equal to the mean counts half below it. Every column of n values sees the same draws, which depend on n and the seed
+alone, and its values are taken in sorted order. So an interval depends on nothing but the values of its own column:
+not on the other columns, not on the order of the questions, not on the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+DRAWS = 10_000
+LEVEL = 0.95
+COUNTS_BYTES = 32 * 2**20  # of the counts held at once
+COLUMNS = 512  # whose draws are held at once
+NORMAL = NormalDist()
+
+
+def mean_interval(columns: Floats, *, draws: int = DRAWS, seed: int = 0, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """Lower and upper end for each row of `columns` (columns x values, all finite).
+
+    A constant column has the interval (mean, mean); of fewer than two values there is none, and NaN stands for it.
+    """
+    many, n = columns.shape
+    low, high = np.full(many, np.nan), np.full(many, np.nan)
+    if n < 2 or many == 0:
+        return low, high
+    values = np.sort(columns, axis=1)
+    least, most = values[:, 0], values[:, -1]
+    low[:], high[:] = least, most
+    varied = np.flatnonzero(most > least)
+    held = list(_counts(n, draws, seed)) if 8 * n * draws <= COUNTS_BYTES else None
+    for start in range(0, len(varied), COLUMNS):
+        part = varied[start : start + COLUMNS]
+        chunks = iter(held) if held is not None else _counts(n, draws, seed)
+        low[part], high[part] = _bca(values[part], chunks, draws, (1 - level) / 2)
+    return low, high
+
+
+def acceleration(values: Floats) -> Floats:
+    """How fast the standard error of the mean changes with the mean: skewness / (6 sqrt n), per row.
+
+    For a mean the jackknife of the textbook comes down to sum(d^3) / (6 sum(d^2)^1.5), d the deviations.
+    """
+    deviation = values - values.mean(axis=1, keepdims=True)
+    square = deviation * deviation
+    skew: Floats = (square * deviation).sum(axis=1) / (6.0 * square.sum(axis=1) ** 1.5)
+    return skew
+
+
+def bias(sums: NDArray[np.float64], observed: Floats, tolerance: float) -> Floats:
+    """The share of draws below the observed value, ties counted half, as a normal quantile, per row."""
+    distance = sums - observed[:, None]
+    below = (distance < -tolerance).sum(axis=1)
+    not_above = (distance <= tolerance).sum(axis=1)
+    return _each(_quantile, (below + not_above) / (2 * sums.shape[1]))
+
+
+def _bca(values: Floats, chunks: Iterator[Floats], draws: int, tail: float) -> tuple[Floats, Floats]:
+    """The interval of columns that are not constant.
+
+    The values become whole numbers on a grid fine enough that every sum of n of them stays exact in a double: the
+    product with the counts is then the same in whatever order a machine adds.
+    """
+    many, n = values.shape
+    least = values[:, :1]
+    reach = values[:, -1:] - least
+    unit = 2.0 ** (53 - int(n).bit_length())
+    grid = np.rint((values - least) / reach * unit)
+    sums = np.empty((draws, many))
+    done = 0
+    for counts in chunks:
+        np.matmul(counts, grid.T, out=sums[done : done + len(counts)])
+        done += len(counts)
+    ordered = np.sort(np.ascontiguousarray(sums.T), axis=1)
+    shift = bias(ordered, grid.sum(axis=1), float(n))
+    skew = acceleration(values)
+    ends = []
+    for z in (_quantile(tail), -_quantile(tail)):
+        moved = shift + z
+        room = 1 - skew * moved
+        with np.errstate(divide="ignore", invalid="ignore"):
+            at = np.where(room > 0, shift + moved / room, np.copysign(np.inf, moved))
+        place = _each(NORMAL.cdf, at) * (draws - 1)
+        ends.append(np.clip(least[:, 0] + reach[:, 0] * (_at(ordered, place) / (n * unit)), least[:, 0], values[:, -1]))
+    return ends[0], ends[1]
+
+
+def _quantile(share: float) -> float:
+    """The standard normal quantile, infinite at 0 and 1."""
+    return NORMAL.inv_cdf(share) if 0 < share < 1 else float(np.copysign(np.inf, share - 0.5))
+
+
+def _each(function: Callable[[float], float], values: Floats) -> Floats:
+    return np.fromiter(map(function, values.tolist()), np.float64, len(values))
+
+
+def _at(ordered: Floats, place: Floats) -> Floats:
+    """The value at a fractional place of each sorted row, by linear interpolation."""
+    rows = np.arange(len(ordered))
+    before = np.floor(place).astype(np.int64)
+    after = np.minimum(before + 1, ordered.shape[1] - 1)
+    share = place - before
+    between: Floats = ordered[rows, before] * (1 - share) + ordered[rows, after] * share
+    return between
+
+
+def _counts(n: int, draws: int, seed: int) -> Iterator[Floats]:
+    """How often each of n values stands in each draw, a chunk of draws at a time.
+
+    Built on the raw stream of PCG64, which numpy keeps fixed from version to version.
+    """
+    stream = np.random.PCG64(seed)
+    size = max(2, COUNTS_BYTES // (16 * n) * 2)  # even, so that no half of a raw number is left over between chunks
+    for start in range(0, draws, size):
+        rows = min(size, draws - start)
+        raw = np.asarray(stream.random_raw((rows * n + 1) // 2), "<u8").view("<u4")[: rows * n]
+        chosen = (raw.astype(np.int64) * n) >> 32
+        chosen.reshape(rows, n)[:] += np.arange(rows)[:, None] * n
+        yield np.bincount(chosen, minlength=rows * n).reshape(rows, n).astype(np.float64)

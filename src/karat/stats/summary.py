@@ -1,0 +1,153 @@
+"""Summary: every measure of every system over all questions and over each slice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.evaluation import Summary
+from karat.core.scores import Status
+from karat.stats.bands import band
+from karat.stats.bootstrap import mean_interval
+from karat.stats.spread import spread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.measure import Measure
+    from karat.core.scores import Scores
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+NO_VALUE = "(none)"
+
+
+def summarise(
+    scores: Scores,
+    *,
+    slices: Mapping[str, Sequence[str | None]] | None = None,
+    intervals: bool = True,
+    seed: int = 0,
+) -> tuple[Summary, ...]:
+    """Summaries of the whole set, systems first, then of each value of each slice in order of appearance.
+
+    `slices` gives, for each slice, the value of every question; questions without one stand last, as "(none)".
+    """
+    found: list[Summary] = list(_summaries(scores, None, None, None, intervals, seed))
+    for name, values in (slices or {}).items():
+        if len(values) != len(scores.questions):
+            raise ValueError(f"slice {name!r} has {len(values)} values for {len(scores.questions)} questions")
+        labels = np.array([NO_VALUE if v is None else v for v in values], object)
+        order = dict.fromkeys(v for v in values if v is not None)
+        for label in (*(v for v in order if v != NO_VALUE), NO_VALUE):
+            chosen = np.flatnonzero(labels == label)
+            if len(chosen):
+                found.extend(_summaries(scores, chosen, name, label, intervals, seed))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """One row per system x measure: its values sorted, those without one at the end as +inf."""
+
+    values: Floats
+    n: Ints
+
+    def at(self, share: float) -> Floats:
+        """Linear percentiles; meaningless where n is 0."""
+        place = share * np.maximum(self.n - 1, 0)
+        before = np.floor(place).astype(np.int64)
+        after = np.minimum(before + 1, np.maximum(self.n - 1, 0))
+        rows = np.arange(len(self.n))
+        low, high = self.values[rows, before], self.values[rows, after]
+        with np.errstate(invalid="ignore"):
+            return low + (high - low) * (place - before)
+
+
+def _summaries(
+    scores: Scores, chosen: Ints | None, name: str | None, label: str | None, intervals: bool, seed: int
+) -> Iterator[Summary]:
+    values, status = (scores.values, scores.status) if chosen is None else _pick(scores, chosen)
+    systems, questions, measures = values.shape
+    if not (systems and questions and measures):
+        return
+    # system x measure as rows, questions along each row
+    rows = np.ascontiguousarray(values.transpose(0, 2, 1)).reshape(-1, questions)
+    state = np.ascontiguousarray(status.transpose(0, 2, 1)).reshape(-1, questions)
+    ok = (state == Status.ok) & np.isfinite(rows)
+    n = ok.sum(axis=1)
+    undefined = (state == Status.undefined).sum(axis=1)
+    failed = questions - n - undefined  # a value that is not a number counts as failed, not as a value
+    columns = Columns(np.sort(np.where(ok, rows, np.inf), axis=1), n)
+    total = np.where(ok, rows, 0.0).sum(axis=1)
+    mean = total / np.maximum(n, 1)
+    # rounding can carry the mean of equal values just past them
+    mean = np.where(n > 0, np.clip(mean, columns.at(0.0), columns.at(1.0)), mean)
+    deviation = np.where(ok, rows - mean[:, None], 0.0)
+    std = np.sqrt((deviation * deviation).sum(axis=1) / np.maximum(n - 1, 1))
+    quantiles = [columns.at(share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    low, high = _intervals(columns, seed) if intervals else (None, None)
+
+    for row in range(len(rows)):
+        measure: Measure = scores.measures[row % measures]
+        some, many = bool(n[row]), int(n[row])
+        average = float(mean[row]) if some else None
+        banded = band(measure, average)
+        worst, best = _bounds(measure, float(total[row]), many, int(failed[row]))
+        least, q25, q50, q75, most = (float(q[row]) if some else None for q in quantiles)
+        yield Summary(
+            system=scores.systems[row // measures],
+            measure=measure.name,
+            n=many,
+            n_undefined=int(undefined[row]),
+            n_failed=int(failed[row]),
+            mean=average,
+            low=_known(low, row),
+            high=_known(high, row),
+            worst=worst,
+            best=best,
+            std=float(std[row]) if many > 1 else None,
+            min=least,
+            q25=q25,
+            q50=q50,
+            q75=q75,
+            max=most,
+            slice=name,
+            value=label,
+            band=banded[0] if banded else None,
+            meaning=banded[1] if banded else None,
+            spread=spread(measure, columns.values[row, :many], float(mean[row]), float(std[row])),
+        )
+
+
+def _pick(scores: Scores, chosen: Ints) -> tuple[Floats, NDArray[np.uint8]]:
+    return scores.values[:, chosen], scores.status[:, chosen]
+
+
+def _known(ends: Floats | None, row: int) -> float | None:
+    return None if ends is None or np.isnan(ends[row]) else float(ends[row])
+
+
+def _intervals(columns: Columns, seed: int) -> tuple[Floats, Floats]:
+    """Columns of equal n share their draws."""
+    low, high = np.full(len(columns.n), np.nan), np.full(len(columns.n), np.nan)
+    for n in np.unique(columns.n):
+        if n > 1:
+            rows = np.flatnonzero(columns.n == n)
+            low[rows], high[rows] = mean_interval(columns.values[rows, :n], seed=seed)
+    return low, high
+
+
+def _bounds(measure: Measure, total: float, n: int, failed: int) -> tuple[float | None, float | None]:
+    """Worst and best mean with failed rows at the measure's bounds; None where a bound is infinite."""
+    if not failed:
+        return None, None
+    least, most = measure.bounds
+    if measure.spec.direction == "lower":
+        least, most = most, least
+    ends = [(total + failed * end) / (n + failed) if np.isfinite(end) else None for end in (least, most)]
+    return ends[0], ends[1]

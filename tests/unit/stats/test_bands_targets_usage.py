@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+
+from karat.core.evaluation import Summary
+from karat.core.measure import Measure, MeasureSpec
+from karat.stats.bands import band
+from karat.stats.spread import spread
+from karat.stats.targets import targets
+from karat.stats.usage import usage
+
+
+def a_measure(name, k=None, **declared):
+    return Measure(MeasureSpec(name, lambda judged, k=None: judged, cut="optional", **declared), k)
+
+
+@pytest.mark.parametrize(
+    ("name", "mean", "expected"),
+    [
+        ("MRR", 0.90, "Excellent"),
+        ("MRR", 0.8999, "Good"),
+        ("MRR", 0.70, "Good"),
+        ("MRR", 0.50, "Moderate"),
+        ("Recall", 0.30, "Fair"),
+        ("Recall", 0.2999, "Poor"),
+        ("TokenF1", 0.80, "Excellent"),
+        ("TokenF1", 0.60, "Good"),
+        ("TokenF1", 0.20, "Fair"),
+        ("TokenF1", 0.19, "Poor"),
+        ("SemanticSimilarity", 0.85, "High"),
+        ("SemanticSimilarity", 0.80, "Production-grade"),
+    ],
+)
+def test_bands(name, mean, expected):
+    assert band(a_measure(name, 5), mean)[0] == expected
+
+
+def test_the_same_band_means_ranking_for_mrr_and_finding_for_recall():
+    assert "top 2" in band(a_measure("MRR"), 0.75)[1]
+    assert "found" in band(a_measure("Recall", 5), 0.75)[1]
+
+
+def test_nothing_else_has_a_band():
+    for name in ("nDCG", "Hit", "F1", "Precision", "EM"):
+        assert band(a_measure(name, 5), 0.95) is None
+    assert band(a_measure("SemanticSimilarity"), 0.79) is None
+    assert band(a_measure("MRR"), None) is None
+
+
+def test_a_mean_a_rounding_below_the_floor_is_in_the_band():
+    assert band(a_measure("MRR"), 0.1 + 0.2 + 0.4 - 1e-16)[0] == "Good"
+
+
+def test_targets_are_met_above_not_at():
+    found = targets(
+        [
+            Summary("a", "F1@5", 9, 0, 0, mean=0.5),
+            Summary("a", "Hit@5", 9, 0, 0, mean=0.81),
+            Summary("a", "MRR", 0, 9, 0),
+            Summary("a", "MRR", 3, 0, 0, mean=0.9, slice="kind", value="x"),
+            Summary("a", "Recall@5", 9, 0, 0, mean=0.5),
+        ],
+        {"F1@5": 1 / 3},
+    )
+    assert [(t.measure, t.threshold, t.met, t.ceiling) for t in found] == [
+        ("F1@5", 0.5, False, 1 / 3),
+        ("Hit@5", 0.8, True, 1.0),
+        ("MRR", 0.5, None, 1.0),
+    ]
+
+
+def test_usage_by_hand():
+    found = usage("a", "seconds", [1.0, None, 3.0, 2.0])
+    assert (found.n, found.mean, found.p50) == (3, 2.0, 2.0)
+    assert found.p95 == pytest.approx(2.9)
+    assert usage("a", "tokens", [None, None]) is None
+    assert usage("a", "tokens", []) is None
+
+
+def say(values, name="Recall", **declared):
+    values = np.sort(np.array(values, float))
+    std = values.std(ddof=1) if len(values) > 1 else 0.0
+    return spread(a_measure(name, **declared), values, values.mean(), std)
+
+
+def test_spread_names_what_piles_up_at_the_ends():
+    said = say([0, 0, 0, 0, 0, 0.2, 0.4, 0.5, 0.6, 1])
+    assert said.startswith("50% of questions score 0, 10% score 1; the mean (.270) is above the median (.100): 40% of")
+
+
+def test_spread_of_all_or_nothing():
+    assert say([0, 1, 1, 1, 1]) == "20% of questions score 0, 80% score 1, none between"
+    assert say([0] * 199 + [1]) == "99% of questions score 0, 1% score 1, none between"
+
+
+def test_spread_tells_which_way_it_leans():
+    assert "below the median" in say([0.1, 0.8, 0.82, 0.84, 0.86, 0.88])
+    assert say([0.1, 0.2, 0.3, 0.4, 0.5]).endswith("between .2 and .4; mean and median agree")
+
+
+def test_spread_claims_no_shape_of_few_values():
+    assert say([0.1, 0.9]) == "too few questions to tell a shape: 2, from .1 to .9"
+    assert say([0.5]) == "the only question scores .5"
+    assert say([0.25] * 6) == "all 6 questions score .25"
+    assert spread(a_measure("Recall"), np.array([]), 0.0, 0.0) is None

@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+
+from karat.core.measure import ANYTHING, Measure, MeasureSpec
+from karat.core.scores import Scores, Status
+from karat.stats.summary import summarise
+
+
+def a_measure(name="Recall", k=5, **declared):
+    return Measure(MeasureSpec(name, lambda judged, k=None: judged, cut="optional", **declared), k)
+
+
+def scores_of(rows, *, measure=None, statuses=None):
+    """Scores of one measure; `rows` is {system: values}, "u" and "f" stand for undefined and failed."""
+    kinds = {"u": Status.undefined, "f": Status.failed}
+    values = np.array([[[np.nan if v in kinds else v] for v in row] for row in rows.values()], float)
+    status = np.array([[[kinds.get(v, Status.ok)] for v in row] for row in rows.values()], np.uint8)
+    questions = tuple(f"q{i}" for i in range(values.shape[1]))
+    return Scores(tuple(rows), questions, (measure or a_measure(),), values, status)
+
+
+def test_figures_by_hand():
+    (s,) = summarise(scores_of({"bm25": [0, 1, 0.5, "u", 0.25]}))
+    assert (s.system, s.measure, s.n, s.n_undefined, s.n_failed) == ("bm25", "Recall@5", 4, 1, 0)
+    assert s.mean == 0.4375
+    assert s.std == pytest.approx(0.4269562818950)
+    assert (s.min, s.q25, s.q50, s.q75, s.max) == (0, 0.1875, 0.375, 0.625, 1)
+    assert s.low < s.mean < s.high
+    assert (s.worst, s.best) == (None, None)
+    assert (s.slice, s.value) == (None, None)
+    assert s.band == "Fair"
+
+
+def test_quantiles_and_std_agree_with_numpy_on_ragged_columns():
+    rng = np.random.default_rng(0)
+    rows = {f"s{i}": [("u" if rng.random() < 0.2 else rng.random()) for _ in range(40)] for i in range(6)}
+    for s, row in zip(summarise(scores_of(rows), intervals=False), rows.values(), strict=True):
+        known = np.array([v for v in row if v != "u"])
+        assert s.n == len(known)
+        np.testing.assert_allclose(
+            [s.mean, s.std, s.min, s.q25, s.q50, s.q75, s.max],
+            [known.mean(), known.std(ddof=1), *np.percentile(known, [0, 25, 50, 75, 100])],
+        )
+        assert s.low is None
+
+
+def test_failed_rows_give_a_worst_and_a_best_mean():
+    (s,) = summarise(scores_of({"a": [1, 0.5, "f", "f"]}))
+    assert (s.n, s.n_failed, s.mean, s.worst, s.best) == (2, 2, 0.75, 0.375, 0.875)
+
+
+def test_worst_is_the_upper_bound_where_lower_is_better():
+    (s,) = summarise(scores_of({"a": [0.2, "f"]}, measure=a_measure("HallucinationRate", None, direction="lower")))
+    assert (s.worst, s.best) == (0.6, 0.1)
+
+
+def test_no_worst_or_best_at_an_infinite_bound():
+    (s,) = summarise(scores_of({"a": [3, "f"]}, measure=a_measure("x", None, bounds=ANYTHING)))
+    assert (s.worst, s.best) == (None, None)
+    (s,) = summarise(scores_of({"a": [3, "f"]}, measure=a_measure("x", None, bounds=(0.0, np.inf))))
+    assert (s.worst, s.best) == (1.5, None)
+
+
+def test_without_values_there_is_no_number():
+    (s,) = summarise(scores_of({"a": ["u", "u"]}))
+    assert (s.n, s.n_undefined) == (0, 2)
+    assert {s.mean, s.low, s.high, s.std, s.min, s.q50, s.max, s.band, s.spread} == {None}
+    (s,) = summarise(scores_of({"a": ["f"]}))
+    assert (s.mean, s.worst, s.best) == (None, 0, 1)
+
+
+def test_one_value_has_no_std_and_no_interval():
+    (s,) = summarise(scores_of({"a": [0.4, "u"]}))
+    assert (s.mean, s.std, s.low, s.high, s.q25) == (0.4, None, None, None, 0.4)
+
+
+def test_a_value_that_is_not_a_number_counts_as_failed():
+    (s,) = summarise(scores_of({"a": [np.inf, 0.5, np.nan]}))
+    assert (s.n, s.n_failed, s.mean) == (1, 2, 0.5)
+
+
+def test_equal_values_have_their_value_as_mean():
+    (s,) = summarise(scores_of({"a": [0.1] * 7}))
+    assert (s.mean, s.std, s.low, s.high) == (0.1, 0, 0.1, 0.1)
+
+
+def test_slices_follow_the_whole_set_in_order_of_appearance():
+    scores = scores_of({"a": [1, 0, 0.5, 0.25], "b": [0, 0, 0, 1]})
+    found = summarise(scores, slices={"kind": ["x", None, "w", "x"]})
+    assert [(s.slice, s.value, s.system, s.n) for s in found] == [
+        (None, None, "a", 4),
+        (None, None, "b", 4),
+        ("kind", "x", "a", 2),
+        ("kind", "x", "b", 2),
+        ("kind", "w", "a", 1),
+        ("kind", "w", "b", 1),
+        ("kind", "(none)", "a", 1),
+        ("kind", "(none)", "b", 1),
+    ]
+    assert [s.mean for s in found[2:]] == [0.625, 0.5, 0.5, 0, 0, 0]
+
+
+def test_the_interval_of_a_slice_is_that_of_its_values_alone():
+    scores = scores_of({"a": [1, 0, 0.5, 0.25, 0.75, 0]})
+    sliced = summarise(scores, slices={"kind": ["x", "x", "x", "x", "y", "y"]})[1]
+    (alone,) = summarise(scores_of({"a": [1, 0, 0.5, 0.25]}))
+    assert (sliced.low, sliced.high) == (alone.low, alone.high)
+
+
+def test_a_slice_of_another_length_is_refused():
+    with pytest.raises(ValueError, match="2 values for 3 questions"):
+        summarise(scores_of({"a": [1, 0, 1]}), slices={"kind": ["x", "y"]})
+
+
+def test_the_seed_moves_the_interval_and_nothing_else():
+    scores = scores_of({"a": list(np.random.default_rng(1).random(30))})
+    one, same, other = (summarise(scores, seed=seed)[0] for seed in (0, 0, 1))
+    assert one == same
+    assert one.mean == other.mean
+    assert (one.low, one.high) != (other.low, other.high)
