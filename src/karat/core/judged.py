@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
+    Cut = int | Ints | None
 
 Repeats = Literal["once", "collapse", "count"]
-Cut = "int | Ints | None"
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,17 @@ class Slots:
 class Judged:
     """Where the judged units of each question stand in each system's list.
 
-    A pair is system * len(questions) + question. One entry of `pair`, `rank`, `grade`, `new` is a judged unit in
+    A pair is system * len(questions) + question. One entry of `pair`, `rank`, `unit`, `new` is a judged unit in
     a slot; entries are ordered by pair, then rank. `new` is False where an earlier slot held the same unit.
-    `gold_question` and `gold_grade` list the judged units of each question, ordered by question.
-    `slots` counts the hits of each pair, `distinct` their distinct units.
+    `gold_question` and `gold_grade` list the judged units of each question, ordered by question; `unit` points
+    into them. `slots` counts the hits of each pair, `distinct` their distinct units.
     """
 
     systems: tuple[str, ...]
     questions: tuple[str, ...]
     pair: Ints
     rank: Ints
-    grade: Ints
+    unit: Ints
     new: Bools
     gold_question: Ints
     gold_grade: Ints
@@ -56,7 +56,7 @@ class Judged:
     tokens: tuple[Ints, Ints] | None = None  # offsets per pair, tokens of each slot in rank order
     tokens_missing: str | None = None  # why `tokens` is None
     collection: int | None = None  # documents searched, when known
-    cut_slots: dict[int, Ints] = field(default_factory=dict, repr=False, compare=False)
+    views: dict[tuple[int, bool], Judged] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def pairs(self) -> int:
@@ -64,30 +64,38 @@ class Judged:
 
     def at(self, *, rel: int | None = None, condensed: bool = False) -> Judged:
         """The same hits under another relevance threshold, or with unjudged hits removed."""
-        view = self
-        if rel is not None and rel != self.rel:
-            view = replace(view, rel=rel)
-        if condensed:
-            view = view._condensed()
-        return view
+        wanted = (self.rel if rel is None else rel, condensed)
+        if wanted == (self.rel, False):
+            return self
+        if wanted not in self.views:
+            view = self._condensed() if condensed else self
+            self.views[wanted] = replace(view, rel=wanted[0], views={})
+        return self.views[wanted]
 
     def _condensed(self) -> Judged:
-        fresh = _starts(self.pair, self.rank)
+        fresh = self.slot_starts
         ordinal = np.cumsum(fresh)
         first_of_pair = _starts(self.pair)
         before = np.maximum.accumulate(np.where(first_of_pair, ordinal - 1, 0))
         slots = np.bincount(self.pair[fresh], minlength=self.pairs)
         distinct = np.bincount(self.pair[self.new], minlength=self.pairs)
         missing = "unjudged hits are removed, so a token budget has no meaning"
-        return replace(
-            self, rank=ordinal - before, slots=slots, distinct=distinct, tokens=None, tokens_missing=missing
-        )
+        return replace(self, rank=ordinal - before, slots=slots, distinct=distinct, tokens=None, tokens_missing=missing)
+
+    def perfect(self) -> Judged:
+        """The best list any system could give: every gold unit in a slot of its own, best grades first."""
+        question, unit = self.gold_question, np.lexsort((-self.gold_grade, self.gold_question))
+        held = np.bincount(question, minlength=len(self.questions))
+        return Judged(
+            ("perfect",), self.questions, question, _places(question), unit, np.ones(len(unit), bool),
+            question, self.gold_grade, held, held, rel=self.rel, collection=self.collection,
+        )  # fmt: skip
 
     def within_tokens(self, budget: int) -> Ints:
         """How many leading slots of each pair fit whole into a budget of tokens."""
         if self.tokens is None:
             raise UsageError(
-                f"a cut of {budget} tokens needs the size of every hit, and {self.tokens_missing or 'it is not known'}. "
+                f"a cut of {budget} tokens needs the size of each hit, but {self.tokens_missing or 'it is not known'}. "
                 'Give hits a "text" or "tokens", or cut by rank instead.'
             )
         offsets, sizes = self.tokens
@@ -95,6 +103,16 @@ class Judged:
         # the furthest slot whose running total stays within what stood before the pair plus the budget
         reach = np.searchsorted(total, total[offsets[:-1]] + budget, side="right") - 1
         return np.minimum(reach, offsets[1:]) - offsets[:-1]
+
+    @cached_property
+    def slot_starts(self) -> Bools:
+        """True at the first entry of each judged slot."""
+        return _starts(self.pair, self.rank)
+
+    @cached_property
+    def grade(self) -> Ints:
+        """Grade of each entry's unit."""
+        return self.gold_grade[self.unit]
 
     @cached_property
     def relevant(self) -> Ints:
@@ -156,25 +174,45 @@ class Judged:
     @cached_property
     def hit_number(self) -> Ints:
         """For each relevant slot, how many relevant slots of its pair stand at or above it."""
-        pair = self.hits.pair
-        position = np.arange(len(pair))
-        return position - np.maximum.accumulate(np.where(_starts(pair), position, 0)) + 1
+        return _places(self.hits.pair)
 
     @cached_property
-    def gold_order(self) -> tuple[Ints, Ints, Ints]:
-        """Question, grade and place (from 1) of relevant gold in the ideal order of each question."""
+    def ideal_by_question(self) -> tuple[Ints, Ints, Ints]:
+        """Question, gain and place of the relevant gold in ideal order, where each unit fills a slot of its own."""
         keep = self.gold_grade >= self.rel
-        question, grade = self.gold_question[keep], self.gold_grade[keep]
-        return ideal_order(question, grade)
+        return _best_first(self.gold_question[keep], self.gold_grade[keep])
+
+    @cached_property
+    def ideal_by_pair(self) -> tuple[Ints, Ints, Ints]:
+        """Pair, gain and place in ideal order: one entry per crediting slot and one per unit never credited."""
+        keep = np.flatnonzero(self.gold_grade >= self.rel)
+        systems = np.arange(len(self.systems))[:, None]
+        pair = (systems * len(self.questions) + self.gold_question[keep]).ravel()
+        gain = np.tile(self.gold_grade[keep], len(self.systems))
+        if not self.one_unit_a_slot:
+            credited = np.zeros((len(self.systems), len(self.gold_grade)), bool)
+            credited[self.pair[self.credited] // len(self.questions), self.unit[self.credited]] = True
+            never = ~credited[:, keep].ravel()
+            pair = np.concatenate((pair[never], self.hits.pair))
+            gain = np.concatenate((gain[never], self.hits.gain))
+        return _best_first(pair, gain)
+
+    @cached_property
+    def retrieved_by_pair(self) -> tuple[Ints, Ints, Ints]:
+        """Pair, gain and place of the retrieved relevant slots in their own best order."""
+        return _best_first(self.hits.pair, self.hits.gain)
 
 
-def ideal_order(group: Ints, gain: Ints) -> tuple[Ints, Ints, Ints]:
+def _best_first(group: Ints, gain: Ints) -> tuple[Ints, Ints, Ints]:
     """Group, gain and place (from 1) with the gains of each group sorted from high to low."""
     order = np.lexsort((-gain, group))
-    group, gain = group[order], gain[order]
+    return group[order], gain[order], _places(group[order])
+
+
+def _places(group: Ints) -> Ints:
+    """Place from 1 of each entry within its group; equal groups stand together."""
     position = np.arange(len(group))
-    place = position - np.maximum.accumulate(np.where(_starts(group), position, 0)) + 1
-    return group, gain, place
+    return position - np.maximum.accumulate(np.where(_starts(group), position, 0)) + 1
 
 
 def _starts(*keys: Ints) -> Bools:

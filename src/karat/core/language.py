@@ -145,7 +145,8 @@ def load(name: str) -> MeasureSpec:
         if path.is_file():
             loaded_as = f"karat_user_{path.stem}"
             file = importlib.util.spec_from_file_location(loaded_as, path)
-            assert file is not None and file.loader is not None
+            assert file is not None
+            assert file.loader is not None
             module = importlib.util.module_from_spec(file)
             sys.modules[loaded_as] = module
             file.loader.exec_module(module)

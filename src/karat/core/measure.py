@@ -146,7 +146,7 @@ class Measure:
         common = (REL, CONDENSED) if self.spec.stage == "retrieval" else ()
         for param in (*self.spec.params, *common):
             value = given.get(param.name, param.default)
-            if param.name in self.spec.shown and value is not None or value != param.default:
+            if (param.name in self.spec.shown and value is not None) or value != param.default:
                 parts.append(param.name if value is True else f"{param.name}={_spell(value)}")
         cut = f"@{self.k}" if self.k is not None else f"@{self.tokens}t" if self.tokens is not None else ""
         return f"{self.spec.name}{'(' + ', '.join(parts) + ')' if parts else ''}{cut}"
@@ -196,7 +196,9 @@ def _describe(function: Callable[..., Any], **declared: Any) -> MeasureSpec:
     signature = inspect.signature(function)
     names = list(signature.parameters)
     if not names:
-        raise UsageError(f"the measure {function.__name__} takes no arguments. Give it `judged`, `answered` or `answer`.")
+        raise UsageError(
+            f"the measure {function.__name__} takes no arguments. Give it `judged`, `answered` or `answer`."
+        )
     first = names[0]
     called: Callable[..., Any] = function
     if first == "judged":
@@ -244,13 +246,11 @@ def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., Out
     """A function of one answer as a measure of all: an exception is a failed row, None an undefined one."""
     wanted = [n for n in names if n in ROW_INPUTS]
     parameters = inspect.signature(function).parameters
-    strange = [
-        n for n in names if n not in ROW_INPUTS and parameters[n].kind is not inspect.Parameter.KEYWORD_ONLY
-    ]
+    strange = [n for n in names if n not in ROW_INPUTS and parameters[n].kind is not inspect.Parameter.KEYWORD_ONLY]
     if strange:
         raise UsageError(
-            f"the measure {function.__name__} takes {strange[0]!r}, which karat cannot supply. A measure takes `judged`, "
-            f"`answered`, or any of {', '.join(ROW_INPUTS)}; its own parameters must be keyword-only."
+            f"the measure {function.__name__} takes {strange[0]!r}, which karat cannot supply. "
+            f"A measure takes `judged`, `answered`, or any of {', '.join(ROW_INPUTS)}; its own parameters must be keyword-only."
         )
 
     def over_rows(answered: Answered, **params: Any) -> Outcome:

@@ -24,8 +24,8 @@ class Run:
     """A system's hits, grouped by question, with its answers and failures.
 
     The hits of question i are `docs[offsets[i]:offsets[i + 1]]`. `order` says how to rank them: "given" keeps the
-    order of the list; "score" ranks as trec_eval does (see `karat.match.ranks`). `fields` holds further columns of
-    the hits (HIT_FIELDS), each as long as `docs`. A question in `failed` has a reason instead of a result.
+    order of the list; "score" ranks as trec_eval does: score descending as float32, then id descending. `fields`
+    holds further columns of the hits (HIT_FIELDS), each as long as `docs`. A question in `failed` has a reason instead of a result.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class Run:
         failed: Mapping[str, str] | None = None,
         source: str | None = None,
         unique: bool = False,
+        hashes: NDArray[np.uint64] | None = None,
     ) -> None:
         self.name, self.question_ids, self.offsets = name, list(question_ids), offsets
         self.scores, self.order = scores, order
@@ -49,6 +50,7 @@ class Run:
         self.answers, self.failed = dict(answers or {}), dict(failed or {})
         self.source = source or name
         self.unique = unique  # no id stands twice for a question (checked where the run was read)
+        self.hashes = hashes  # polars' hash of each id, where the reader had to compute it
         self.by_question: Mapping[str, Mapping[str, float]] | None = None
         if docs is not None:
             self.docs = docs

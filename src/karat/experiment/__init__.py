@@ -1,0 +1,1 @@
+"""The order of the walk: read, match, measure, summarise, report."""

@@ -151,6 +151,9 @@ class Source:
 
         Holds one block and one partial line. A line over LINE_LIMIT is refused before it is held.
         """
+        if not self.is_gzip:
+            yield from self._plain_blocks(size)
+            return
         partial: list[bytes] = []
         pending = done = 0
         for piece in self._unmarked(size):
@@ -170,6 +173,22 @@ class Source:
             yield block
         if partial:
             yield b"".join(partial)
+
+    def _plain_blocks(self, size: int) -> Iterator[bytes]:
+        """Blocks of an unpacked file, without copying what was read more than once."""
+        done = 0
+        with self._explained(), open(self.path, "rb") as file:
+            file.seek(self._mark)
+            while block := file.read(size):
+                pending = len(block) - block.rfind(b"\n") - 1
+                rest: list[bytes] = []
+                while pending and (not rest or not rest[-1].endswith(b"\n")) and (more := file.readline(PIECE)):
+                    rest.append(more)
+                    pending += len(more)
+                    if pending > LINE_LIMIT:
+                        raise self._too_long(done + block.rfind(b"\n") + 1)
+                done += len(block) + sum(map(len, rest))
+                yield b"".join((block, *rest)) if rest else block
 
     def _too_long(self, start: int) -> InputError:
         """The refusal of the line that starts at this byte of the text."""

@@ -1,0 +1,1 @@
+"""Numbers from judged hits and answers: one measure a file, and dialects."""

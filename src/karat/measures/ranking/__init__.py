@@ -1,0 +1,1 @@
+"""Measures of a ranking, one a file, over the sparse Judged."""

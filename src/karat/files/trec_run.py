@@ -1,0 +1,219 @@
+"""trec_run: `qid Q0 docid rank score tag`, one hit a line, blanks between; the rank column is ignored.
+
+Read in blocks of whole lines, so that a run of millions of rows needs little more memory than its columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from karat.core.errors import UsageError
+from karat.core.evaluation import Taken
+from karat.core.order import ranking
+from karat.core.run import Run
+from karat.files._format import Fit, Format
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from karat.files._format import Kind
+    from karat.files._look import Look
+    from karat.files._source import Source
+
+_BLANKS = re.compile(rb"[ \t\r\f\v]+")
+_FIELDS = ("question", "Q0", "doc", "rank", "score", "tag")
+
+
+def _sniff(look: Look, kind: Kind) -> Fit | None:
+    if kind != "results" or look.source is None:
+        return None
+    lines = [line.split() for line in look.source.head.decode("utf-8", "replace").split("\n")[:20] if line.strip()]
+    whole = lines[:-1] if len(lines) > 1 else lines
+    if not whole or any(len(line) not in (5, 6) for line in whole):
+        return None
+    if all(len(line) == 6 and line[3].lstrip("-").isdigit() and _is_number(line[4]) for line in whole):
+        return Fit(0.95, "six fields a line, the fourth a rank and the fifth a score")
+    if sum(len(line) == 6 and line[1].upper() == "Q0" for line in whole) * 2 > len(whole):
+        return Fit(0.8, "six fields a line with Q0")
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def read(source: Source, name: str | None = None) -> Run:
+    """The run a TREC file holds; rows of a question need not stand together."""
+    import numpy as np
+    import polars as pl
+
+    codes: dict[str, int] = {}
+    question: list[NDArray[np.int64]] = []
+    sizes: list[NDArray[np.int64]] = []
+    docs: list[pl.Series] = []
+    scores: list[NDArray[np.float64]] = []
+    for number, block in enumerate(source.blocks()):
+        frame = _parse(block, source, number)
+        runs = frame["question"].rle().struct.unnest()
+        values = runs["value"].to_list()
+        question.append(np.array([codes.setdefault(v, len(codes)) for v in values], np.int64))
+        sizes.append(runs["len"].to_numpy().astype(np.int64))
+        docs.append(frame["doc"])
+        scores.append(frame["score"].to_numpy())
+    doc, score = pl.concat(docs, rechunk=False), np.concatenate(scores)
+    del docs, scores
+    blocks, lengths = np.concatenate(question), np.concatenate(sizes)
+    hashes = doc.hash().to_numpy()
+    order = None
+    if len(np.unique(blocks[np.concatenate(([True], blocks[1:] != blocks[:-1]))])) < _groups(blocks):
+        order = np.argsort(np.repeat(blocks, lengths), kind="stable")
+        doc, score, hashes = doc.gather(order), score[order], hashes[order]
+    counts = np.bincount(blocks, lengths, len(codes)).astype(np.int64)
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    ids = list(codes)
+    _refuse_repeats(source, ids, offsets, doc, hashes)
+    return Run(
+        name or source.stem, ids, offsets, doc, score, order="score", unique=True, hashes=hashes, source=source.name
+    )
+
+
+def _groups(blocks: NDArray[np.int64]) -> int:
+    """How many stretches of one question the file has."""
+    return int((blocks[1:] != blocks[:-1]).sum()) + 1
+
+
+def _parse(block: bytes, source: Source, number: int) -> pl.DataFrame:
+    """Question, doc and score of the block of this number."""
+    separator = "\t" if b"\t" in block[: block.find(b"\n") + 1 or None] else " "
+    frame = _columns(block, separator)
+    if frame is None or _is_odd(frame):
+        frame = _columns(b"\n".join(_BLANKS.sub(b" ", line.strip()) for line in block.split(b"\n")), " ")
+        if frame is None or _is_odd(frame):
+            raise _explain(block, source, number)
+    return frame
+
+
+def _columns(block: bytes, separator: str) -> pl.DataFrame | None:
+    """The three columns that matter, or None where polars cannot read the block."""
+    import polars as pl
+
+    schema = {name: pl.Float64 if name == "score" else pl.String for name in _FIELDS}
+    try:
+        return pl.read_csv(
+            block, has_header=False, separator=separator, schema=schema, columns=[0, 2, 4],
+            quote_char=None,
+        )  # fmt: skip
+    except (pl.exceptions.PolarsError, UnicodeDecodeError):
+        return None
+
+
+def _is_odd(frame: pl.DataFrame) -> bool:
+    """Whether a cell is missing or empty, or a score is not finite."""
+    import numpy as np
+
+    if any(column.null_count() for column in frame):
+        return True
+    score = frame["score"].to_numpy()
+    return not np.isfinite(score.sum()) and not np.isfinite(score).all()
+
+
+def _explain(block: bytes, source: Source, before: int) -> Exception:
+    """The first line of a block that is no hit, named; so many blocks stand before it."""
+    import math
+    from itertools import islice
+
+    row = 1 + sum(earlier.count(b"\n") for earlier in islice(source.blocks(), before))
+    for number, raw in enumerate(block.split(b"\n"), row):
+        line = source.decoded(raw, number)
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) < 5:
+            missing = _FIELDS[len(fields)]
+            return source.error(
+                f"has {len(fields)} fields where a hit has six (question Q0 document rank score tag); "
+                f'the "{missing}" is missing',
+                row=number,
+                remedy="Complete the row or remove it.",
+            )
+        if len(fields) > 6:
+            return source.error(
+                f"has {len(fields)} fields where a hit has six (question Q0 document rank score tag)",
+                row=number,
+                remedy="Ids may not hold blanks: replace them, or give the results as JSONL.",
+            )
+        if not _is_number(fields[4]) or not math.isfinite(float(fields[4])):
+            return source.error(
+                f"the score {fields[4]!r} is not a finite number", row=number, field="score",
+                remedy="Give every hit a number.",
+            )  # fmt: skip
+    return source.error("cannot be read as a TREC run", row=row, remedy="Check the rows from here on.")
+
+
+def _refuse_repeats(
+    source: Source, ids: Sequence[str], offsets: NDArray[np.int64], doc: pl.Series, hashes: NDArray[np.uint64]
+) -> None:
+    """A document twice for a question is refused: trec_eval does not say which of the two counts."""
+    import numpy as np
+
+    short = hashes.astype(np.uint32)
+    for q, (begin, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
+        part = short[begin:end]
+        part.sort()
+        if (part[1:] == part[:-1]).any():
+            listed = doc[begin:end]
+            if listed.n_unique() < end - begin:
+                twice = listed.filter(listed.is_duplicated())[0]
+                rows = [n for n, t in source.lines() if (f := t.split()) and f[0] == ids[q] and f[2] == twice]
+                raise source.error(
+                    f"document {twice!r} stands twice for question {ids[q]!r} (first in line {rows[0]})",
+                    row=rows[1],
+                    remedy="Keep one row for each question and document.",
+                )
+
+
+def _read_results(look: Look) -> tuple[list[Run], Taken]:
+    run = read(look.need_source())
+    what = f"{run.name}: {len(run):,} hits for {len(run.question_ids):,} questions"
+    return [run], Taken(run.source, FORMAT.name, what)
+
+
+def _write(runs: Sequence[Run], path: Path) -> list[str]:
+    """Ranked hits with scores; where a list has no scores that keep its order, 1/rank stands in their place."""
+    if len(runs) > 1:
+        names = ", ".join(run.name for run in runs)
+        raise UsageError(f"a TREC run holds one system, and there are {len(runs)} ({names}). Write one file for each.")
+    (run,) = runs
+    lost = ["answers"] if run.answers else []
+    with written(path) as file:
+        order = ranking(run).tolist()
+        docs, scores = run.doc_list, run.scores if run.order == "score" else None
+        for q, qid in enumerate(run.question_ids):
+            for rank, hit in enumerate(order[run.offsets[q] : run.offsets[q + 1]], 1):
+                score = 1 / rank if scores is None else float(scores[hit])
+                fields = (qid, "Q0", docs[hit], str(rank), repr(score), run.name)
+                file.write(" ".join(_without_blanks(f) for f in fields) + "\n")
+    return lost
+
+
+def _without_blanks(text: str) -> str:
+    return "".join("_" if c.isspace() else c for c in text)
+
+
+FORMAT = Format(
+    "trec_run",
+    "TREC run: question Q0 document rank score tag",
+    _sniff,
+    read_results=_read_results,
+    write_results=_write,
+    endings=(".trec", ".run"),
+)

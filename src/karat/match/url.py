@@ -1,0 +1,75 @@
+"""url: the hit's address is the gold's, whatever the scheme, host case, trailing slash, fragment or percent-encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from urllib.parse import quote, unquote, urlsplit
+
+from karat.core.run import Run
+from karat.core.types import Gold
+from karat.match._matcher import Context, Keys, Matcher, column, ids_of, plain_id, share_matching
+
+
+@lru_cache(maxsize=65536)
+def address_of(url: str) -> str | None:
+    """A url in the one form that is compared, or None for what is no web address.
+
+    >>> address_of("HTTP://En.Wikipedia.org/wiki/Z%C3%BCrich/#History") == address_of("https://en.wikipedia.org/wiki/Zürich")
+    True
+    """
+    text = url.strip()
+    if not is_url(text):
+        return None
+    try:
+        parts = urlsplit(text if "//" in text else f"//{text}")
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return None
+    named_port = f":{port}" if port not in (None, 80, 443) else ""
+    path = quote(unquote(parts.path), safe="/:@!$&'()*+,;=~-._").rstrip("/")
+    query = f"?{quote(unquote(parts.query), safe='/:@!$&()*+,;=~-._?')}" if parts.query else ""
+    return f"{host}{named_port}{path}{query}"
+
+
+def is_url(text: str) -> bool:
+    """Whether a text is a web address: it has a scheme of the web, or begins with www."""
+    return text.strip().lower().startswith(("http://", "https://", "www.", "//"))
+
+
+def _gold_key(gold: Gold) -> str | None:
+    name = gold.url if gold.url is not None else gold.doc if gold.doc is not None else plain_id(gold)
+    return address_of(name) if name else None
+
+
+def _hit_keys(run: Run) -> Sequence[Keys]:
+    urls = column(run, "url")
+    if urls is None:
+        return [address_of(doc) for doc in run.doc_list]
+    return [address_of(str(u)) if u is not None else address_of(i) for u, i in zip(urls, run.doc_list, strict=True)]
+
+
+def _prepare(context: Context) -> tuple[Callable[[Gold], str | None], Callable[[Run], Sequence[Keys]]]:
+    return _gold_key, _hit_keys
+
+
+def _fits(context: Context) -> str | None:
+    named = [g.url for g in context.golds if g.url is not None] or ids_of(context.golds)
+    hits = max(
+        (
+            share_matching(is_url, urls if (urls := column(run, "url")) is not None else run.docs)
+            for run in context.runs
+        ),
+        default=0.0,
+    )
+    return "gold and hits are web addresses" if share_matching(is_url, named) > 0.5 and hits > 0.5 else None
+
+
+matcher = Matcher(
+    "url",
+    unit="page of the web",
+    summary="the same address, whatever the scheme, host case, trailing slash, fragment or percent-encoding",
+    strictness=40,
+    prepare=_prepare,
+    fits=_fits,
+)

@@ -1,0 +1,25 @@
+"""AllGold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.measure import measure
+
+if TYPE_CHECKING:
+    from karat.core.judged import Judged
+    from karat.core.measure import Column
+
+
+@measure(
+    name="AllGold",
+    aliases=("pct_records_with_all_refs",),
+    unit="share",
+    best_for="how many questions can be answered in full",
+    prefer="Hit@k or Recall@k when the rank matters",
+)
+def all_gold(judged: Judged) -> Column:
+    """1 if every relevant unit was retrieved, at any rank; the mean is a share of questions."""
+    return (judged.found_within() == judged.relevant).astype(np.float64)

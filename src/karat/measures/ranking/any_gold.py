@@ -1,0 +1,25 @@
+"""AnyGold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.measure import measure
+
+if TYPE_CHECKING:
+    from karat.core.judged import Judged
+    from karat.core.measure import Column
+
+
+@measure(
+    name="AnyGold",
+    aliases=("pct_records_with_at_least_one_ref",),
+    unit="share",
+    best_for="how many questions can be answered at all",
+    prefer="Hit@k or Recall@k when the rank matters",
+)
+def any_gold(judged: Judged) -> Column:
+    """1 if any relevant unit was retrieved, at any rank; the mean is a share of questions."""
+    return (judged.found_within() > 0).astype(np.float64)

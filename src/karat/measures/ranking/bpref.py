@@ -1,0 +1,38 @@
+"""Binary preference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.measure import measure
+from karat.measures.ranking._share import share
+
+if TYPE_CHECKING:
+    from karat.core.judged import Judged
+    from karat.core.measure import Column
+
+
+@measure(
+    name="bpref",
+    best_for="incomplete judgements: unjudged hits neither help nor hurt",
+    prefer="nDCG(condensed)@k with graded relevance",
+)
+def bpref(judged: Judged) -> Column:
+    """How rarely judged non-relevant units stand above relevant ones; unjudged hits are passed over.
+
+    trec_eval's definition: each relevant unit found scores 1 - min(n, R) / min(R, N), with n the judged non-relevant
+    units above it, R the relevant and N the judged non-relevant units of the question. A negative grade is unjudged.
+    """
+    hits = judged.hits
+    against = judged.new & (judged.grade >= 0) & (judged.grade < judged.rel)
+    order = judged.pair * (1 << 32) + judged.rank
+    seen = np.cumsum(np.concatenate(([0], against)))
+    reached = np.searchsorted(order, hits.pair * (1 << 32) + hits.rank)
+    begun = np.searchsorted(order, hits.pair * (1 << 32))
+    relevant = judged.relevant[hits.pair]
+    above = np.minimum(seen[reached] - seen[begun], relevant)
+    bound = np.minimum(relevant, judged.judged_not_relevant[hits.pair])
+    worth = 1 - share(above.astype(np.float64), bound)
+    return judged.per_pair(hits.pair, worth * hits.units) / judged.relevant

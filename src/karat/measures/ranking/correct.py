@@ -1,0 +1,27 @@
+"""Correct, a count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.measure import measure
+
+if TYPE_CHECKING:
+    from karat.core.judged import Judged
+    from karat.core.measure import Column
+
+
+@measure(
+    name="Correct",
+    aliases=("correct_docs_count",),
+    bounds=(0.0, np.inf),
+    direction="none",
+    unit="count",
+    needs_gold=False,
+    best_for="counting what was found",
+)
+def correct(judged: Judged) -> Column:
+    """Number of relevant units retrieved."""
+    return judged.found_within()

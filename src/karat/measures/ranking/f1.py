@@ -1,0 +1,29 @@
+"""F1 of retrieval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.core.measure import measure
+from karat.measures.ranking._share import share
+from karat.measures.ranking.precision import precision
+from karat.measures.ranking.recall import recall
+
+if TYPE_CHECKING:
+    from karat.core.judged import Cut, Judged
+    from karat.core.measure import Column
+
+
+@measure(
+    name="F1",
+    aliases=("f1_score", "context_f1", "avg_context_f1"),
+    best_for="one number to compare retrievers by",
+    prefer="Recall@k and Precision@k side by side when their balance matters; TokenF1 for answers",
+)
+def f1(judged: Judged, k: Cut = None) -> Column:
+    """Harmonic mean of Precision and Recall at the same cut; 0 when both are 0.
+
+    With one gold unit F1@5 cannot pass .333: read it beside the highest value the gold allows.
+    """
+    p, r = precision(judged, k), recall(judged, k)
+    return share(2 * p * r, p + r)

@@ -1,0 +1,27 @@
+"""Gold, a count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.measure import measure
+
+if TYPE_CHECKING:
+    from karat.core.judged import Judged
+    from karat.core.measure import Column
+
+
+@measure(
+    name="Gold",
+    aliases=("gold_docs_count",),
+    bounds=(0.0, np.inf),
+    direction="none",
+    unit="count",
+    needs_gold=False,
+    best_for="seeing how much there is to find",
+)
+def gold(judged: Judged) -> Column:
+    """Number of relevant units the question has."""
+    return judged.relevant.astype(np.float64)

@@ -1,0 +1,31 @@
+"""Share of judged hits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.measure import measure
+from karat.measures.ranking._share import share
+
+if TYPE_CHECKING:
+    from karat.core.judged import Cut, Judged
+    from karat.core.measure import Column
+
+
+@measure(
+    name="Judged",
+    needs_gold=False,
+    direction="none",
+    best_for="whether the judgements cover this system at all",
+)
+def judged_share(judged: Judged, k: Cut = None) -> Column:
+    """Share of the top k hits that anybody judged, relevant or not; below .8 other measures mislead.
+
+    A list shorter than k is divided by its length, as ir-measures does; undefined when nothing was retrieved.
+    """
+    slots = judged.slots if k is None else np.minimum(judged.slots, k)
+    fresh = judged.slot_starts & judged.within(judged.pair, judged.rank, k)
+    counted = judged.per_pair(judged.pair[fresh])
+    return np.where(slots > 0, share(counted, slots), np.nan)

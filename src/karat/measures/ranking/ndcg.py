@@ -1,0 +1,55 @@
+"""Normalised discounted cumulative gain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from karat.core.measure import measure
+from karat.measures.ranking._share import share
+
+if TYPE_CHECKING:
+    from karat.core.judged import Cut, Judged
+    from karat.core.measure import Column
+
+
+@measure(
+    name="nDCG",
+    aliases=("ndcg_cut",),
+    graded=True,
+    variants=("nDCG(gain=exp)@10", "nDCG(gain=binary)@10", "nDCG(ideal=retrieved)@10", "nDCG(condensed)@10"),
+    best_for="the quality of the whole ranking, with graded relevance",
+    prefer="MRR when only the first relevant passage matters",
+)
+def ndcg(
+    judged: Judged,
+    k: Cut = None,
+    *,
+    gain: Literal["linear", "exp", "binary"] = "linear",
+    ideal: Literal["gold", "retrieved"] = "gold",
+) -> Column:
+    """Discounted gain of the top k over that of the ideal order; gain = grade, discount = log2(rank + 1).
+
+    Linear gain is trec_eval's; `gain=exp` (2^grade - 1) is what many learning-to-rank papers use. `ideal=retrieved`
+    compares with the best order of what was retrieved, so it is 1 whatever was missed: some LiveRAG code prints that.
+    """
+    worth = _GAINS[gain]
+    hits = judged.hits
+    top = judged.within(hits.pair, hits.rank, k)
+    reached = judged.per_pair(hits.pair[top], worth(hits.gain[top]) / np.log2(hits.rank[top] + 1))
+    if ideal == "gold" and judged.one_unit_a_slot and not isinstance(k, np.ndarray):
+        question, grade, place = judged.ideal_by_question
+        top = place <= k if k is not None else np.ones(len(place), bool)
+        best = np.bincount(question[top], worth(grade[top]) / np.log2(place[top] + 1), len(judged.questions))
+        return reached / np.tile(best, len(judged.systems))
+    pair, grade, place = judged.ideal_by_pair if ideal == "gold" else judged.retrieved_by_pair
+    top = judged.within(pair, place, k)
+    return share(reached, judged.per_pair(pair[top], worth(grade[top]) / np.log2(place[top] + 1)))
+
+
+_GAINS = {
+    "linear": lambda grade: grade.astype(np.float64),
+    "exp": lambda grade: np.exp2(grade) - 1,
+    "binary": lambda grade: np.ones(len(grade)),
+}

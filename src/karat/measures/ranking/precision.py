@@ -1,0 +1,28 @@
+"""Precision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.core.measure import measure
+from karat.measures.ranking._share import share
+
+if TYPE_CHECKING:
+    from karat.core.judged import Cut, Judged
+    from karat.core.measure import Column
+
+
+@measure(
+    name="Precision",
+    aliases=("P", "context_precision", "avg_context_precision"),
+    best_for="keeping noise out of the context",
+    prefer="Recall@k when missing a passage costs more than reading a useless one",
+)
+def precision(judged: Judged, k: Cut = None) -> Column:
+    """Share of the top k slots that are relevant; without a cut, of the distinct units retrieved.
+
+    A list shorter than k is still divided by k, as trec_eval does. LiveRAG's context precision is `Precision`.
+    """
+    if k is None:
+        return share(judged.found_within(), judged.distinct)
+    return share(judged.hits_within(k), k)

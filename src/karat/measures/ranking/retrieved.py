@@ -1,0 +1,27 @@
+"""Retrieved, a count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.measure import measure
+
+if TYPE_CHECKING:
+    from karat.core.judged import Judged
+    from karat.core.measure import Column
+
+
+@measure(
+    name="Retrieved",
+    aliases=("retrieved_docs_count",),
+    bounds=(0.0, np.inf),
+    direction="none",
+    unit="count",
+    needs_gold=False,
+    best_for="seeing how much a system returns",
+)
+def retrieved(judged: Judged) -> Column:
+    """Number of distinct units retrieved."""
+    return judged.distinct.astype(np.float64)

@@ -1,0 +1,22 @@
+"""R-precision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.core.measure import measure
+
+if TYPE_CHECKING:
+    from karat.core.judged import Judged
+    from karat.core.measure import Column
+
+
+@measure(
+    name="Rprec",
+    aliases=("R-precision",),
+    best_for="comparing questions with very different numbers of relevant passages",
+    prefer="Precision@k when the context holds a fixed number of passages",
+)
+def rprec(judged: Judged) -> Column:
+    """Precision at rank R, where R is the number of relevant units of the question."""
+    return judged.hits_within(judged.relevant) / judged.relevant
