@@ -37,12 +37,11 @@ def spread(measure: Measure, values: NDArray[np.float64], mean: float, std: floa
     if piled:
         piled[0] = piled[0].replace(" score", " of questions score", 1)
     if sum(share for _, share in shares) > 1 - 1e-12:
-        low, high = shares
-        return f"{_percent(low[1])} of questions score {_short(low[0])}, {_percent(high[1])} score {_short(high[0])}, none between"
-    middle = int(n / 2)
-    median = float(values[middle]) if n % 2 else float(values[middle - 1] + values[middle]) / 2
+        (low, at_low), (high, at_high) = shares
+        at_ends = f"{_percent(at_low)} of questions score {_short(low)}, {_percent(at_high)} score {_short(high)}"
+        return at_ends + ", none between"
     parts = [", ".join(piled)] if piled else []
-    quarter, three = (float(_linear(values, share)) for share in (0.25, 0.75))
+    quarter, median, three = (_linear(values, share) for share in (0.25, 0.5, 0.75))
     if not piled:
         parts.append(f"the middle half of the questions lies between {_short(quarter)} and {_short(three)}")
     lean = (mean - median) / std if std > 0 else 0.0

@@ -1,0 +1,265 @@
+"""Guards: no impossible table leaves the program unmarked.
+
+Each guard looks for one thing and returns the notes that say what it found; an empty tuple means all is well.
+`check` runs all of them over an evaluation, `check_table` those that need nothing but a table of means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from karat.core.errors import UsageError
+from karat.core.evaluation import Matching, Note, Summary
+from karat.core.language import parse
+from karat.diagnose import _tables as tables
+from karat.diagnose._words import few, percent, plural, warn
+
+if TYPE_CHECKING:
+    from karat.core.scores import Scores
+    from karat.diagnose._tables import ByName, Table
+
+LOW_MATCH = 0.10  # share of gold matched below which ids deserve a look
+EMPTY_ANSWERS = 0.05  # share of empty answers worth a warning
+UNJUDGED_APART = 0.10  # difference in unjudged hits that tilts a comparison
+JUDGED_LEAST = 0.80
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the guards need beside scores: counted where runs and test set met. All keyed by system but `duplicates`.
+
+    Leave `unjudged` empty where the gold holds no judged non-relevant units: every miss is then unjudged, and the
+    share says nothing.
+    """
+
+    dialect: str = "karat"
+    repeats: str = "once"
+    duplicates: Mapping[str, Sequence[str]] = field(default_factory=dict)  # file -> question ids it holds twice
+    extra: Mapping[str, int] = field(default_factory=dict)  # questions of the run that the test set lacks
+    missing: Mapping[str, int] = field(default_factory=dict)  # questions of the test set that the run lacks
+    empty_answers: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # empty, all
+    unjudged: Mapping[str, float] = field(default_factory=dict)  # share of hits without a judgement
+    gold_example: str | None = None  # ids of each side, to show how they differ
+    hit_examples: Mapping[str, str] = field(default_factory=dict)
+
+
+def check(
+    scores: Scores, summaries: Iterable[Summary], matching: Matching | None = None, facts: Facts | None = None
+) -> tuple[Note, ...]:
+    """Every guard over one evaluation, gravest first."""
+    facts = facts or Facts()
+    whole = [s for s in summaries if s.slice is None]
+    by_name = {m.name: m for m in scores.measures}
+    table: Table = {system: {} for system in scores.systems}
+    for summary in whole:
+        if summary.mean is not None:
+            table[summary.system][by_name[summary.measure]] = summary.mean
+    counted = {(s.system, s.measure): s.n for s in whole}
+    return (
+        *no_overlap(table, matching, facts),
+        *ids_apart(matching, facts),
+        *questions_apart(facts, len(scores.questions)),
+        *duplicate_ids(facts.duplicates),
+        *failed_rows(scores),
+        *tables.values_in_range(scores, facts.dialect, facts.repeats),
+        *tables.f1_under_its_parts(table, counted),
+        *tables.grows_with_k(table, counted),
+        *tables.recall_under_hit(table, counted),
+        *equal_n(whole),
+        *empty_answers(facts.empty_answers),
+        *judged_enough(whole, by_name),
+        *judged_alike(facts.unjudged, whole, by_name),
+    )
+
+
+def check_table(
+    rows: Mapping[str, Mapping[str, float | None]],
+    n: Mapping[str, int] | None = None,
+    *,
+    k: int | None = None,
+    place: str | None = None,
+) -> tuple[Note, ...]:
+    """The guards that a bare table of means allows: system -> {measure name: mean}, as read from a file.
+
+    `n` is the number of questions behind each row and `k` what a literal k in a name stands for, where known. A
+    column that names no registered measure is left alone, and so is `module:function`: a file must not make karat
+    load code.
+    """
+    table: Table = {}
+    for system, row in rows.items():
+        table[system] = {}
+        for name, value in row.items():
+            if value is None or ":" in name:
+                continue
+            with suppress(UsageError):
+                table[system][parse(name, k=k)] = float(value)
+    notes = (
+        *tables.means_in_range(table),
+        *tables.f1_under_its_parts(table),
+        *tables.grows_with_k(table),
+        *tables.recall_under_hit(table),
+        *tables.all_zero(table),
+        *(_unequal("the table", {s: c for s, c in n.items() if s in rows}) if n else ()),
+    )
+    return notes if place is None else tuple(warn(str(note.guard), f"{place}: {note.text}") for note in notes)
+
+
+def no_overlap(table: Table, matching: Matching | None, facts: Facts) -> tuple[Note, ...]:
+    """A system whose hits meet no gold at all: its zeros measure the ids, not the system."""
+    notes = []
+    for system, share in (matching.share if matching else {}).items():
+        zeros = [m for m, mean in table.get(system, {}).items() if m.spec.stage == "retrieval" and mean == 0]
+        if share > 0 or matching is None:
+            continue
+        said = f"{system}: no gold {matching.unit} stands among its hits"
+        if zeros:
+            said += f", so {few([m.name for m in zeros])} {'are' if len(zeros) > 1 else 'is'} 0"
+        said += ". That is about ids, not about quality" + _examples(facts, system) + ". " + _remedy(matching)
+        notes.append(warn("zero overlap", said))
+    return tuple(notes)
+
+
+def ids_apart(matching: Matching | None, facts: Facts) -> tuple[Note, ...]:
+    """Hardly any gold is matched: some ids may be spelled differently on the two sides."""
+    if matching is None:
+        return ()
+    return tuple(
+        warn(
+            "ids matched on neither side",
+            f"{system}: only {percent(share)} of the gold {matching.unit}s stand among its hits"
+            f"{_examples(facts, system)}. {_remedy(matching)}",
+        )
+        for system, share in matching.share.items()
+        if 0 < share < LOW_MATCH
+    )
+
+
+def _examples(facts: Facts, system: str) -> str:
+    hit = facts.hit_examples.get(system)
+    return f" (gold is written {facts.gold_example!r}, hits {hit!r})" if facts.gold_example and hit else ""
+
+
+def _remedy(matching: Matching) -> str:
+    better = {m: s for m, s in matching.others.items() if s > max(matching.share.values(), default=0.0)}
+    if matching.suggestion:
+        return matching.suggestion
+    if better:
+        name = max(better, key=lambda m: (better[m], m))
+        return f"--match {name} would match {percent(better[name])} of the gold."
+    return f"Matched with {matching.matcher!r}; if both sides name the same units, choose another with --match."
+
+
+def questions_apart(facts: Facts, asked: int) -> tuple[Note, ...]:
+    """Questions that only the run or only the test set holds."""
+    notes = []
+    for system, count in facts.extra.items():
+        if count:
+            said = f"{system}: {plural(count, 'question')} of the run are not in the test set and are left out."
+            notes.append(warn("questions not in the test set", said))
+    for system, count in facts.missing.items():
+        if count:
+            said = f"{system}: {count} of {plural(asked, 'question')} have no result in the run; each scores 0."
+            notes.append(warn("questions not in the run", said))
+    return tuple(notes)
+
+
+def duplicate_ids(duplicates: Mapping[str, Sequence[str]]) -> tuple[Note, ...]:
+    """Question ids that stand twice in a file."""
+    return tuple(
+        warn("duplicate question ids", f"{place}: {plural(len(ids), 'question id')} stand more than once: {few(ids)}.")
+        for place, ids in duplicates.items()
+        if ids
+    )
+
+
+def failed_rows(scores: Scores) -> tuple[Note, ...]:
+    """Questions without a value because something broke."""
+    import numpy as np
+
+    from karat.core.scores import Status
+
+    notes = []
+    for i, system in enumerate(scores.systems):
+        failed = scores.status[i] == Status.failed
+        questions = np.flatnonzero(failed.any(axis=1))
+        if len(questions):
+            first = int(questions[0])
+            measure = int(np.flatnonzero(failed[first])[0])
+            reason = scores.reason(i, first, measure) or "no reason given"
+            said = (
+                f"{system}: {len(questions)} of {plural(len(scores.questions), 'question')} failed and are in no mean "
+                f"(first: {scores.questions[first]}, {reason.rstrip('.')})."
+            )
+            notes.append(warn("failed rows", said))
+    return tuple(notes)
+
+
+def equal_n(whole: Iterable[Summary]) -> tuple[Note, ...]:
+    """Means of different questions side by side."""
+    by_measure: dict[str, dict[str, int]] = {}
+    for summary in whole:
+        by_measure.setdefault(summary.measure, {})[summary.system] = summary.n
+    alike: dict[tuple[tuple[str, int], ...], list[str]] = {}
+    for measure, counts in by_measure.items():
+        alike.setdefault(tuple(counts.items()), []).append(measure)
+    return tuple(note for counts, measures in alike.items() for note in _unequal(few(measures), dict(counts)))
+
+
+def _unequal(what: str, counts: Mapping[str, int]) -> tuple[Note, ...]:
+    if len(set(counts.values())) < 2:
+        return ()
+    said = ", ".join(f"{system} {n}" for system, n in counts.items())
+    return (warn("equal n", f"{what}: systems are compared over different numbers of questions ({said})."),)
+
+
+def empty_answers(counts: Mapping[str, tuple[int, int]]) -> tuple[Note, ...]:
+    """Answers that say nothing."""
+    return tuple(
+        warn(
+            "empty answers",
+            f"{system}: {empty} of {plural(asked, 'answer')} are empty ({percent(empty / asked)}); "
+            "they score 0 against references and their support is undefined.",
+        )
+        for system, (empty, asked) in counts.items()
+        if asked and empty / asked >= EMPTY_ANSWERS
+    )
+
+
+def judged_enough(whole: Iterable[Summary], by_name: ByName) -> tuple[Note, ...]:
+    """Judged@k below .8: too many hits that nobody judged."""
+    return tuple(
+        warn(
+            "few judged hits",
+            f"{s.system}: {s.measure} is {s.mean:.4f}, below {JUDGED_LEAST:g}: unjudged hits count as not relevant, "
+            "so its scores may be too low.",
+        )
+        for s in whole
+        if by_name[s.measure].spec.name == "Judged" and s.mean is not None and s.mean < JUDGED_LEAST - 1e-9
+    )
+
+
+def judged_alike(unjudged: Mapping[str, float], whole: Sequence[Summary], by_name: ByName) -> tuple[Note, ...]:
+    """Systems of which one has many more unjudged hits: the comparison is tilted against it.
+
+    Without counted shares, the deepest Judged@k tells them.
+    """
+    shares = dict(unjudged)
+    if not shares:
+        depth = max((by_name[s.measure].k or 0 for s in whole if by_name[s.measure].spec.name == "Judged"), default=0)
+        for s in whole:
+            measure = by_name[s.measure]
+            if measure.spec.name == "Judged" and (measure.k or 0) == depth and s.mean is not None:
+                shares[s.system] = 1 - s.mean
+    if len(shares) < 2:
+        return ()
+    least, most = min(shares, key=lambda s: shares[s]), max(shares, key=lambda s: shares[s])
+    if shares[most] - shares[least] <= UNJUDGED_APART:
+        return ()
+    said = (
+        f"{percent(shares[most])} of the hits of {most} are unjudged, against {percent(shares[least])} of {least}: "
+        f"unjudged hits count as not relevant, so the comparison is tilted against {most}."
+    )
+    return (warn("unjudged hits differ", said),)

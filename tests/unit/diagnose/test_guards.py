@@ -1,0 +1,213 @@
+import numpy as np
+import pytest
+
+from karat.core.evaluation import Matching
+from karat.core.measure import Measure, MeasureSpec
+from karat.core.scores import Scores, Status
+from karat.diagnose.guards import Facts, check, check_table
+from karat.stats.summary import summarise
+
+SPECS = {
+    name: MeasureSpec(name, lambda judged, k=None: judged, cut="optional")
+    for name in ("Precision", "Recall", "F1", "Hit", "nDCG", "Judged")
+}
+
+
+def measure(text):
+    name, _, cut = text.partition("@")
+    return Measure(SPECS[name], int(cut) if cut.isdigit() else None, int(cut[:-1]) if cut.endswith("t") else None)
+
+
+def scores_of(table, statuses=None, reasons=None):
+    """Scores of {system: {measure: one value per question}}; every system has the same measures."""
+    systems = tuple(table)
+    measures = tuple(measure(m) for m in next(iter(table.values())))
+    values = np.array([[row[m.name] for m in measures] for row in table.values()], float).transpose(0, 2, 1)
+    status = np.zeros(values.shape, np.uint8) if statuses is None else np.array(statuses, np.uint8)
+    questions = tuple(f"q{i}" for i in range(values.shape[1]))
+    return Scores(systems, questions, measures, values, status, reasons or {})
+
+
+def fired(table, matching=None, facts=None, **made):
+    scores = scores_of(table, **made)
+    notes = check(scores, summarise(scores, intervals=False), matching, facts)
+    assert all(note.level == "warning" for note in notes)
+    return {note.guard: note.text for note in notes}
+
+
+def test_a_sound_result_fires_nothing():
+    sound = {
+        "Precision@5": [0.4, 0.2],
+        "Recall@5": [0.5, 1],
+        "Recall@10": [0.5, 1],
+        "F1@5": [4 / 9, 1 / 3],
+        "Hit@5": [1, 1],
+        "Judged@10": [0.9, 0.8],
+    }
+    matching = Matching("exact", "chunk", "ids agree", {"a": 0.8, "b": 0.7})
+    facts = Facts(
+        duplicates={"qa.jsonl": []},
+        extra={"a": 0},
+        missing={"a": 0},
+        empty_answers={"a": (0, 2)},
+        unjudged={"a": 0.3, "b": 0.35},
+    )
+    assert fired({"a": sound, "b": sound}, matching, facts) == {}
+
+
+def test_value_out_of_range_names_the_first_question_and_the_count():
+    said = fired({"a": {"Recall@5": [0.5, 1.2, 1.5]}})["value out of range"]
+    assert "Recall@5" in said
+    assert "2 questions (first: q1 with 1.2000)" in said
+    assert "credited" not in said
+    assert "value out of range" in fired({"a": {"Recall@5": [0.5, -0.1]}})
+    assert "q1 with no finite number" in fired({"a": {"Recall@5": [0.5, np.nan]}})["value out of range"]
+    assert fired({"a": {"Recall@5": [1 + 1e-12, 0]}}) == {}
+
+
+def test_counted_repeats_explain_a_value_above_one():
+    above = {"a": {"nDCG@3": [2.131, 1]}}
+    assert "repeats=count" in fired(above, facts=Facts(repeats="count"))["value out of range"]
+    assert "dialect healthcare" in fired(above, facts=Facts(dialect="healthcare"))["value out of range"]
+    below = {"a": {"nDCG@3": [-2, 1]}}
+    assert "repeats" not in fired(below, facts=Facts(repeats="count"))["value out of range"]
+
+
+def test_an_undefined_value_is_not_out_of_range():
+    statuses = [[[Status.ok], [Status.undefined]]]
+    assert fired({"a": {"Recall@5": [0.5, np.nan]}}, statuses=statuses) == {}
+
+
+def test_f1_above_its_parts():
+    table = {"a": {"Precision@5": [0.2, 0.2], "Recall@5": [0.4, 0.4], "F1@5": [0.31, 0.31]}}
+    assert "0.3100 is above the average" in fired(table)["F1 above its parts"]
+    table["a"]["F1@5"] = [0.3, 0.3]
+    assert fired(table) == {}
+    other_cut = {"a": {"Precision@3": [0.2], "Recall@5": [0.4], "F1@5": [0.9]}}
+    assert fired(other_cut) == {}
+
+
+@pytest.mark.parametrize("name", ["Hit", "Recall"])
+def test_falling_with_k(name):
+    falling = {"a": {f"{name}@10": [0.5, 0.5], f"{name}@5": [1, 0.5]}}
+    assert f"{name}@10 0.5000 is below {name}@5 0.7500" in fired(falling)[f"{name} falls with k"]
+    assert fired({"a": {f"{name}@10": [1, 1], f"{name}@5": [1, 0.5]}}) == {}
+
+
+def test_no_cut_is_the_deepest_and_token_cuts_are_a_chain_of_their_own():
+    assert "Recall falls with k" in fired({"a": {"Recall": [0.4], "Recall@20": [0.5]}})
+    assert "Recall falls with k" in fired({"a": {"Recall": [0.4], "Recall@800t": [0.5]}})
+    assert fired({"a": {"Recall@5": [0.4], "Recall@800t": [0.3]}}) == {}
+    assert fired({"a": {"nDCG@5": [0.4], "nDCG@10": [0.3]}}) == {}
+
+
+def test_recall_above_hit():
+    assert "Recall above Hit" in fired({"a": {"Recall@5": [0.5, 1], "Hit@5": [0, 1]}})
+    assert fired({"a": {"Recall@5": [0.5, 1], "Hit@5": [1, 1]}}) == {}
+
+
+def test_means_over_different_questions_are_not_set_against_each_other():
+    statuses = [[[Status.ok, Status.ok], [Status.ok, Status.undefined]]]
+    assert fired({"a": {"Recall@5": [0.5, 1], "Hit@5": [0.6, np.nan]}}, statuses=statuses) == {}
+
+
+def test_unequal_n_is_said_once_for_measures_alike():
+    row = {"Recall@5": [0.5, 0.5], "Hit@5": [1, 1]}
+    ok = [[0, 0], [0, 0]]
+    said = fired({"a": row, "b": row}, statuses=[ok, [[0, 0], [1, 1]]])
+    assert said["equal n"].startswith("Recall@5, Hit@5: systems are compared over different numbers")
+    assert "(a 2, b 1)" in said["equal n"]
+    assert "equal n" not in fired({"a": row, "b": row}, statuses=[ok, ok])
+
+
+def test_duplicate_question_ids():
+    said = fired({"a": {"Hit@5": [1]}}, facts=Facts(duplicates={"run.jsonl": ["q1", "q7"]}))
+    assert said["duplicate question ids"] == "run.jsonl: 2 question ids stand more than once: q1, q7."
+    assert fired({"a": {"Hit@5": [1]}}, facts=Facts(duplicates={"run.jsonl": []})) == {}
+
+
+def test_hardly_any_gold_matched():
+    table = {"a": {"Hit@5": [0, 1]}}
+    facts = Facts(gold_example="handbook.pdf", hit_examples={"a": "docs/handbook"})
+    said = fired(table, Matching("exact", "document", "", {"a": 0.05}), facts)["ids matched on neither side"]
+    assert "only 5% of the gold documents" in said
+    assert "gold is written 'handbook.pdf', hits 'docs/handbook'" in said
+    assert fired(table, Matching("exact", "document", "", {"a": 0.1}), facts) == {}
+
+
+def test_all_zero_with_zero_overlap_says_so_and_suggests_a_matcher():
+    table = {"a": {"Hit@5": [0, 0], "Recall@5": [0, 0]}, "b": {"Hit@5": [1, 0], "Recall@5": [1, 0]}}
+    matching = Matching("exact", "chunk", "", {"a": 0.0, "b": 0.5}, others={"doc": 0.75, "url": 0.1})
+    said = fired(table, matching)["zero overlap"]
+    assert said.startswith("a: no gold chunk stands among its hits, so Hit@5, Recall@5 are 0.")
+    assert said.endswith("--match doc would match 75% of the gold.")
+    suggested = Matching("exact", "chunk", "", {"a": 0.0}, suggestion="Try --match uuid.")
+    assert fired(table, suggested)["zero overlap"].endswith("Try --match uuid.")
+    assert fired(table, Matching("exact", "chunk", "", {"a": 0.2, "b": 0.5})) == {}
+
+
+def test_empty_answers():
+    table = {"a": {"Hit@5": [1]}}
+    said = fired(table, facts=Facts(empty_answers={"a": (3, 10)}))["empty answers"]
+    assert "3 of 10 answers are empty (30%)" in said
+    assert fired(table, facts=Facts(empty_answers={"a": (1, 100), "b": (0, 0)})) == {}
+
+
+def test_judged_below_four_fifths():
+    assert "is 0.7000, below 0.8" in fired({"a": {"Judged@10": [0.6, 0.8]}})["few judged hits"]
+    assert fired({"a": {"Judged@10": [0.8, 0.8]}}) == {}
+
+
+def test_unjudged_hits_differ():
+    table = {"a": {"Hit@5": [1]}, "b": {"Hit@5": [1]}}
+    said = fired(table, facts=Facts(unjudged={"a": 0.2, "b": 0.45}))["unjudged hits differ"]
+    assert said.startswith("45% of the hits of b are unjudged, against 20% of a")
+    assert fired(table, facts=Facts(unjudged={"a": 0.2, "b": 0.25})) == {}
+    judged = {"a": {"Judged@10": [1.0], "Judged@5": [0.9]}, "b": {"Judged@10": [0.85], "Judged@5": [0.9]}}
+    assert fired(judged)["unjudged hits differ"].startswith("15% of the hits of b")
+
+
+def test_failed_rows_give_the_first_reason():
+    statuses = [[[Status.ok], [Status.failed], [Status.failed]]]
+    said = fired({"a": {"Hit@5": [1, np.nan, np.nan]}}, statuses=statuses, reasons={(0, 1, 0): "timed out"})
+    assert said["failed rows"] == "a: 2 of 3 questions failed and are in no mean (first: q1, timed out)."
+
+
+def test_questions_on_one_side_only():
+    table = {"a": {"Hit@5": [1, 0, 0]}}
+    said = fired(table, facts=Facts(extra={"a": 4}, missing={"a": 2}))
+    assert "4 questions of the run are not in the test set" in said["questions not in the test set"]
+    assert "2 of 3 questions have no result in the run; each scores 0" in said["questions not in the run"]
+    assert fired(table, facts=Facts(extra={"a": 0}, missing={"a": 0})) == {}
+
+
+def test_a_plain_table_meets_the_same_guards():
+    impossible = {
+        "a": {"precision_at_5": 0.2, "Recall@5": 0.3, "F1@5": 0.28, "Hit@5": 0.25, "Recall@10": 0.29, "cost": 9.0},
+        "b": {"nDCG@5": 1.3, "Recall@5": None},
+        "c": {"Recall@5": 0.0, "Hit@5": 0.0},
+    }
+    notes = check_table(impossible, {"a": 100, "b": 90, "c": 100}, place="summary.csv")
+    assert {n.guard for n in notes} == {
+        "F1 above its parts",
+        "Recall falls with k",
+        "Recall above Hit",
+        "value out of range",
+        "zero overlap",
+        "equal n",
+    }
+    assert all(n.text.startswith("summary.csv: ") for n in notes)
+    assert check_table({"a": {"P@5": 0.2, "R@5": 0.3, "F1@5": 0.24, "Hit@5": 0.3}}, {"a": 100}) == ()
+
+
+def test_a_literal_k_takes_its_value():
+    table = {"a": {"recall_at_k": 0.5, "hit_rate_at_k": 0.4}}
+    assert check_table(table) == ()
+    assert [n.guard for n in check_table(table, k=5)] == ["Recall above Hit"]
+
+
+def test_a_table_never_loads_code():
+    assert check_table({"a": {"antigravity:fly": 3.0}}) == ()
+    import sys
+
+    assert "antigravity" not in sys.modules
