@@ -43,6 +43,7 @@ class Run:
         source: str | None = None,
         unique: bool = False,
         hashes: NDArray[np.uint64] | None = None,
+        texts: Mapping[str, str] | None = None,
     ) -> None:
         self.name, self.question_ids, self.offsets = name, list(question_ids), offsets
         self.scores, self.order = scores, order
@@ -51,6 +52,7 @@ class Run:
         self.source = source or name
         self.unique = unique  # no id stands twice for a question (checked where the run was read)
         self.hashes = hashes  # polars' hash of each id, where the reader had to compute it
+        self.texts = dict(texts or {})  # what the questions asked, where the results repeat it: to align without ids
         self.by_question: Mapping[str, Mapping[str, float]] | None = None
         if docs is not None:
             self.docs = docs
