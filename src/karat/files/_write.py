@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.core.errors import InputError, UsageError
 from karat.files._format import Format, formats
@@ -108,3 +108,50 @@ def _by_name(path: Path, kind: str) -> Format:
     if not found:
         raise UsageError(f"{path}: the name does not say which format to write. Name one. {_choices(kind)}")
     return max(found, key=lambda pair: pair[0])[1]
+
+
+def hits_of(run: Run) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Each question with its hits in ranked order: id, score and the fields that are known."""
+    from karat.core.order import ranking
+
+    docs = run.doc_list
+    order = ranking(run).tolist() if run.order == "score" else range(len(docs))
+    scores = None if run.scores is None else run.scores.tolist()
+    bounds = run.offsets.tolist()
+    for place, qid in enumerate(run.question_ids):
+        hits = []
+        for index in order[bounds[place] : bounds[place + 1]]:
+            hit: dict[str, Any] = {"id": docs[index]}
+            if scores is not None:
+                hit["score"] = scores[index]
+            for name, column in run.fields.items():
+                if column[index] is not None:
+                    hit[name] = column[index]
+            hits.append(hit)
+        yield qid, hits
+
+
+def plain(text: str) -> str:
+    """An id as a format with blanks between its values can hold it: `_` for each blank."""
+    return "".join("_" if letter.isspace() else letter for letter in text)
+
+
+def lost_of(testset: TestSet, *, keeps: Sequence[str] = ()) -> list[str]:
+    """One sentence for each part of a test set that a format does not keep."""
+    parts = {
+        "texts": ("the texts of the questions", any(q.text for q in testset)),
+        "answers": ("reference answers", any(q.answers for q in testset)),
+        "more answers": ("all reference answers but the first", any(len(q.answers) > 1 for q in testset)),
+        "kinds": ("kinds", any(q.kind is not None for q in testset)),
+        "tags": ("tags", any(q.tags for q in testset)),
+        "grades": ("grades", any(g.grade != 1 for q in testset for g in q.gold)),
+        "answerable": ("which questions are unanswerable", not all(q.answerable for q in testset)),
+        "units": (
+            "what the gold is (documents, pages, quotes): its plain names are written",
+            not testset.is_plain and any(g.id is None for q in testset for g in q.gold),
+        ),
+        "gold": ("the gold", any(q.gold for q in testset)),
+    }
+    if "answers" not in keeps:
+        parts.pop("more answers")
+    return [f"Not kept: {name}." for key, (name, present) in parts.items() if present and key not in keeps]

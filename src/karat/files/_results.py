@@ -1,0 +1,310 @@
+"""Results from records: every source that names fields and has one record a question is read here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from karat.core.evaluation import Taken
+from karat.core.run import Run
+from karat.core.types import Answer
+from karat.files import _cells
+from karat.files._aliases import RESULTS, RETRIEVED_FIELDS, Names
+from karat.files._cells import CellError, Record, shown
+from karat.files._look import Look
+from karat.files._runs import Building, described, named_by
+from karat.files._testset import has_float_ids, refuse_double
+from karat.files._units import Pages, fields_of
+
+FINE = frozenset(
+    {"ok", "success", "succeeded", "successful", "done", "completed", "complete", "finished", "200", "true"}
+)
+BAD = re.compile(
+    r"fail|err|time.?out|timed.?out|exception|abort|cancel|kill|crash|refus|^5\d\d$|^4\d\d$|^false$|skipped"
+)
+PRINTED = re.compile(
+    r"^(precision|recall|f1|mrr|map|ndcg|hit|answer_f1|exact_match|em|rouge|bleu|p@|r@)", re.IGNORECASE
+)
+_LISTS = ("id", "chunk", "doc", "page", "url")
+
+Key = tuple[str, str, str]
+
+
+class Reader:
+    """Reads the records of one results input."""
+
+    def __init__(self, look: Look) -> None:
+        self.look = look
+        self.names = Names(RESULTS, look.fields)
+        self.pages = Pages()
+        self.has_ids = self.names.has("id")
+        self.float_ids = look.shape in ("csv", "tsv") and has_float_ids(look.sample, self.names.of["id"])
+        self.shared_passages = 0
+        self.uneven_texts = 0
+
+    def value(self, record: Record, field: str) -> tuple[str, Any]:
+        """The first alias of a field that the record fills, and its value."""
+        for alias in self.names.of[field]:
+            if not _cells.is_missing(record.get(alias)):
+                return alias, record[alias]
+        return "", None
+
+    def text_of(self, record: Record, field: str) -> str | None:
+        _, value = self.value(record, field)
+        return None if value is None else _cells.plain_text(value)
+
+    def key(self, record: Record) -> Key:
+        """System, alpha and k of a record."""
+        system = self.text_of(record, "system")
+        if system is None:
+            if self.names.has("system"):
+                alias = self.names.of["system"][0]
+                raise CellError("no system", f'Fill in "{alias}" in every row, or in none.')
+            return self.look.stem, "", ""
+        return system.strip(), self.text_of(record, "alpha") or "", self.text_of(record, "k") or ""
+
+    def qid(self, record: Record) -> tuple[str, str]:
+        """Question id and text; without ids the text serves as one."""
+        text = (self.text_of(record, "question") or "").strip()
+        _, value = self.value(record, "id")
+        if value is not None:
+            qid = _cells.id_text(value)
+            return (qid[:-2] if self.float_ids and qid.endswith(".0") else qid), text
+        if self.has_ids:
+            raise CellError("no id", f'Give every row the id of its question ("{self.names.of["id"][0]}").')
+        if not text:
+            raise CellError("neither an id nor a question", 'Add "id" or "question".')
+        return text, text
+
+    def hits(self, record: Record) -> tuple[list[dict[str, Any]] | None, tuple[str, ...] | None]:
+        """The ranked hits and the contexts; None where the record gives none."""
+        _, value = self.value(record, "retrieved")
+        if value is not None:
+            return self._entries(value), self._texts(record)
+        _, value = self.value(record, "passages")
+        if value is not None:
+            return self._passages(value)
+        columns = {unit: items for unit in _LISTS if (items := self._column(record, unit)) is not None}
+        texts = self._texts(record)
+        if not columns:
+            return (None if texts is None else [{"text": text} for text in texts]), texts
+        sizes = {len(items) for items in columns.values()}
+        if len(sizes) > 1:
+            counts = ", ".join(f"{len(items)} {unit}s" for unit, items in columns.items())
+            raise CellError(f"the lists of hits do not pair up ({counts})", "Give lists of equal length, or one list.")
+        hits: list[dict[str, Any]] = [
+            dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)
+        ]
+        self._add_pages(hits)
+        _, scores = self.value(record, "retrieved_score")
+        scores = _cells.as_list(scores) if not isinstance(scores, Mapping) else None
+        if scores is not None and len(scores) == len(hits):
+            for hit, score in zip(hits, scores, strict=True):
+                hit["score"] = _cells.finite(score)
+        if texts is not None and len(texts) == len(hits):
+            for hit, text in zip(hits, texts, strict=True):
+                hit["text"] = text
+        elif texts is not None:
+            self.uneven_texts += 1
+        return hits, texts
+
+    def _column(self, record: Record, unit: str) -> list[Any] | None:
+        _, value = self.value(record, f"retrieved_{unit}")
+        items = _cells.as_list(value)
+        if items is None:
+            return None
+        if unit == "page":
+            return items
+        return [_cells.id_text(item) for item in items]
+
+    def _add_pages(self, hits: list[dict[str, Any]]) -> None:
+        """A page that is not given ("N/A") keeps its slot and matches nothing."""
+        for hit in hits:
+            if "page" in hit:
+                given = hit.pop("page")
+                page = _cells.page_text(given)
+                if page is not None:
+                    hit["page"] = page
+                if not any(unit in hit for unit in ("id", "chunk", "doc", "url")):
+                    hit["id"] = (
+                        page if page is not None else ("N/A" if _cells.is_missing(given) else str(given).strip())
+                    )
+
+    def _texts(self, record: Record) -> tuple[str, ...] | None:
+        _, value = self.value(record, "retrieved_text")
+        if value is None:
+            return None
+        items = [value] if isinstance(value, str) and not value.strip().startswith("[") else _cells.as_list(value)
+        texts = []
+        for item in items or []:
+            if isinstance(item, Mapping):
+                item = item.get("text", item.get("content", item.get("passage", "")))
+            texts.append("" if item is None else _cells.plain_text(item))
+        return tuple(texts)
+
+    def _entries(self, value: Any) -> list[dict[str, Any]]:
+        if isinstance(value, Mapping):
+            scored = [(_cells.id_text(doc), _cells.finite(score)) for doc, score in value.items()]
+            scored.sort(key=lambda pair: pair[0].encode("utf-8", "surrogatepass"), reverse=True)
+            scored.sort(key=lambda pair: pair[1], reverse=True)
+            return [{"id": doc, "score": score} for doc, score in scored]
+        hits = []
+        for entry in _cells.as_list(value) or []:
+            if isinstance(entry, Mapping):
+                hits.append(fields_of(entry, self.pages))
+            elif isinstance(entry, list | tuple) and len(entry) == 2:
+                hits.append({"id": _cells.id_text(entry[0]), "score": _cells.finite(entry[1])})
+            else:
+                hits.append({"id": _cells.id_text(entry)})
+        return hits
+
+    def _passages(self, value: Any) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+        hits: list[dict[str, Any]] = []
+        texts = []
+        for entry in _cells.as_list(value) or []:
+            if not isinstance(entry, Mapping):
+                raise CellError(f"passage {shown(entry)} is no object", 'Write {"passage": ..., "doc_IDs": [...]}.')
+            lower = {str(k).lower(): v for k, v in entry.items()}
+            text = _cells.plain_text(lower["passage"]) if not _cells.is_missing(lower.get("passage")) else ""
+            ids = _cells.one_of(lower.get("doc_ids"), _cells.id_text) or []
+            if not ids and not text:
+                raise CellError("a passage with neither text nor doc_IDs", 'Write {"passage": ..., "doc_IDs": [...]}.')
+            self.shared_passages += len(ids) > 1
+            texts.append(text)
+            hits.extend({"id": doc, "text": text} for doc in ids) if ids else hits.append({"text": text})
+        return hits, tuple(texts)
+
+    def failure(self, record: Record) -> str | None:
+        """Why the system failed on this question, or None."""
+        _, error = self.value(record, "error")
+        if isinstance(error, Mapping):
+            error = error.get("message", str(error)[:200])
+        if error is not None and error is not False and error != []:
+            return _cells.plain_text(error)[:500]
+        _, status = self.value(record, "status")
+        if status is None:
+            return None
+        word = _cells.plain_text(status).strip().lower()
+        if word in FINE or status is True:
+            return None
+        if BAD.search(word) or status is False:
+            return f"status {word}"
+        raise CellError(f"status {shown(status)} is not known", 'Write "ok" or "failed".')
+
+    def answer(self, record: Record, qid: str, contexts: tuple[str, ...] | None) -> Answer | None:
+        """What the system said, with its costs; None when the record has nothing of it."""
+        given = [alias for alias in self.names.of["answer"] if alias in record]
+        _, value = self.value(record, "answer")
+        text = _cells.plain_text(value) if value is not None else None
+        if text is None and any(isinstance(record[alias], str) for alias in given):
+            text = ""
+        seconds = self._seconds(record)
+        tokens, cost = self._number(record, "tokens"), self._number(record, "cost_usd")
+        model = self.text_of(record, "model")
+        if not given and contexts is None and not seconds and tokens is None and cost is None:
+            return None
+        whole = None if tokens is None else int(tokens)
+        return Answer(qid, text, contexts, model, seconds, whole, cost)
+
+    def _number(self, record: Record, field: str) -> float | None:
+        _, value = self.value(record, field)
+        if isinstance(value, Mapping):
+            value = value.get("total", sum(v for v in value.values() if isinstance(v, int | float)))
+        return None if value is None else _cells.finite(value, field)
+
+    def _seconds(self, record: Record) -> dict[str, float]:
+        _, value = self.value(record, "seconds")
+        if isinstance(value, Mapping):
+            return {str(k): _cells.finite(v, "seconds") for k, v in value.items() if v is not None}
+        made: dict[str, float] = {}
+        for field, part, scale in (
+            ("seconds", "total", 1.0),
+            ("total_seconds", "total", 1.0),
+            ("total_ms", "total", 0.001),
+            ("retrieve_ms", "retrieve", 0.001),
+            ("answer_ms", "answer", 0.001),
+        ):
+            number = self._number(record, field)
+            if number is not None:
+                made.setdefault(part, number * scale)
+        return made
+
+
+def read_records(look: Look, format_name: str, *, notes: Iterable[str] = ()) -> tuple[list[Run], Taken]:
+    """The systems of an input with one record a question and system."""
+    reader = Reader(look)
+    built: dict[Key, Building] = {}
+    for row, record in look.records():
+        try:
+            key = reader.key(record)
+            qid, text = reader.qid(record)
+            building = built.setdefault(key, Building())
+            refuse_double(look, qid, row, building.rows, reader.has_ids)
+            _add(reader, building, record, row, qid, text)
+        except CellError as error:
+            raise look.error(error.problem, row=row, remedy=error.remedy) from None
+    if not built:
+        raise look.error("no results", remedy="Give at least one row.")
+    names = named_by(built)
+    runs = [building.done(names[key], look.name) for key, building in built.items()]
+    found = [*notes, *_notes(reader, list(built.values()))]
+    return runs, Taken(look.name, format_name, described(runs), tuple(found))
+
+
+def _add(reader: Reader, building: Building, record: Record, row: int, qid: str, text: str) -> None:
+    if text:
+        building.texts[qid] = text
+    reason = reader.failure(record)
+    if reason is not None:
+        building.add(qid, row, [])
+        building.failed[qid] = reason
+        return
+    hits, contexts = reader.hits(record)
+    has_answer = any(alias in record for alias in reader.names.of["answer"])
+    if hits is None and not has_answer:
+        near = Names(RESULTS, record).nearest((*RETRIEVED_FIELDS, "answer"))
+        raise CellError(
+            "neither retrieved ids nor an answer nor an error",
+            near or 'Add "retrieved" (or "doc_ids", "retrieved_pages", ...), "answer", or "error".',
+        )
+    building.add(qid, row, hits or [])
+    answer = reader.answer(record, qid, contexts)
+    if answer is not None:
+        building.answers[qid] = answer
+
+
+def _notes(reader: Reader, built: list[Building]) -> list[str]:
+    notes = reader.pages.notes()
+    if not reader.has_ids:
+        notes.append("no ids: the text of a question serves as its id")
+    if not all(building.falls for building in built):
+        notes.append("scores do not fall within the lists: the order of the lists is kept")
+    if any(None in building.scores and len(set(building.scores)) > 1 for building in built):
+        notes.append("some hits have no score: scores are left aside, the order of the lists is kept")
+    if reader.shared_passages:
+        notes.append(f"{reader.shared_passages} passages name several documents: each counts as a hit of its own")
+    if reader.uneven_texts:
+        notes.append(
+            f"in {reader.uneven_texts} rows there are not as many contexts as ids: texts of hits are unknown there"
+        )
+    return notes
+
+
+def printed_measures(look: Look) -> dict[str, dict[str, dict[str, float]]]:
+    """The measures that a rows file prints beside its hits: {system: {question: {column: value}}}."""
+    reader = Reader(look)
+    known = [name for name in reader.names.unknown if PRINTED.match(name)]
+    found: dict[Key, dict[str, dict[str, float]]] = {}
+    for row, record in look.records():
+        try:
+            values = {
+                look.original[name]: _cells.finite(record[name], name)
+                for name in known
+                if record.get(name) not in (None, "")
+            }
+            found.setdefault(reader.key(record), {})[reader.qid(record)[0]] = values
+        except CellError as error:
+            raise look.error(error.problem, row=row, remedy=error.remedy) from None
+    names = named_by(found)
+    return {names[key]: rows for key, rows in found.items()}

@@ -1,0 +1,103 @@
+"""Runs being built: one system's hits, answers and failures, collected row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from karat.core.run import HIT_FIELDS, Run
+from karat.core.types import Answer
+from karat.files._units import hit_id
+
+
+class Building:
+    """Collects the rows of one system; `done` makes the Run."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, int] = {}  # question -> row it was read from
+        self.sizes: list[int] = []
+        self.docs: list[str] = []
+        self.scores: list[float | None] = []
+        self.fields: dict[str, list[Any]] = {}
+        self.answers: dict[str, Answer] = {}
+        self.failed: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
+        self.falls = True  # scores never rise within a list
+
+    def add(self, qid: str, row: int, hits: list[dict[str, Any]]) -> None:
+        """The hits of one question, best first."""
+        self.rows[qid] = row
+        self.sizes.append(len(hits))
+        last: float | None = None
+        for hit in hits:
+            place = len(self.docs)
+            self.docs.append(hit_id(hit))
+            score = hit.get("score")
+            self.scores.append(score)
+            if last is not None and score is not None and score > last:
+                self.falls = False
+            last = score
+            for field in HIT_FIELDS:
+                if field in hit:
+                    column = self.fields.setdefault(field, [])
+                    column.extend([None] * (place - len(column)))
+                    column.append(hit[field])
+
+    def done(self, name: str, source: str) -> Run:
+        """The run."""
+        size = len(self.docs)
+        for column in self.fields.values():
+            column.extend([None] * (size - len(column)))
+        scored = size and all(score is not None for score in self.scores)
+        return Run(
+            name,
+            list(self.rows),
+            np.concatenate((np.zeros(1, np.int64), np.cumsum(np.array(self.sizes, np.int64)))),
+            self.docs,
+            np.array(self.scores, np.float64) if scored else None,
+            fields=self.fields,
+            answers=self.answers,
+            failed=self.failed,
+            source=source,
+            texts=self.texts,
+        )
+
+
+def described(runs: list[Run]) -> str:
+    """ "bm25: 7,000 hits for 120 questions"; several systems separated by semicolons."""
+    return "; ".join(_described(run) for run in runs[:5]) + (f"; {len(runs) - 5} more" if len(runs) > 5 else "")
+
+
+def _described(run: Run) -> str:
+    parts = []
+    if run.has_hits:
+        parts.append(plural(len(run), "hit"))
+    spoken = sum(answer.text is not None for answer in run.answers.values())
+    if spoken:
+        parts.append(plural(spoken, "answer"))
+    what = " and ".join(parts) or "nothing retrieved"
+    failures = f" ({len(run.failed)} failed)" if run.failed else ""
+    return f"{run.name}: {what} for {plural(len(run.question_ids), 'question')}{failures}"
+
+
+def plural(count: int, noun: str) -> str:
+    """ "1 hit", "7,000 hits"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def named_by(variants: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:
+    """Names for (system, alpha, k): alpha and k are added where they vary under one name."""
+    variants = list(variants)
+    names: dict[tuple[str, str, str], str] = {}
+    for key in variants:
+        system, alpha, k = key
+        group = [other for other in variants if other[0] == system]
+        name = system
+        if len({other[1] for other in group}) > 1:
+            name += f" alpha={alpha}"
+        if len({other[2] for other in group}) > 1:
+            name += f" k={k}"
+        names[key] = name
+    return names

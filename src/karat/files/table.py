@@ -1,0 +1,226 @@
+"""table: one row a hit (query, doc, score[, system]) or, as a test set, one row a judgement; CSV, TSV or Parquet.
+
+Kept in columns from end to end, so that millions of rows cost little.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.evaluation import Taken
+from karat.core.run import Run
+from karat.core.types import TestSet
+from karat.files import _cells, _records
+from karat.files._aliases import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TABLE, TESTSET, Names, field_name
+from karat.files._cells import CellError, shown
+from karat.files._format import Fit, Format, Kind
+from karat.files._look import Look
+from karat.files._qrels import read_judgements
+from karat.files._runs import described, plural
+from karat.files._signs import has_records
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_HIT_COLUMNS = ("page", "url", "text", "tokens")
+
+
+def _sniff(look: Look, kind: Kind) -> Fit | None:
+    if not has_records(look):
+        return None
+    names = Names(TABLE, look.fields)
+    if not (names.has("question") and names.has("doc")):
+        return None
+    if Names(TESTSET, look.fields).has(*GOLD_FIELDS) or Names(RESULTS, look.fields).has(*RETRIEVED_FIELDS, "answer"):
+        return None
+    if kind == "results":
+        if names.has("score"):
+            return Fit(0.9, "a question, a document and a score in every row")
+        if names.has("rank"):
+            return Fit(0.85, "a question, a document and a rank in every row")
+        return None if names.has("grade") else Fit(0.4, "a question and a document in every row")
+    explicit = [name for name in names.of["grade"] if name != "score"]
+    if explicit:
+        return Fit(0.9, "a question, a document and a grade in every row")
+    if names.has("grade") and all(_is_grade(record.get("score")) for record in look.sample):
+        return Fit(0.6, "a question, a document and a whole number in every row")
+    return None
+
+
+def _is_grade(value: Any) -> bool:
+    try:
+        _cells.whole(value)
+    except CellError:
+        return False
+    return True
+
+
+def _read_testset(look: Look) -> tuple[TestSet, Taken]:
+    table = read_judgements(look)
+    judgements = sum(len(docs) for docs in table.values())
+    what = f"{plural(len(table), 'question')}, {plural(judgements, 'judgement')}"
+    return TestSet(qrels=table, name=look.stem), Taken(look.name, FORMAT.name, what)
+
+
+def _frame(look: Look) -> pl.DataFrame:
+    """The table with normalised column names; of a text file every cell is text."""
+    import polars as pl
+
+    if look.shape in ("parquet", "frame"):
+        frame = look.frame
+    elif look.shape in ("csv", "tsv"):
+        source = look.need_source()
+        separator = "\t" if look.shape == "tsv" else look.delimiter
+        data = b"".join(source.blocks())
+
+        def read() -> pl.DataFrame:
+            return pl.read_csv(data, separator=separator, infer_schema=False)
+
+        frame = _records.guarded(read, source, "cannot be read as a table")
+    else:
+        rows = [record for _, record in look.records()]
+        columns = {name: [record.get(name) for record in rows] for name in look.fields}
+        return pl.DataFrame({name: _series(values) for name, values in columns.items()})
+    names: dict[str, str] = {}
+    for column in frame.columns:
+        name = next((field for c, field in look.columns.items() if field_name(c) == field_name(column)), None)
+        name = name or field_name(column)
+        if name not in names.values():
+            names[column] = name
+    return frame.select(list(names)).rename(names)
+
+
+def _series(values: list[Any]) -> pl.Series:
+    """A column of Python values: numbers if all are, else text."""
+    import polars as pl
+
+    if all(v is None or (isinstance(v, int | float) and not isinstance(v, bool)) for v in values):
+        try:
+            return pl.Series(values, strict=False)
+        except (OverflowError, pl.exceptions.PolarsError):
+            pass
+    return pl.Series([None if v is None else (_cells.id_text(v) if not isinstance(v, str) else v) for v in values])
+
+
+def id_column(column: pl.Series) -> pl.Series:
+    """Ids as text: whole floats without their .0, blanks around text dropped, empty text as null."""
+    import polars as pl
+
+    if column.dtype.is_float():
+        finite = column.is_finite()
+        whole = (column == column.floor()) & finite & (column.abs() < 2.0**62)
+        text = column.cast(pl.String)
+        as_whole = column.set(~whole.fill_null(False), None).cast(pl.Int64).cast(pl.String)
+        made = pl.select(pl.when(whole).then(as_whole).otherwise(text)).to_series()
+        return pl.select(pl.when(finite).then(made).otherwise(None)).to_series()
+    if column.dtype.is_integer():
+        return column.cast(pl.String)
+    text = column.cast(pl.String).str.strip_chars()
+    return text.set(text == "", None)
+
+
+def _first_row(look: Look, mask: pl.Series) -> tuple[int, int]:
+    """Index and number, in the input, of the first row where the mask holds."""
+    index = int(mask.arg_max() or 0)
+    return index, index + (2 if look.shape in ("csv", "tsv") else 1)
+
+
+def _numbers(look: Look, column: pl.Series, name: str) -> pl.Series:
+    import polars as pl
+
+    numbers = column.cast(pl.String).str.strip_chars() if column.dtype == pl.String else column
+    numbers = numbers.cast(pl.Float64, strict=False)
+    bad = numbers.is_null() | ~numbers.is_finite().fill_null(False)
+    if bad.any():
+        index, row = _first_row(look, bad)
+        value = column[index]
+        problem = (
+            f"no {name}"
+            if _cells.is_missing(value) and value is None
+            else f"{name} {shown(value)} is not a finite number"
+        )
+        raise look.error(problem, row=row, field=name, remedy="Give every hit a number.")
+    return numbers
+
+
+def _read_results(look: Look) -> tuple[list[Run], Taken]:
+    import polars as pl
+
+    try:
+        frame = _frame(look)
+    except CellError as error:
+        raise look.error(error.problem, remedy=error.remedy) from None
+    names = Names(TABLE, frame.columns)
+    columns: dict[str, pl.Series] = {}
+    notes: list[str] = []
+    for field in ("question", "doc", *(("system",) if names.of["system"] else ())):
+        name = names.of[field][0]
+        ids = id_column(frame[name])
+        if ids.null_count():
+            row = _first_row(look, ids.is_null())[1]
+            raise look.error(f"no {field}", row=row, field=name, remedy="Fill in the cell, or remove the row.")
+        columns[field] = ids
+    if look.shape in ("csv", "tsv") and columns["question"].str.contains(r"^\d+\.0$").all():
+        columns["question"] = columns["question"].str.strip_suffix(".0")
+    if names.of["score"]:
+        columns["score"] = _numbers(look, frame[names.of["score"][0]], names.of["score"][0])
+    elif names.of["rank"]:
+        columns["score"] = -_numbers(look, frame[names.of["rank"][0]], names.of["rank"][0])
+        notes.append("no scores: hits are ordered by their rank")
+    else:
+        notes.append("neither scores nor ranks: hits are taken in the order of the rows")
+    for field in _HIT_COLUMNS:
+        if names.of[field]:
+            columns[field] = id_column(frame[names.of[field][0]]) if field != "text" else frame[names.of[field][0]]
+    table = pl.DataFrame(columns)
+    _refuse_repeats(look, table)
+    systems = table.partition_by("system", maintain_order=True) if "system" in columns else [table]
+    runs = [_run(part, look) for part in systems]
+    return runs, Taken(look.name, FORMAT.name, described(runs), tuple(notes))
+
+
+def _refuse_repeats(look: Look, table: pl.DataFrame) -> None:
+    keys = [name for name in ("system", "question", "doc") if name in table.columns]
+    if table.select(keys).n_unique() == table.height:
+        return
+    first = table.select(keys).is_first_distinct()
+    index, row = _first_row(look, ~first)
+    raise look.error(
+        f"document {shown(table['doc'][index])} stands twice for question {shown(table['question'][index])}",
+        row=row,
+        remedy="Keep one row for each question and document.",
+    )
+
+
+def _run(table: pl.DataFrame, look: Look) -> Run:
+    """One system's rows, grouped by question in order of first appearance."""
+    import polars as pl
+
+    name = table["system"][0] if "system" in table.columns else look.stem
+    rest = [pl.col(column) for column in table.columns if column not in ("system", "question")]
+    grouped = table.group_by("question", maintain_order=True).agg(*rest)
+    sizes = grouped["doc"].list.len().to_numpy().astype(np.int64)
+    fields: dict[str, list[Any]] = {}
+    for column in _HIT_COLUMNS:
+        if column in table.columns:
+            values = grouped[column].explode().to_list()
+            fields[column] = (
+                [None if v is None else _cells.whole(v, "tokens") for v in values] if column == "tokens" else values
+            )
+    scores = grouped["score"].explode().to_numpy() if "score" in table.columns else None
+    return Run(
+        name,
+        grouped["question"].to_list(),
+        np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes))),
+        grouped["doc"].explode(),
+        scores,
+        order="given" if scores is None else "score",
+        fields=fields,
+        source=look.name,
+        unique=True,
+    )
+
+
+FORMAT = Format("table", "one row a hit (query, doc, score), or a judgement", _sniff, _read_testset, _read_results)
