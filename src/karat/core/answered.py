@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Answered:
     """One entry per pair (system x question), numbered system-major.
 
-    `answers` None: the system gave none. `contexts` None: none are known. `memo` lets measures share tokens; it
-    lives and dies with this object.
+    `answers` None: the system gave none. `contexts` None: none are known. `memo` and
+    `made` let measures share tokens and what they make of them; both live and die with this object.
     """
 
     systems: tuple[str, ...]
@@ -22,6 +25,14 @@ class Answered:
     contexts: Sequence[tuple[str, ...] | None]
     answerable: Sequence[bool]
     memo: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
+    made: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made once under this key and shared by all measures of this object."""
+        if key not in self.made:
+            self.made[key] = make()
+        found: T = self.made[key]
+        return found
 
     def tokens(self, text: str, tokenise: Callable[[str], Sequence[str]], name: str) -> tuple[str, ...]:
         """Tokens of a text, computed once per text and tokeniser name."""

@@ -250,7 +250,7 @@ def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., Out
     if strange:
         raise UsageError(
             f"the measure {function.__name__} takes {strange[0]!r}, which karat cannot supply. "
-            f"A measure takes `judged`, `answered`, or any of {', '.join(ROW_INPUTS)}; its own parameters must be keyword-only."
+            f"A measure takes `judged`, `answered`, or any of {', '.join(ROW_INPUTS)}; its own parameters come after a *."
         )
 
     def over_rows(answered: Answered, **params: Any) -> Outcome:
@@ -283,6 +283,37 @@ def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., Out
 
     over_rows.__doc__ = function.__doc__
     return over_rows
+
+
+def facts(measure: Measure) -> dict[str, Any]:
+    """What is declared about a measure, in words, for lists and explanations."""
+    spec, (low, high) = measure.spec, measure.bounds
+    common = [REL, CONDENSED] if spec.stage == "retrieval" else []
+    return {
+        "name": measure.name,
+        "what": spec.summary,
+        "notes": spec.notes,
+        "range": f"{_end(low)} to {_end(high)}",
+        "better": {"higher": "higher", "lower": "lower", "none": "neither"}[spec.direction],
+        "stage": spec.stage,
+        "best_for": spec.best_for,
+        "prefer": spec.prefer,
+        "parameters": [_offer(p) for p in (*spec.params, *common)],
+        "variants": list(spec.variants),
+        "also_called": list(spec.aliases),
+    }
+
+
+def _end(bound: float) -> str:
+    return f"{bound:g}" if np.isfinite(bound) else "any"
+
+
+def _offer(param: Param) -> str:
+    if param.choices:
+        return f"{param.name}={'|'.join(param.choices)}"
+    if param.type is bool:
+        return param.name
+    return f"{param.name}={_spell(param.default) if param.default is not None else param.type.__name__}"
 
 
 def find_measure(source: Any) -> MeasureSpec | None:

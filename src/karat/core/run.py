@@ -25,7 +25,8 @@ class Run:
 
     The hits of question i are `docs[offsets[i]:offsets[i + 1]]`. `order` says how to rank them: "given" keeps the
     order of the list; "score" ranks as trec_eval does: score descending as float32, then id descending. `fields`
-    holds further columns of the hits (HIT_FIELDS), each as long as `docs`. A question in `failed` has a reason instead of a result.
+    holds further columns of the hits (HIT_FIELDS), each as long as `docs`. A question in `failed` has a
+    reason instead of a result.
     """
 
     def __init__(
@@ -88,6 +89,15 @@ class Run:
     def doc_list(self) -> list[str]:
         """The ids of the hits as Python strings."""
         return list(self.docs) if not isinstance(self.docs, list) else self.docs
+
+    def by_score(self) -> Run:
+        """The same hits ranked by their scores; without scores, unchanged."""
+        if self.scores is None or self.order == "score":
+            return self
+        return Run(
+            self.name, self.question_ids, self.offsets, self.docs, self.scores, order="score", fields=self.fields,
+            answers=self.answers, failed=self.failed, source=self.source,
+        )  # fmt: skip
 
     def __len__(self) -> int:
         return int(self.offsets[-1])

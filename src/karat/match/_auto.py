@@ -39,7 +39,6 @@ def match(
     allow_zero: bool = False,
 ) -> Matched:
     """Judge the runs under the matcher named, or under the one `auto` picks."""
-    _check_questions(testset, runs)
     settings = settings or Settings(MATCHERS.get("exact"))
     if by != "auto":
         matcher, options = matcher_named(by, page_offset=page_offset)
@@ -136,7 +135,8 @@ def _suggest(chosen: Settings, shares: Mapping[str, float], others: Mapping[str,
     return f"`--match {name}`{looser} would match {better[name]:.0%} of the gold instead of {least:.0%}."
 
 
-def _check_questions(testset: TestSet, runs: Sequence[Run]) -> None:
+def check_questions(testset: TestSet, runs: Sequence[Run]) -> None:
+    """Every run must answer at least one question of the test set."""
     known = set(testset.ids)
     for run in runs:
         asked = [*run.question_ids, *run.answers, *run.failed]
@@ -156,7 +156,7 @@ def _check_overlap(testset: TestSet, runs: Sequence[Run], matching: Matching, ju
     if not judged.relevant.any():
         return
     for run in runs:
-        if matching.share.get(run.name, 1.0) > 0 or not run.has_hits:
+        if matching.share.get(run.name, 1.0) > 0 or not run.question_ids:
             continue
         fix = _fix(testset, run, matching)
         raise NoOverlapError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,7 @@ class Settings:
     """How hits become judged ranks."""
 
     matcher: Matcher
-    options: Options = Options()
+    options: Options = field(default_factory=Options)
     repeats: Repeats = "once"
     ties: Ties = "float32"
     tokens: bool = False  # whether a measure cuts by tokens
@@ -131,7 +131,7 @@ def _generally(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Jud
 
 def _sizes(run: Run) -> Ints | None:
     """Tokens of each hit: as given, else counted as words in its text. None when some hit has neither."""
-    from karat.core.text.normalise import words
+    from karat.core.text.normalise import tokenise
 
     given = column(run, "tokens") or [None] * len(run)
     texts = column(run, "text") or [None] * len(run)
@@ -139,7 +139,7 @@ def _sizes(run: Run) -> Ints | None:
     for i, (count, text) in enumerate(zip(given, texts, strict=True)):
         if count is None and text is None:
             return None
-        sizes[i] = int(count) if count is not None else len(words(text).split())
+        sizes[i] = int(count) if count is not None else len(tokenise(text, "words"))
     return sizes
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -140,4 +141,4 @@ def _blocks(offsets: Ints) -> list[tuple[int, int]]:
     last = len(offsets) - 1
     cuts = np.searchsorted(offsets, np.arange(_BLOCK, int(offsets[-1]), _BLOCK))
     edges = [0, *dict.fromkeys(int(c) for c in cuts if 0 < c < last), last]
-    return list(zip(edges, edges[1:], strict=False))
+    return list(pairwise(edges))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from karat.core.run import Run
-from karat.core.text.normalise import words
+from karat.core.text.normalise import normalise
 from karat.core.types import Gold
 from karat.match._matcher import Context, Matcher, column
 
 
 def _padded(text: str) -> str:
-    return f" {' '.join(words(text).split())} "
+    return f" {normalise(text, 'words')} "
 
 
 def _holds(context: Context) -> Callable[[Gold, Run], Callable[[int], bool]]:

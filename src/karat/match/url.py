@@ -1,4 +1,4 @@
-"""url: the hit's address is the gold's, whatever the scheme, host case, trailing slash, fragment or percent-encoding."""
+"""url: the same address, whatever the scheme, host case, trailing slash, fragment or percent-encoding."""
 
 from __future__ import annotations
 

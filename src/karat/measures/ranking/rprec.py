@@ -18,5 +18,8 @@ if TYPE_CHECKING:
     prefer="Precision@k when the context holds a fixed number of passages",
 )
 def rprec(judged: Judged) -> Column:
-    """Precision at rank R, where R is the number of relevant units of the question."""
-    return judged.hits_within(judged.relevant) / judged.relevant
+    """Share of the R relevant units that stand in the top R: precision and recall at rank R, which are one.
+
+    Units are counted, so a slot that holds two of them counts for both.
+    """
+    return judged.found_within(judged.relevant) / judged.relevant

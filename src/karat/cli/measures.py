@@ -1,0 +1,67 @@
+"""karat measures: every measure, or one explained."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from karat.cli._options import Debug, Json
+
+if TYPE_CHECKING:
+    from karat.core.measure import Measure
+
+
+def command(
+    name: Annotated[str | None, typer.Argument(help="One measure to explain, such as nDCG@10.")] = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """List every measure with its range, direction, stage and use, or explain one."""
+    from karat.core.language import parse
+    from karat.core.measure import MEASURES, Measure, facts
+
+    if name is not None:
+        _explain(parse(name, k=10), as_json)
+        return
+    found = [Measure(spec, k=10 if spec.cut == "required" else None) for spec in MEASURES]
+    if as_json:
+        import json
+
+        typer.echo(json.dumps([facts(m) for m in found], indent=2, ensure_ascii=False))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for heading in ("measure", "range", "better", "stage", "best for"):
+        table.add_column(heading, no_wrap=heading != "best for")
+    for measure in sorted(found, key=lambda m: (m.spec.stage != "retrieval", m.spec.name.lower())):
+        about = facts(measure)
+        plugin = " (plug-in)" if MEASURES.is_plugin(measure.spec.name) else ""
+        cut = "@k" if measure.spec.cut == "required" else "[@k]" if measure.spec.cut == "optional" else ""
+        label = f"{measure.spec.name}{cut}{plugin}".replace("[", "\\[")
+        table.add_row(label, about["range"], about["better"], about["stage"], measure.spec.best_for)
+    Console().print(table)
+    typer.echo("`karat measures 'nDCG@10'` explains one. Cuts: @10 by rank, @800t by tokens. Parameters: P(rel=2)@5.")
+
+
+def _explain(measure: Measure, as_json: bool) -> None:
+    from karat.core.measure import facts
+
+    about = facts(measure)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        return
+    typer.echo(f"{about['name']}: {about['what']}")
+    if about["notes"]:
+        typer.echo(f"\n{about['notes']}")
+    typer.echo("")
+    for heading in ("range", "better", "stage", "best_for", "prefer", "parameters", "variants", "also_called"):
+        value = about[heading]
+        if value:
+            text = ", ".join(value) if isinstance(value, list) else value
+            typer.echo(f"{heading.replace('_', ' '):<12} {text}")

@@ -1,0 +1,113 @@
+"""karat score: score result files against a test set."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, progress_on_terminal
+
+
+def command(
+    testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/files.md.")],
+    results: Annotated[list[str], typer.Argument(help="What one or more systems returned, a file each.")],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--measure", help="nDCG@10, 'Recall@{1,5}', P(rel=2)@5, my_file:my_function. Repeatable."),
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option("-k", help="The cut-off of the default measures, and of a literal @k.")
+    ] = None,
+    by: Annotated[
+        list[str] | None, typer.Option("--by", help="Also a table per slice: kind or a tag. Repeatable.")
+    ] = None,
+    match: Annotated[
+        str | None,
+        typer.Option("--match", help="auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN."),
+    ] = None,
+    page_offset: Annotated[int, typer.Option("--page-offset", help="Added to the page numbers of hits.")] = 0,
+    dialect: Annotated[
+        str,
+        typer.Option("--dialect", help="karat, trec, hybrid-rag, liverag, rag-benchmark, momento or healthcare."),
+    ] = "karat",
+    repeats: Annotated[
+        str | None, typer.Option("--repeats", help="Hits that hold the same unit: once, collapse or count.")
+    ] = None,
+    rel: Annotated[int, typer.Option("--rel", help="The grade from which a unit is relevant.")] = 1,
+    ties: Annotated[
+        str, typer.Option("--ties", help="Compare scores as float32 (trec_eval 9) or double (trec_eval 10).")
+    ] = "float32",
+    collection: Annotated[
+        int | None, typer.Option("--collection", help="Number of documents searched, for AQWV.")
+    ] = None,
+    map_: Map = None,
+    allow_zero_overlap: Annotated[
+        bool, typer.Option("--allow-zero-overlap", help="Accept a system that found no gold at all.")
+    ] = False,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o", "--output", help="A folder for row and summary files, or a file: .csv .json .md .tex .txt .parquet."
+        ),
+    ] = None,
+    export: Annotated[
+        list[str] | None, typer.Option("--export", help="Also write, with -o FOLDER: liverag or trec. Repeatable.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap intervals.")] = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+) -> None:
+    """Score results against a test set.
+
+    Formats and the matching of ids are told by content and said in the first lines. Exit codes: 0 done, 2 bad input,
+    3 no common ids or questions, 5 done but some rows failed.
+    """
+    from karat.experiment.score import score
+
+    progress = progress_on_terminal(quiet or as_json)
+    report = score(
+        testset,
+        results,
+        measures=measure,
+        dialect=dialect,
+        match=match,
+        repeats=repeats,  # type: ignore[arg-type]  # checked there
+        rel=rel,
+        by=by,
+        k=k,
+        ties=ties,  # type: ignore[arg-type]
+        page_offset=page_offset,
+        collection=collection,
+        columns=columns_of(map_),
+        allow_zero_overlap=allow_zero_overlap,
+        seed=seed,
+        progress=progress,
+    )
+    progress("")
+    show(report, output, export, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def show(
+    report: object, output: str | None, export: list[str] | None, *, as_json: bool, quiet: bool, verbose: bool
+) -> None:
+    """Print a report, write what was asked for, and exit with 5 when rows failed."""
+    from karat.core.errors import UsageError
+    from karat.experiment.report import Report
+
+    assert isinstance(report, Report)
+    if export and not output:
+        raise UsageError("--export needs a folder to write into: add -o out/.")
+    written = report.save(output, export=export or ()) if output else []
+    if as_json:
+        typer.echo(report.to_json())
+    else:
+        report.print(quiet=quiet, verbose=verbose)
+        for path in written:
+            typer.echo(f"wrote {path}", err=True)
+    if report.n_failed:
+        sys.stdout.flush()
+        raise typer.Exit(5)

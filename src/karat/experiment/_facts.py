@@ -1,0 +1,83 @@
+"""What the guards and the row files need to know of runs and test set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from karat.core.order import ranking
+from karat.diagnose.guards import Facts
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.judged import Judged
+    from karat.core.run import Run
+    from karat.core.types import TestSet
+
+
+def facts_of(
+    testset: TestSet,
+    runs: Sequence[Run],
+    judged: Judged | None,
+    answered: Answered | None,
+    dialect: str,
+    repeats: str,
+) -> Facts:
+    """Counts taken where runs and test set meet."""
+    known = set(testset.ids)
+    asked = {run.name: {*run.question_ids, *run.answers, *run.failed} for run in runs}
+    empty: dict[str, tuple[int, int]] = {}
+    if answered is not None:
+        width = len(testset)
+        for s, run in enumerate(runs):
+            if run.answers:
+                given = answered.answers[s * width : (s + 1) * width]
+                empty[run.name] = (sum(1 for a in given if not (a or "").strip()), width)
+    gold = next((g.label for q in testset.questions for g in q.gold), None) if not testset.is_plain else None
+    return Facts(
+        dialect=dialect,
+        repeats=repeats,
+        extra={name: len(ids - known) for name, ids in asked.items()},
+        missing={name: len(known - ids) for name, ids in asked.items()},
+        empty_answers=empty,
+        unjudged=_unjudged(judged) if judged is not None else {},
+        gold_example=gold,
+        hit_examples={run.name: str(run.docs[0]) for run in runs if run.has_hits},
+    )
+
+
+def _unjudged(judged: Judged) -> dict[str, float]:
+    """Share of each system's top 10 hits that nobody judged, where somebody judged hits as not relevant."""
+    from karat.core.language import parse
+
+    if not judged.judged_not_relevant.any():
+        return {}
+    import numpy as np
+
+    share = np.asarray(parse("Judged@10").of(judged)).reshape(len(judged.systems), -1)
+    return {
+        name: float(1 - np.nanmean(row))
+        for name, row in zip(judged.systems, share, strict=True)
+        if not np.isnan(row).all()
+    }
+
+
+class RankedIds(Mapping[str, Sequence[Sequence[str]]]):
+    """Ids in ranked order per question of the test set, made when asked for: a run may hold millions."""
+
+    def __init__(self, testset: TestSet, runs: Sequence[Run]) -> None:
+        self._ids, self._runs = testset.ids, {run.name: run for run in runs if run.question_ids}
+
+    def __getitem__(self, system: str) -> list[list[str]]:
+        run = self._runs[system]
+        order, docs = ranking(run).tolist(), run.doc_list
+        rows = {
+            qid: [docs[i] for i in order[run.offsets[q] : run.offsets[q + 1]]] for q, qid in enumerate(run.question_ids)
+        }
+        return [rows.get(qid, []) for qid in self._ids]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)

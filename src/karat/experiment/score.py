@@ -1,0 +1,317 @@
+"""Scoring: read, match, measure, summarise, guard. The walk from inputs to a Report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from karat.core.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from karat.core.evaluation import Evaluation, Note, Taken, Usage
+    from karat.core.judged import Judged, Repeats
+    from karat.core.measure import Measure
+    from karat.core.order import Ties
+    from karat.core.run import Run
+    from karat.core.types import TestSet
+    from karat.experiment.report import Report
+    from karat.match import Matched
+    from karat.measures.dialects import Dialect
+
+NO_RANKINGS = "the results hold no rankings"
+NO_ANSWERS = "the results hold no answers"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How to score, beside what."""
+
+    measures: tuple[str, ...] = ()
+    dialect: str = "karat"
+    match: str | None = None
+    repeats: Repeats | None = None
+    rel: int = 1
+    by: tuple[str, ...] = ()
+    k: int | None = None
+    ties: Ties = "float32"
+    page_offset: int = 0
+    collection: int | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    allow_zero_overlap: bool = False
+    intervals: bool = True
+    seed: int = 0
+
+
+def score(
+    testset: Any,
+    results: Any,
+    *,
+    measures: str | Iterable[str] | None = None,
+    dialect: str = "karat",
+    match: str | None = None,
+    repeats: Repeats | None = None,
+    rel: int = 1,
+    by: str | Iterable[str] | None = None,
+    k: int | None = None,
+    ties: Ties = "float32",
+    page_offset: int = 0,
+    collection: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    allow_zero_overlap: bool = False,
+    intervals: bool = True,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> Report:
+    """Score results against a test set.
+
+    `testset` and `results` are paths, dicts (`{question: {doc: score}}` or `{question: [doc, ...]}`; several systems
+    as `{name: run}`), polars or pandas frames, or lists of records. Without `measures` the dialect's default set is
+    computed. `by` names slices: "kind", or any tag. `columns` maps unusual column names to karat's fields.
+    `progress` is called with a sentence before each step that may take long.
+    """
+    from karat.experiment.report import Report
+
+    choices = Choices(
+        _texts(measures), dialect, match, repeats, rel, _texts(by), k, ties, page_offset, collection,
+        dict(columns or {}), allow_zero_overlap, intervals, seed,
+    )  # fmt: skip
+    return Report(evaluate_inputs(testset, results, choices, progress or (lambda step: None)))
+
+
+def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
+    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
+
+
+def evaluate_inputs(testset: Any, results: Any, choices: Choices, progress: Callable[[str], None]) -> Evaluation:
+    """Read both inputs, then evaluate."""
+    from karat.files import as_runs, as_testset
+
+    check(choices)
+    progress("reading the test set")
+    questions, taken = as_testset(testset, columns=choices.columns)
+    progress("reading the results")
+    runs, taken_too = as_runs(results, columns=choices.columns)
+    return evaluate(questions, _named_apart(runs), choices, progress, (taken, *taken_too))
+
+
+def check(choices: Choices) -> None:
+    """Refuse what cannot be before anything is read."""
+    from karat.match import MATCHERS
+    from karat.measures.dialects import dialect_named
+
+    dialect_named(choices.dialect)
+    if choices.rel < 1:
+        raise UsageError(f"rel={choices.rel} would call judged-irrelevant documents relevant. Use 1 or more.")
+    if choices.k is not None and choices.k < 1:
+        raise UsageError(f"k={choices.k}: a cut-off is 1 or more.")
+    if choices.repeats not in (None, "once", "collapse", "count"):
+        raise UsageError(f"repeats={choices.repeats!r} is not one of once, collapse, count.")
+    if choices.ties not in ("float32", "double"):
+        raise UsageError(f"ties={choices.ties!r} is not one of float32, double.")
+    if choices.match not in (None, "auto"):
+        MATCHERS.get(choices.match.partition(":")[0])
+
+
+def _named_apart(runs: Sequence[Run]) -> list[Run]:
+    """Systems need names of their own."""
+    names = [run.name for run in runs]
+    twice = sorted({n for n in names if names.count(n) > 1})
+    if twice:
+        raise UsageError(
+            f"two systems are called {twice[0]!r}. Rename a file, or pass results as {{name: run}} from Python."
+        )
+    if not runs:
+        raise UsageError("no results were given.")
+    return list(runs)
+
+
+def evaluate(
+    testset: TestSet,
+    runs: Sequence[Run],
+    choices: Choices,
+    progress: Callable[[str], None] = lambda step: None,
+    taken: Sequence[Taken] = (),
+) -> Evaluation:
+    """Score runs that are already read."""
+    from karat.core.evaluation import Evaluation
+    from karat.diagnose import guards
+    from karat.experiment._align import align
+    from karat.experiment._answered import answered_of
+    from karat.experiment._facts import RankedIds, facts_of
+    from karat.measures.compute import compute
+    from karat.measures.dialects import dialect_named
+    from karat.report.verdict import verdicts
+    from karat.stats.summary import summarise
+    from karat.stats.targets import targets
+
+    dialect = dialect_named(choices.dialect)
+    slices = _slices(testset, choices.by)
+    aligned = [align(testset, run) for run in runs]
+    runs = [run for run, _ in aligned]
+    if dialect.by_score:
+        runs = [run.by_score() for run in runs]
+    progress("matching hits and gold")
+    matched = _match(testset, runs, dialect, choices)
+    answered = answered_of(testset, runs)
+    measures = _measures(testset, runs, dialect, choices, answered is not None)
+    judged = matched.judged if matched else None
+    if judged is not None and matched is not None and any(m.tokens is not None for m in measures):
+        judged = _with_tokens(testset, runs, matched)
+    progress(f"computing {len(measures)} measures")
+    systems = [run.name for run in runs]
+    absent = {
+        "retrieval": {run.name: NO_RANKINGS for run in runs if not run.question_ids},
+        "answer": {run.name: NO_ANSWERS for run in runs if not run.answers},
+    }
+    scores = compute(
+        measures, systems, testset.ids, judged=judged, answered=answered, failed=_failed(testset, runs),
+        absent=absent, no_gold_is_zero=dialect.no_gold_is_zero,
+    )  # fmt: skip
+    progress("summarising")
+    summaries = summarise(scores, slices=slices, intervals=choices.intervals, seed=choices.seed)
+    repeats = choices.repeats or dialect.repeats
+    facts = facts_of(testset, runs, judged, answered, dialect.name, repeats)
+    matching = matched.matching if matched else None
+    notes = (
+        *(note for _, found in aligned for note in found),
+        *_dialect_notes(dialect, measures),
+        *_input_notes(matching),
+        *guards.check(scores, summaries, matching, facts),
+    )
+    return Evaluation(
+        testset,
+        scores,
+        summaries,
+        tuple(taken),
+        matching,
+        targets(summaries, _ceilings(judged, measures, dialect)),
+        tuple(_usage(runs)),
+        verdicts(summaries, scores.measures),
+        notes,
+        dialect.name,
+        RankedIds(testset, runs),
+        {
+            run.name: [run.answers[q].text if q in run.answers else None for q in testset.ids]
+            for run in runs
+            if run.answers
+        },
+    )
+
+
+def _match(testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices) -> Matched | None:
+    from karat.match import MATCHERS, Settings, check_questions, match
+
+    ranked = [run for run in runs if run.question_ids]
+    check_questions(testset, runs)
+    if not ranked or not any(q for q in (testset.qrels or {}).values()):
+        return None
+    settings = Settings(
+        MATCHERS.get("exact"),
+        repeats=choices.repeats or dialect.repeats,
+        ties=choices.ties,
+        collection=choices.collection,
+    )
+    return match(
+        testset, runs, settings,
+        by=choices.match or dialect.match, page_offset=choices.page_offset, allow_zero=choices.allow_zero_overlap,
+    )  # fmt: skip
+
+
+def _with_tokens(testset: TestSet, runs: Sequence[Run], matched: Matched) -> Judged:
+    from dataclasses import replace
+
+    from karat.match import judge
+
+    return judge(testset, runs, replace(matched.settings, tokens=True))
+
+
+def _measures(
+    testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices, answered: bool
+) -> tuple[Measure, ...]:
+    """What was asked for, else the dialect's set for what the results hold."""
+    from karat.core.language import expand, parse_all
+
+    if choices.measures:
+        texts = [dialect.meant(one) for text in choices.measures for one in expand(text)]
+    else:
+        rankings = any(run.question_ids for run in runs)
+        references = any(q.answers for q in testset.questions) if answered else False
+        texts = dialect.measures(
+            rankings=rankings, answers=answered and references, contexts=_have_contexts(runs), k=choices.k
+        )
+        if not texts:
+            raise UsageError(
+                "there is nothing to compute by default: the results hold answers but the test set has no reference "
+                'answers. Name measures with -m (`karat measures` lists them), or add "answers" to the test set.'
+            )
+    return tuple(m.with_rel(choices.rel) for m in parse_all(texts, k=choices.k))
+
+
+def _have_contexts(runs: Sequence[Run]) -> bool:
+    return any("text" in run.fields or any(a.contexts for a in run.answers.values()) for run in runs)
+
+
+def _slices(testset: TestSet, by: Sequence[str]) -> dict[str, list[str | None]]:
+    known = testset.slices if by else ()
+    for name in by:
+        if name not in known:
+            offered = f"There are {', '.join(known)}." if known else "Its questions have no kind and no tags."
+            raise UsageError(f"the test set has no slice {name!r}.{did_you_mean(name, known)} {offered}")
+    return {name: [q.slice_value(name) for q in testset.questions] for name in by}
+
+
+def _failed(testset: TestSet, runs: Sequence[Run]) -> dict[int, str]:
+    index = {qid: q for q, qid in enumerate(testset.ids)}
+    return {
+        s * len(index) + index[qid]: reason
+        for s, run in enumerate(runs)
+        for qid, reason in run.failed.items()
+        if qid in index
+    }
+
+
+def _ceilings(judged: Judged | None, measures: Sequence[Measure], dialect: Dialect) -> dict[str, float]:
+    """The highest mean any list could reach under this gold, by scoring the perfect list."""
+    from karat.measures.compute import compute
+
+    ranking = [m for m in measures if m.spec.stage == "retrieval" and m.tokens is None and m.spec.direction == "higher"]
+    if judged is None or not ranking:
+        return {}
+    perfect = judged.perfect()
+    scores = compute(ranking, ["perfect"], judged.questions, judged=perfect, no_gold_is_zero=dialect.no_gold_is_zero)
+    known = [scores.values[0, scores.status[0, :, m] == 0, m] for m in range(len(ranking))]
+    return {m.name: float(v.mean()) for m, v in zip(ranking, known, strict=True) if len(v)}
+
+
+def _usage(runs: Sequence[Run]) -> Iterable[Usage]:
+    from karat.stats.usage import usage
+
+    for run in runs:
+        answers = run.answers.values()
+        steps = dict.fromkeys(step for a in answers for step in a.seconds)
+        columns: dict[str, list[float | None]] = {
+            f"seconds {s}".strip(): [a.seconds.get(s) for a in answers] for s in steps
+        }
+        columns["tokens"] = [a.tokens for a in answers]
+        columns["cost_usd"] = [a.cost_usd for a in answers]
+        for what, values in columns.items():
+            found = usage(run.name, what, values)
+            if found is not None:
+                yield found
+
+
+def _dialect_notes(dialect: Dialect, measures: Sequence[Measure]) -> list[Note]:
+    from karat.core.evaluation import Note
+
+    notes = [Note("info", f"dialect {dialect.name}: {text}") for text in dialect.differs]
+    if dialect.left_out:
+        names = ", ".join(dialect.left_out)
+        notes.append(Note("info", f"dialect {dialect.name}: left out, because they need a model: {names}."))
+    return notes
+
+
+def _input_notes(matching: Any) -> list[Note]:
+    from karat.core.evaluation import Note
+
+    return [Note("info", matching.suggestion)] if matching is not None and matching.suggestion else []

@@ -1,0 +1,82 @@
+"""Scores of all measures over all systems and questions, each with its status and reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.scores import Outcome, Scores, Status
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.judged import Judged
+    from karat.core.measure import Measure
+
+NO_GOLD = "no relevant gold"
+
+
+def compute(
+    measures: Sequence[Measure],
+    systems: Sequence[str],
+    questions: Sequence[str],
+    *,
+    judged: Judged | None = None,
+    answered: Answered | None = None,
+    failed: Mapping[int, str] | None = None,
+    absent: Mapping[str, Mapping[str, str]] | None = None,
+    no_gold_is_zero: bool = False,
+) -> Scores:
+    """Every measure of every pair.
+
+    `failed` gives pairs that have no result, with the reason. `absent` gives, per stage, the systems whose results
+    hold nothing of that stage, with the reason: their scores are undefined, not 0.
+    """
+    shape = (len(systems), len(questions))
+    values = np.full((*shape, len(measures)), np.nan)
+    status = np.zeros((*shape, len(measures)), np.uint8)
+    reasons: dict[tuple[int, int, int], str] = {}
+
+    def mark(pairs: Sequence[int], m: int, what: Status, reason: str) -> None:
+        for pair in pairs:
+            s, q = divmod(int(pair), shape[1])
+            values[s, q, m], status[s, q, m], reasons[s, q, m] = np.nan, what, reason
+
+    for m, measure in enumerate(measures):
+        stage = measure.spec.stage
+        data = judged if stage == "retrieval" else answered
+        missing = (absent or {}).get(stage, {})
+        if data is None or len(missing) == len(systems):
+            mark(range(shape[0] * shape[1]), m, Status.undefined, next(iter(missing.values()), f"no {stage} results"))
+            continue
+        with np.errstate(divide="ignore", invalid="ignore"):
+            column = measure.of(data)
+        outcome = column if isinstance(column, Outcome) else Outcome(column)
+        flat = np.array(outcome.values, np.float64)
+        if judged is not None and stage == "retrieval" and measure.spec.needs_gold:
+            empty = np.flatnonzero(judged.at(rel=measure.rel).relevant == 0)
+            if no_gold_is_zero:
+                flat[empty] = 0
+            else:
+                flat[empty] = np.nan
+        values[:, :, m] = flat.reshape(shape)
+        odd = np.flatnonzero(~np.isfinite(flat))
+        mark(odd[np.isnan(flat[odd])].tolist(), m, Status.undefined, _why_undefined(measure))
+        mark(odd[np.isinf(flat[odd])].tolist(), m, Status.failed, "the measure gave an infinite value")
+        for pair, reason in outcome.undefined.items():
+            mark([pair], m, Status.undefined, reason)
+        for pair, reason in outcome.failed.items():
+            mark([pair], m, Status.failed, reason)
+        for system, reason in missing.items():
+            start = list(systems).index(system) * shape[1]
+            mark(range(start, start + shape[1]), m, Status.undefined, reason)
+        for pair, reason in (failed or {}).items():
+            mark([pair], m, Status.failed, reason)
+    return Scores(tuple(systems), tuple(questions), tuple(measures), values, status, reasons)
+
+
+def _why_undefined(measure: Measure) -> str:
+    if measure.spec.stage == "retrieval":
+        return NO_GOLD if measure.spec.needs_gold else "nothing retrieved"
+    return "no reference answer, or nothing to measure it on"

@@ -1,0 +1,175 @@
+"""Dialects: what other systems mean by the same names, reproduced, with what each meaning can hide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from karat.core.errors import UsageError, did_you_mean
+from karat.core.judged import Repeats
+
+_CUTS = "{1,3,5,10,20}"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Another system's way to count. `{K}` in a measure stands for the cut-offs; the first measure is the main one."""
+
+    name: str
+    about: str
+    match: str = "auto"
+    repeats: Repeats = "once"
+    ranking: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    cuts: str = _CUTS
+    left_out: tuple[str, ...] = ()  # measures of the original that need a model
+    no_gold_is_zero: bool = False
+    by_score: bool = False  # lists with scores are ordered by them, as trec_eval does
+    renamed: Mapping[str, str] = field(default_factory=dict)  # their name -> the karat measure that means it
+    differs: tuple[str, ...] = ()  # printed once: what is different and what that can hide
+
+    def measures(self, *, rankings: bool, answers: bool, contexts: bool = False, k: int | None = None) -> list[str]:
+        """What to compute when the user names no measures."""
+        cuts = str(k) if k is not None else self.cuts
+        chosen = [m.replace("{K}", cuts) for m in self.ranking] if rankings else []
+        if answers:
+            chosen += [m for m in self.answers if contexts or m not in SUPPORT]
+        return chosen
+
+    def meant(self, measure: str) -> str:
+        """The karat name of a measure as this dialect's users write it."""
+        name, at, cut = measure.partition("@")
+        for theirs, ours in self.renamed.items():
+            if name.strip().lower() == theirs.lower():
+                return ours + at + cut
+        return measure
+
+
+SUPPORT = ("SupportCoverage", "SupportDensity", "HallucinationRate", "UnsupportedTrigrams", "NumberSupport")
+_RANKING = ("Precision@{K}", "Recall@{K}", "F1@{K}", "Hit@{K}", "MRR", "MRR@{K}", "nDCG@{K}", "MAP")
+_ZERO = "A question without relevant gold scores 0 and counts in the mean; by default karat leaves it out and says so."
+
+DIALECTS: dict[str, Dialect] = {
+    d.name: d
+    for d in (
+        Dialect(
+            "karat",
+            "karat's own: units counted once, questions without gold left out aloud",
+            ranking=_RANKING,
+            answers=("EM", "TokenF1", "ROUGE-L", *SUPPORT),
+        ),
+        Dialect(
+            "trec",
+            "trec_eval: documents, ordered by score",
+            match="exact",
+            ranking=_RANKING,
+            no_gold_is_zero=True,
+            by_score=True,
+            differs=(
+                "Hits are ordered by score (compared as float32, ties by id descending), whatever order they stand in.",
+                _ZERO,
+            ),
+        ),
+        Dialect(
+            "hybrid-rag",
+            "the hybrid-rag document: pages of the web, MRR and Recall@10, answer F1 on sets of words",
+            match="url",
+            ranking=("MRR", "Recall@10"),
+            answers=("TokenF1(bag=set, norm=words)",),
+            no_gold_is_zero=True,
+            differs=(
+                "The unit is the page a chunk comes from: finding any chunk of the right page counts as finding it.",
+                "Answer F1 compares sets of words, so saying a word twice costs nothing.",
+                _ZERO,
+            ),
+        ),
+        Dialect(
+            "liverag",
+            "LiveRAG's context evaluator: documents by <urn:uuid:...>, no cut-off",
+            match="uuid",
+            repeats="count",
+            ranking=(
+                "Recall",
+                "Precision",
+                "F1",
+                "nDCG(ideal=retrieved)@10",
+                "Retrieved",
+                "Gold",
+                "Correct",
+                "AnyGold",
+                "AllGold",
+            ),
+            left_out=("Relevance", "Faithfulness(scale=liverag)"),
+            differs=(
+                "Recall, Precision and F1 have no cut-off: a longer list can only raise Recall.",
+                "nDCG@10 compares with the best order of what was retrieved and credits each chunk of a gold document: "
+                "it is 1 for a list that finds one gold document of two and ranks it first.",
+            ),
+        ),
+        Dialect(
+            "rag-benchmark",
+            "the rag-benchmark document: chunks, Recall@k in the sense of a hit rate",
+            match="exact",
+            ranking=("Hit@{K}", "MRR@{K}", "nDCG@{K}"),
+            answers=("TokenF1(bag=set, norm=technical)",),
+            left_out=("SemanticSimilarity",),
+            no_gold_is_zero=True,
+            renamed={"Recall": "Hit", "R": "Hit"},
+            differs=(
+                "Recall@k here is the share of questions with at least one hit; it is printed under its name in karat, "
+                "Hit@k, and hides how much of the gold was missed.",
+                "Token F1 compares sets of words, so saying a word twice costs nothing.",
+                _ZERO,
+            ),
+        ),
+        Dialect(
+            "momento",
+            "the momento document: the full suite, nDCG on relevant or not",
+            ranking=(
+                "Precision@{K}",
+                "Recall@{K}",
+                "MRR",
+                "MRR@{K}",
+                "nDCG(gain=binary)@{K}",
+                "MAP",
+                "AQWV(beta=40, fa=retrieved)",
+            ),
+            answers=(
+                "EM",
+                "TokenF1",
+                "ROUGE-L",
+                "AnswerRelevance",
+                "SupportCoverage",
+                "SupportDensity",
+                "HallucinationRate",
+            ),
+            left_out=("SemanticSimilarity", "CrossEncoder"),
+            differs=(
+                "nDCG takes every relevant document as equally relevant, whatever its grade.",
+                "AQWV's false alarms are a share of what was retrieved, as its document says (its code divides by the "
+                "collection): one wrong hit in ten costs 4.",
+            ),
+        ),
+        Dialect(
+            "healthcare",
+            "the healthcare document: page numbers, six measures at K = 5",
+            match="page",
+            repeats="count",
+            ranking=("F1@{K}", "Precision@{K}", "Recall@{K}", "MRR", "Hit@{K}", "nDCG@{K}"),
+            cuts="5",
+            no_gold_is_zero=True,
+            differs=(
+                "Every chunk of a gold page counts for Precision and nDCG, so nDCG can pass 1; Recall counts it once.",
+                _ZERO,
+            ),
+        ),
+    )
+}
+
+
+def dialect_named(name: str) -> Dialect:
+    """The dialect of this name."""
+    key = name.strip().lower().replace("_", "-")
+    if key not in DIALECTS:
+        raise UsageError(f"unknown dialect {name!r}.{did_you_mean(key, DIALECTS)} There are {', '.join(DIALECTS)}.")
+    return DIALECTS[key]

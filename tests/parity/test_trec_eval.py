@@ -1,0 +1,115 @@
+"""Ranking measures against trec_eval itself (pytrec_eval), question by question, ties included."""
+
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from karat.core.language import parse_all
+from karat.core.run import Run
+from karat.core.types import TestSet
+from karat.files._source import Source
+from karat.files.trec_run import read
+from karat.match import MATCHERS, Settings, judge
+
+CUTS = (1, 2, 3, 5, 10, 20)
+OURS_TO_THEIRS = {
+    "MRR": "recip_rank",
+    "MAP": "map",
+    "nDCG": "ndcg",
+    "Rprec": "Rprec",
+    "bpref": "bpref",
+    **{f"Precision@{k}": f"P_{k}" for k in CUTS},
+    **{f"Recall@{k}": f"recall_{k}" for k in CUTS},
+    **{f"nDCG@{k}": f"ndcg_cut_{k}" for k in CUTS},
+    **{f"MAP@{k}": f"map_cut_{k}" for k in CUTS},
+    **{f"Hit@{k}": f"success_{k}" for k in CUTS},
+}
+ASKED = {"recip_rank", "map", "ndcg", "Rprec", "bpref"} | {
+    f"{name}.{','.join(map(str, CUTS))}" for name in ("P", "recall", "ndcg_cut", "map_cut", "success")
+}
+MEASURES = parse_all(list(OURS_TO_THEIRS))
+
+docs = st.sampled_from([f"d{i}" for i in range(12)] + ["é1", "ж2", "D3", "d10x"])
+near = st.builds(lambda base, step: base * (1 + step * 2e-8), st.sampled_from([1.0, 3.7, 1e-3]), st.integers(-4, 4))
+scores = st.one_of(
+    st.sampled_from([0.0, 1.0, 1.0, 2.5, -3.0]), near, st.floats(-1e6, 1e6, width=32), st.floats(-10, 10)
+)
+run_dicts = st.dictionaries(
+    st.sampled_from("abcdefg"), st.dictionaries(docs, scores, min_size=1, max_size=14), min_size=1
+)
+qrel_dicts = st.dictionaries(
+    st.sampled_from("abcdefh"), st.dictionaries(docs, st.integers(0, 3), min_size=1, max_size=8), min_size=1
+)
+
+
+def theirs(qrels, run, level=1):
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, ASKED, relevance_level=level)
+    return evaluator.evaluate(run)
+
+
+def agree(qrels, run, judged, measures=MEASURES, level=1):
+    expected = theirs(qrels, run, level)
+    for measure in measures:
+        name = OURS_TO_THEIRS[measure.name.replace(f"(rel={level})", "")]
+        got = measure.of(judged)
+        for q, qid in enumerate(qrels):
+            relevant = any(grade >= level for grade in qrels[qid].values())
+            if relevant and qid in run:
+                assert got[q] == pytest.approx(expected[qid][name], abs=1e-9), (measure.name, qid)
+            elif relevant:
+                assert got[q] == 0
+
+
+@settings(max_examples=300, deadline=None)
+@given(qrel_dicts, run_dicts)
+def test_dicts_agree(qrels, run):
+    settings_ = Settings(MATCHERS.get("exact"))
+    with np.errstate(all="ignore"):
+        agree(qrels, run, judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], settings_))
+
+
+@settings(max_examples=150, deadline=None)
+@given(qrel_dicts, run_dicts)
+def test_general_path_agrees(qrels, run):
+    """The path of other matchers, driven by a pattern that finds the whole id."""
+    from karat.match import Options
+
+    settings_ = Settings(MATCHERS.get("regex"), Options(pattern=".+"))
+    with np.errstate(all="ignore"):
+        agree(qrels, run, judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], settings_))
+
+
+@settings(max_examples=100, deadline=None)
+@given(qrel_dicts, run_dicts, st.randoms())
+def test_files_agree(tmp_path_factory, qrels, run, random):
+    rows = [f"{q} Q0 {d} 0 {s!r} tag\n" for q, hits in run.items() for d, s in hits.items()]
+    random.shuffle(rows)
+    path = tmp_path_factory.mktemp("trec") / "a.run"
+    path.write_text("".join(rows), encoding="utf-8")
+    with np.errstate(all="ignore"):
+        agree(qrels, run, judge(TestSet(qrels=qrels), [read(Source(path))], Settings(MATCHERS.get("exact"))))
+
+
+@settings(max_examples=60, deadline=None)
+@given(qrel_dicts, run_dicts)
+def test_relevance_level_agrees(qrels, run):
+    binary = [m for m in MEASURES if not m.spec.graded]
+    measures = [m.with_rel(2) for m in binary]
+    with np.errstate(all="ignore"):
+        judged = judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], Settings(MATCHERS.get("exact")))
+        agree(qrels, run, judged, measures, level=2)
+
+
+def test_long_lists_with_many_judged_hits_agree():
+    """Enough judged hits a question to take the sorting way of counting."""
+    rng = np.random.default_rng(7)
+    names = [f"doc{i:05d}" for i in range(6000)]
+    run = {
+        f"q{q}": {names[i]: float(np.round(rng.normal(), 2)) for i in rng.choice(6000, 5000, replace=False)}
+        for q in range(30)
+    }
+    qrels = {q: {names[i]: int(rng.integers(0, 4)) for i in rng.choice(6000, 200, replace=False)} for q in run}
+    judged = judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], Settings(MATCHERS.get("exact")))
+    agree(qrels, run, judged)
