@@ -1,1 +1,32 @@
 """Files: read and write test sets and results, one format a file."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from karat.files._format import formats
+    from karat.files._objects import as_runs, as_testset
+    from karat.files._printed import printed_measures
+    from karat.files._read import read_any, read_results, read_testset
+    from karat.files._write import write
+
+__all__ = ["as_runs", "as_testset", "formats", "printed_measures", "read_any", "read_results", "read_testset", "write"]
+
+_HOME = {
+    "as_runs": "_objects",
+    "as_testset": "_objects",
+    "formats": "_format",
+    "printed_measures": "_printed",
+    "read_any": "_read",
+    "read_results": "_read",
+    "read_testset": "_read",
+    "write": "_write",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -23,9 +23,6 @@ FINE = frozenset(
 BAD = re.compile(
     r"fail|err|time.?out|timed.?out|exception|abort|cancel|kill|crash|refus|^5\d\d$|^4\d\d$|^false$|skipped"
 )
-PRINTED = re.compile(
-    r"^(precision|recall|f1|mrr|map|ndcg|hit|answer_f1|exact_match|em|rouge|bleu|p@|r@)", re.IGNORECASE
-)
 _LISTS = ("id", "chunk", "doc", "page", "url")
 
 Key = tuple[str, str, str]
@@ -289,22 +286,3 @@ def _notes(reader: Reader, built: list[Building]) -> list[str]:
             f"in {reader.uneven_texts} rows there are not as many contexts as ids: texts of hits are unknown there"
         )
     return notes
-
-
-def printed_measures(look: Look) -> dict[str, dict[str, dict[str, float]]]:
-    """The measures that a rows file prints beside its hits: {system: {question: {column: value}}}."""
-    reader = Reader(look)
-    known = [name for name in reader.names.unknown if PRINTED.match(name)]
-    found: dict[Key, dict[str, dict[str, float]]] = {}
-    for row, record in look.records():
-        try:
-            values = {
-                look.original[name]: _cells.finite(record[name], name)
-                for name in known
-                if record.get(name) not in (None, "")
-            }
-            found.setdefault(reader.key(record), {})[reader.qid(record)[0]] = values
-        except CellError as error:
-            raise look.error(error.problem, row=row, remedy=error.remedy) from None
-    names = named_by(found)
-    return {names[key]: rows for key, rows in found.items()}

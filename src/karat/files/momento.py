@@ -1,4 +1,4 @@
-"""momento: a folder with three tables: docs(id, content), queries(id, text, answer), qrels(query_id, doc_id, relevance)."""
+"""momento: a folder of tables: docs(id, content), queries(id, text, answer), qrels(query_id, doc_id, relevance)."""
 
 from __future__ import annotations
 

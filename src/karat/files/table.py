@@ -108,6 +108,9 @@ def id_column(column: pl.Series) -> pl.Series:
     """Ids as text: whole floats without their .0, blanks around text dropped, empty text as null."""
     import polars as pl
 
+    if column.dtype == pl.Object:
+        values = [None if _cells.is_missing(value) else _cells.id_text(value) for value in column.to_list()]
+        return pl.Series(column.name, values, dtype=pl.String)
     if column.dtype.is_float():
         finite = column.is_finite()
         whole = (column == column.floor()) & finite & (column.abs() < 2.0**62)
@@ -130,7 +133,9 @@ def _first_row(look: Look, mask: pl.Series) -> tuple[int, int]:
 def _numbers(look: Look, column: pl.Series, name: str) -> pl.Series:
     import polars as pl
 
-    numbers = column.cast(pl.String).str.strip_chars() if column.dtype == pl.String else column
+    if column.dtype == pl.Object:
+        column = pl.Series(column.name, [None if v is None else str(v) for v in column.to_list()], dtype=pl.String)
+    numbers = column.str.strip_chars() if column.dtype == pl.String else column
     numbers = numbers.cast(pl.Float64, strict=False)
     bad = numbers.is_null() | ~numbers.is_finite().fill_null(False)
     if bad.any():
@@ -182,10 +187,12 @@ def _read_results(look: Look) -> tuple[list[Run], Taken]:
 
 
 def _refuse_repeats(look: Look, table: pl.DataFrame) -> None:
+    import polars as pl
+
     keys = [name for name in ("system", "question", "doc") if name in table.columns]
     if table.select(keys).n_unique() == table.height:
         return
-    first = table.select(keys).is_first_distinct()
+    first = table.select(pl.struct(keys).is_first_distinct()).to_series()
     index, row = _first_row(look, ~first)
     raise look.error(
         f"document {shown(table['doc'][index])} stands twice for question {shown(table['question'][index])}",
