@@ -7,7 +7,7 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -20,8 +20,9 @@ from karat.core.scores import Outcome
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Column = NDArray[np.float64] | Outcome
+    Column = NDArray[np.float64]
 
+F = TypeVar("F", bound=Callable[..., Any])
 Stage = Literal["retrieval", "answer"]
 Direction = Literal["higher", "lower", "none"]
 Bounds = tuple[float, float]
@@ -67,7 +68,7 @@ class MeasureSpec:
     """A registered measure, before a cut and parameters are chosen."""
 
     name: str
-    function: Callable[..., Column]
+    function: Callable[..., Column | Outcome]
     stage: Stage = "retrieval"
     bounds: Bounds | Callable[..., Bounds] = (0.0, 1.0)
     direction: Direction = "higher"
@@ -154,7 +155,7 @@ class Measure:
     def __str__(self) -> str:
         return self.name
 
-    def of(self, data: Judged | Answered) -> Column:
+    def of(self, data: Judged | Answered) -> Column | Outcome:
         """One value per pair. Retrieval measures take a Judged, answer measures an Answered."""
         if isinstance(data, Answered):
             return self.spec.function(data, **self.params)
@@ -171,10 +172,10 @@ def _spell(value: Any) -> str:
 
 
 @typing.overload
-def measure(function: Callable[..., Column], /) -> Callable[..., Column]: ...
+def measure(function: F, /) -> F: ...
 @typing.overload
-def measure(**declared: Any) -> Callable[[Callable[..., Column]], Callable[..., Column]]: ...
-def measure(function: Callable[..., Any] | None = None, /, **declared: Any) -> Any:
+def measure(**declared: Any) -> Callable[[F], F]: ...
+def measure(function: Any = None, /, **declared: Any) -> Any:
     """Declare a function to be a measure. The function itself is returned, unwrapped.
 
     The name defaults to the function's; `k` in its signature makes it cuttable; keyword-only parameters become
@@ -250,7 +251,7 @@ def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., Out
     if strange:
         raise UsageError(
             f"the measure {function.__name__} takes {strange[0]!r}, which karat cannot supply. "
-            f"A measure takes `judged`, `answered`, or any of {', '.join(ROW_INPUTS)}; its own parameters come after a *."
+            f"A measure takes `judged`, `answered`, or any of {', '.join(ROW_INPUTS)}; its own parameters follow a *."
         )
 
     def over_rows(answered: Answered, **params: Any) -> Outcome:

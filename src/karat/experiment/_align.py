@@ -35,15 +35,17 @@ def align(testset: TestSet, run: Run) -> tuple[Run, list[Note]]:
         return run, [
             Note(
                 "warning",
-                f"{run.name}: {len(clashing)} of {len(shared)} questions ask something else than the test set's of the "
-                f"same id (id {example!r}). Check that both belong together.",
+                f"{run.name}: {len(clashing)} of {len(shared)} questions ask something else than the test set's of "
+                f"the same id (id {example!r}). Check that both belong together.",
                 guard="questions_differ",
             )
         ]
     note = Note(
         "info" if not shared else "warning",
         f"{run.name}: questions were matched by their texts ({len(renamed)} of {len(texts)}), because "
-        + ("no id is shared." if not shared else f"{len(clashing)} ids stand for other questions than in the test set."),
+        + (
+            "no id is shared." if not shared else f"{len(clashing)} ids stand for other questions than in the test set."
+        ),
     )
     return _rename(run, renamed, set(asked)), [note]
 

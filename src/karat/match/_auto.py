@@ -12,6 +12,8 @@ from karat.match._judge import Settings, judge, matcher_named, share_matched
 from karat.match._matcher import MATCHERS, Context, Matcher, column
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from karat.core.judged import Judged
     from karat.core.run import Run
     from karat.core.types import TestSet
@@ -179,6 +181,6 @@ def _fix(testset: TestSet, run: Run, matching: Matching) -> str:
     return f"{shapes} No matcher makes them meet; check that they belong to the same corpus."
 
 
-def _examples(ids: Sequence[str], most: int = 3) -> str:
+def _examples(ids: Sequence[str] | pl.Series, most: int = 3) -> str:
     shown = [repr(str(i)[:60]) for i in list(ids[:most])]
     return ", ".join(shown) + (", ..." if len(ids) > most else "") if shown else "nothing"

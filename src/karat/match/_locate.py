@@ -89,7 +89,10 @@ def _in_columns(
     docs = run.docs if isinstance(run.docs, pl.Series) else pl.Series(run.docs, dtype=pl.String)
     hashes = run.hashes if run.hashes is not None and seed == 0 else docs.hash(seed).to_numpy()
     listed = {qid: i for i, qid in enumerate(run.question_ids)}
-    gold_row, gold_question, gold_unit, names = [], [], [], []
+    gold_row: list[int] = []
+    gold_question: list[int] = []
+    gold_unit: list[int] = []
+    names: list[str] = []
     for q, (qid, judged) in enumerate(qrels.items()):
         row = listed.get(qid)
         if row is None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from karat.core.registry import Registry
 from karat.core.run import Run
 from karat.core.types import Gold
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    Column = Sequence[Any] | pl.Series
 
 Keys = str | tuple[str, ...] | None
 
@@ -78,13 +83,13 @@ def plain_id(gold: Gold) -> str | None:
     return None
 
 
-def sample(values: Sequence[Any], most: int = 2000) -> Sequence[Any]:
+def sample(values: Column, most: int = 2000) -> Column:
     """An even sample: shapes are told from some ids, not from millions."""
     step = max(1, len(values) // most)
     return values[::step]
 
 
-def share_matching(test: Callable[[str], Any], values: Sequence[Any]) -> float:
+def share_matching(test: Callable[[str], Any], values: Column) -> float:
     """Share of the sampled values that pass a test."""
     seen = [v for v in sample(values) if v is not None]
     return sum(1 for v in seen if test(str(v))) / len(seen) if seen else 0.0

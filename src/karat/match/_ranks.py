@@ -54,9 +54,9 @@ def _count(
     first = np.flatnonzero(np.concatenate(([True], row[1:] != row[:-1])))
     held = np.diff(np.append(first, len(row)))
     if held.max() > _FEW and len(scores) * int(held.max()) > 4_000_000:
-        for begin, count in zip(first.tolist(), held.tolist(), strict=True):
-            these = slice(begin, begin + count)
-            ordered = np.sort(scores[offsets[row[begin]] : offsets[row[begin] + 1]])
+        for place, count in zip(first.tolist(), held.tolist(), strict=True):
+            these = slice(place, place + count)
+            ordered = np.sort(scores[offsets[row[place]] : offsets[row[place] + 1]])
             upto = np.searchsorted(ordered, score[these], side="right")
             better[these] = len(ordered) - upto
             equal[these] = upto - np.searchsorted(ordered, score[these], side="left")
@@ -82,5 +82,5 @@ def _count(
 def _rows(begin: Ints, end: Ints) -> Ints:
     """All positions of several ranges, one range after the other."""
     sizes = end - begin
-    shift = np.repeat(begin - (np.cumsum(sizes) - sizes), sizes)
-    return np.arange(int(sizes.sum())) + shift
+    shift: Ints = np.repeat(begin - (np.cumsum(sizes) - sizes), sizes)
+    return np.arange(len(shift)) + shift

@@ -147,12 +147,12 @@ def test_auto_takes_pages_quotes_urls_by_what_the_gold_is():
 
 
 def test_auto_never_loosens_a_chunk_to_its_document_but_suggests_it():
-    with pytest.raises(NoOverlapError, match="--match doc.*would match 100%"):
+    with pytest.raises(NoOverlapError, match=r"--match doc.*would match 100%"):
         auto([Gold(chunk="d7::chunk-1")], ["d7::chunk-3"])
 
 
 def test_zero_overlap_shows_both_sides_and_the_way_out():
-    with pytest.raises(NoOverlapError, match="Gold looks like 'alpha'.*hits like 'beta'.*--allow-zero-overlap"):
+    with pytest.raises(NoOverlapError, match=r"Gold looks like 'alpha'.*hits like 'beta'.*--allow-zero-overlap"):
         auto([Gold(id="alpha")], ["beta"])
     run = Run.from_lists("s", {"q": ["beta"]})
     testset = TestSet([Question("q", gold=(Gold(id="alpha"),))])

@@ -9,7 +9,7 @@ import numpy as np
 from karat.core.measure import measure
 
 if TYPE_CHECKING:
-    from karat.core.judged import Judged
+    from karat.core.judged import Bools, Judged
     from karat.core.measure import Column
 
 
@@ -22,4 +22,5 @@ if TYPE_CHECKING:
 )
 def all_gold(judged: Judged) -> Column:
     """1 if every relevant unit was retrieved, at any rank; the mean is a share of questions."""
-    return (judged.found_within() == judged.relevant).astype(np.float64)
+    complete: Bools = judged.found_within() == judged.relevant
+    return complete.astype(np.float64)

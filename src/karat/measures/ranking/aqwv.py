@@ -47,9 +47,7 @@ def aqwv(
     else:
         size = n if n is not None else judged.collection
         if size is None:
-            raise UsageError(
-                "AQWV needs the number of documents searched: write AQWV(n=100000) or AQWV(fa=retrieved)."
-            )
+            raise UsageError("AQWV needs the number of documents searched: write AQWV(n=100000) or AQWV(fa=retrieved).")
         chances = size - judged.relevant
         if (alarms > chances).any():
             raise UsageError(f"AQWV: n={size} is less than what was retrieved and judged. Give the collection's size.")

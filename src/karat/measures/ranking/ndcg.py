@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -10,8 +11,23 @@ from karat.core.measure import measure
 from karat.measures.ranking._share import share
 
 if TYPE_CHECKING:
-    from karat.core.judged import Cut, Judged
+    from karat.core.judged import Cut, Ints, Judged
     from karat.core.measure import Column
+
+
+def _linear(grade: Ints) -> Column:
+    return grade.astype(np.float64)
+
+
+def _exp(grade: Ints) -> Column:
+    return np.exp2(grade.astype(np.float64)) - 1
+
+
+def _binary(grade: Ints) -> Column:
+    return np.ones(len(grade))
+
+
+_WORTH: dict[str, Callable[[Ints], Column]] = {"linear": _linear, "exp": _exp, "binary": _binary}
 
 
 @measure(
@@ -34,7 +50,7 @@ def ndcg(
     Linear gain is trec_eval's; `gain=exp` (2^grade - 1) is what many learning-to-rank papers use. `ideal=retrieved`
     compares with the best order of what was retrieved, so it is 1 whatever was missed: some LiveRAG code prints that.
     """
-    worth = _GAINS[gain]
+    worth = _WORTH[gain]
     hits = judged.hits
     top = judged.within(hits.pair, hits.rank, k)
     reached = judged.per_pair(hits.pair[top], worth(hits.gain[top]) / np.log2(hits.rank[top] + 1))
@@ -46,10 +62,3 @@ def ndcg(
     pair, grade, place = judged.ideal_by_pair if ideal == "gold" else judged.retrieved_by_pair
     top = judged.within(pair, place, k)
     return share(reached, judged.per_pair(pair[top], worth(grade[top]) / np.log2(place[top] + 1)))
-
-
-_GAINS = {
-    "linear": lambda grade: grade.astype(np.float64),
-    "exp": lambda grade: np.exp2(grade) - 1,
-    "binary": lambda grade: np.ones(len(grade)),
-}

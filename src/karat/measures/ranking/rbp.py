@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from karat.core.errors import UsageError
 from karat.core.measure import measure
 
@@ -24,4 +26,5 @@ def rbp(judged: Judged, k: Cut = None, *, p: float = 0.8) -> Column:
         raise UsageError(f"RBP: p={p:g} is not a probability between 0 and 1.")
     hits = judged.hits
     top = judged.within(hits.pair, hits.rank, k)
-    return judged.per_pair(hits.pair[top], (1 - p) * p ** (hits.rank[top] - 1.0))
+    chance_of_reading = np.power(p, hits.rank[top] - 1, dtype=np.float64)
+    return judged.per_pair(hits.pair[top], (1 - p) * chance_of_reading)
