@@ -10,13 +10,24 @@ if TYPE_CHECKING:
     from karat.files._objects import as_runs, as_testset
     from karat.files._printed import printed_measures
     from karat.files._read import read_any, read_results, read_testset
-    from karat.files._write import write
+    from karat.files._write import convert, write
 
-__all__ = ["as_runs", "as_testset", "formats", "printed_measures", "read_any", "read_results", "read_testset", "write"]
+__all__ = [
+    "as_runs",
+    "as_testset",
+    "convert",
+    "formats",
+    "printed_measures",
+    "read_any",
+    "read_results",
+    "read_testset",
+    "write",
+]
 
 _HOME = {
     "as_runs": "_objects",
     "as_testset": "_objects",
+    "convert": "_write",
     "formats": "_format",
     "printed_measures": "_printed",
     "read_any": "_read",

@@ -36,7 +36,7 @@ class Format:
     """One way to write down test sets, results or both.
 
     `sniff` looks at content, never at the file's name alone, and returns None when the input is something else;
-    it may raise nothing but KaratError. Writers return one sentence for each kind of thing the format cannot hold.
+    it may raise nothing but KaratError. Writers name each kind of thing that the format cannot hold.
     """
 
     name: str

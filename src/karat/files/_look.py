@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from karat.core.errors import InputError, UsageError, did_you_mean
+from karat.core.errors import InputError, did_you_mean
 from karat.files import _records
 from karat.files._aliases import checked_map, field_name
 from karat.files._cells import Record
@@ -215,14 +215,17 @@ class Look:
         names: dict[str, None] = {}
         for record in self.sample:
             names.update(dict.fromkeys(record))
-        seen = {field_name(original) for original in self._names}
-        for column in self.columns:
-            if names and field_name(column) not in seen:
-                raise UsageError(
-                    f"--map {column}={self.columns[column]}: {self.name} has no column {column!r}."
-                    f"{did_you_mean(column, self._names)} It has: {', '.join(list(self._names)[:20])}."
-                )
         return tuple(names)
+
+    @property
+    def map_notes(self) -> tuple[str, ...]:
+        """A note for each `--map column=field` whose column is not in this input (it may be in another)."""
+        seen = {field_name(original) for original in self._names}
+        return tuple(
+            f"--map {column}={field}: there is no column {column!r} here.{did_you_mean(column, self._names)}"
+            for column, field in self.columns.items()
+            if field_name(column) not in seen
+        )
 
     def head_lines(self, count: int = 20) -> Iterator[str]:
         """The first filled lines that lie whole in the head."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.core.errors import InputError
@@ -44,7 +45,8 @@ def testset_from(look: Look) -> tuple[TestSet, Taken]:
     found = _found(look, "testset")
     if found.read_testset is None:
         raise AssertionError(found.name)
-    return found.read_testset(look)
+    testset, taken = found.read_testset(look)
+    return testset, _noted(look, taken)
 
 
 def results_from(look: Look) -> tuple[list[Run], Taken]:
@@ -52,7 +54,12 @@ def results_from(look: Look) -> tuple[list[Run], Taken]:
     found = _found(look, "results")
     if found.read_results is None:
         raise AssertionError(found.name)
-    return found.read_results(look)
+    runs, taken = found.read_results(look)
+    return runs, _noted(look, taken)
+
+
+def _noted(look: Look, taken: Taken) -> Taken:
+    return replace(taken, notes=(*taken.notes, *look.map_notes)) if look.columns else taken
 
 
 def best(look: Look, kind: Kind) -> tuple[Format, Fit] | None:
@@ -97,7 +104,9 @@ def _nothing_fits(look: Look, kind: Kind) -> InputError:
         shown = ", ".join(look.original.get(name, name) for name in look.fields[:12])
         return look.error(
             f"{look.shape} with the fields {shown} is no known form of {_WORD[kind]}",
-            remedy=f"{near} Rename the fields, or say --map column=field. Formats: {known}.".strip(),
+            remedy=" ".join(
+                (near, *look.map_notes, "Rename the fields, or say --map column=field.", f"Formats: {known}.")
+            ).strip(),
         )
     line = "" if look.source is None else look.source.first_line[:60]
     what = "an empty table" if look.shape in ("csv", "tsv", "parquet") else f"text that starts with {line!r}"

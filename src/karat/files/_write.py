@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -13,6 +13,7 @@ from karat.core.errors import InputError, UsageError
 from karat.files._format import Format, formats
 
 if TYPE_CHECKING:
+    from karat.core.evaluation import Taken
     from karat.core.run import Run
     from karat.core.types import TestSet
 
@@ -57,7 +58,7 @@ def write(
     format: str | None = None,
     inputs: Sequence[str | os.PathLike[str]] = (),
 ) -> list[str]:
-    """Writes a test set or results and returns, in sentences, what the format could not hold.
+    """Writes a test set or results and names what the format could not hold.
 
     The format is the one named, else the one whose ending the path has. `inputs` are files that must not be
     overwritten.
@@ -69,8 +70,7 @@ def write(
     for given in inputs:
         if _same(Path(given), target):
             raise UsageError(f"{path} is the input itself. Name another file to write to.")
-    kind = "test set" if isinstance(what, TestSet) else "results"
-    chosen = formats().get(format) if format is not None else _by_name(target, kind)
+    chosen = _chosen(target, "test set" if isinstance(what, TestSet) else "results", format)
     if isinstance(what, TestSet):
         if chosen.write_testset is None:
             raise UsageError(f"the format {chosen.name} cannot be written from a test set. {_choices('test set')}")
@@ -78,6 +78,47 @@ def write(
     if chosen.write_results is None:
         raise UsageError(f"the format {chosen.name} cannot be written from results. {_choices('results')}")
     return chosen.write_results([what] if isinstance(what, Run) else list(what), target)
+
+
+def convert(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> tuple[Taken, str, list[str]]:
+    """Writes what one file holds as another: what it was taken for, the format written, and what that cannot hold."""
+    from karat.core.types import TestSet
+    from karat.files._read import read_any, read_results, read_testset
+
+    what: TestSet | Sequence[Run]
+    kinds = [kind for kind in ("test set", "results") if _can_write(Path(target), kind, format)]
+    if kinds == ["test set"]:
+        what, taken = read_testset(source, columns=columns)
+    elif kinds == ["results"]:
+        what, taken = read_results(source, columns=columns)
+    else:
+        what, taken = read_any(source, columns=columns)
+    chosen = _chosen(Path(target), "test set" if isinstance(what, TestSet) else "results", format)
+    return taken, chosen.name, write(what, target, format=format, inputs=(source,))
+
+
+def _chosen(path: Path, kind: str, format: str | None) -> Format:
+    return formats().get(format) if format is not None else _by_name(path, kind)
+
+
+def _can_write(path: Path, kind: str, format: str | None) -> bool:
+    if format is not None:
+        return _writer(formats().get(format), kind) is not None
+    return any(_ends(path, entry) for entry in formats() if _writer(entry, kind) is not None)
+
+
+def _ends(path: Path, entry: Format) -> int:
+    """The length of the ending by which the path names the format; 0 when it does not."""
+    name = path.name.lower().removesuffix(".gz")
+    folder = not path.suffix or path.is_dir()
+    fitting = (len(e) for e in entry.endings if (folder if e == "/" else name.endswith(e)))
+    return max(fitting, default=0)
 
 
 def _same(given: Path, target: Path) -> bool:
@@ -97,14 +138,7 @@ def _choices(kind: str) -> str:
 
 
 def _by_name(path: Path, kind: str) -> Format:
-    name = path.name.lower().removesuffix(".gz")
-    found = [
-        (len(ending), entry)
-        for entry in formats()
-        if _writer(entry, kind) is not None
-        for ending in entry.endings
-        if name.endswith(ending) or (ending == "/" and (not path.suffix or path.is_dir()))
-    ]
+    found = [(size, entry) for entry in formats() if _writer(entry, kind) and (size := _ends(path, entry))]
     if not found:
         raise UsageError(f"{path}: the name does not say which format to write. Name one. {_choices(kind)}")
     return max(found, key=lambda pair: pair[0])[1]
@@ -137,7 +171,7 @@ def plain(text: str) -> str:
 
 
 def lost_of(testset: TestSet, *, keeps: Sequence[str] = ()) -> list[str]:
-    """One sentence for each part of a test set that a format does not keep."""
+    """Names the parts of a test set that a format does not keep."""
     parts = {
         "texts": ("the texts of the questions", any(q.text for q in testset)),
         "answers": ("reference answers", any(q.answers for q in testset)),
@@ -154,4 +188,4 @@ def lost_of(testset: TestSet, *, keeps: Sequence[str] = ()) -> list[str]:
     }
     if "answers" not in keeps:
         parts.pop("more answers")
-    return [f"Not kept: {name}." for key, (name, present) in parts.items() if present and key not in keeps]
+    return [name for key, (name, present) in parts.items() if present and key not in keeps]

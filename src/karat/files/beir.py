@@ -89,7 +89,7 @@ def _write_testset(testset: TestSet, path: Path) -> list[str]:
             for doc, grade in docs.items():
                 file.write(f"{_cell(qid)}\t{_cell(doc)}\t{grade}\n")
     lost = lost_of(testset, keeps=("texts", "gold", "grades"))
-    return [*lost, "Not written: corpus.jsonl, since a test set holds no documents."]
+    return [*lost, "corpus.jsonl (a test set holds no documents)"]
 
 
 def _cell(text: str) -> str:

@@ -131,18 +131,18 @@ def _write_live(runs: Sequence[Run], path: Path) -> list[str]:
                 if qid in run.failed:
                     row |= {"status": "failed", "error": run.failed[qid]}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    return [*_lost(runs, scores=True, tokens=True), "Not kept: final_prompt, which is not known."]
+    return [*_lost(runs, scores=True, tokens=True), "final_prompt, which is not known"]
 
 
 def _lost(runs: Sequence[Run], *, scores: bool, tokens: bool) -> list[str]:
     lost = []
     if scores and any(run.scores is not None for run in runs):
-        lost.append("Not kept: scores (the order of the hits is).")
+        lost.append("scores (the order of the hits is kept)")
     if any(set(run.fields) - {"text"} for run in runs):
-        lost.append("Not kept: pages, URLs and further fields of the hits.")
+        lost.append("pages, URLs and further fields of the hits")
     answers = [answer for run in runs for answer in run.answers.values()]
     if tokens and any(a.tokens is not None or a.cost_usd is not None for a in answers):
-        lost.append("Not kept: tokens and cost.")
+        lost.append("tokens and cost")
     return lost
 
 

@@ -60,11 +60,11 @@ def _write_results(runs: Sequence[Run], path: Path) -> list[str]:
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
     lost = []
     if any(run.scores is not None for run in runs):
-        lost.append("Not kept: scores (the order of the hits is).")
+        lost.append("scores (the order of the hits is kept)")
     if any(set(run.fields) - {"text"} for run in runs):
-        lost.append("Not kept: pages, URLs and further fields of the hits.")
+        lost.append("pages, URLs and further fields of the hits")
     if any(a.seconds or a.tokens or a.cost_usd for run in runs for a in run.answers.values()):
-        lost.append("Not kept: seconds, tokens and cost.")
+        lost.append("seconds, tokens and cost")
     return lost
 
 

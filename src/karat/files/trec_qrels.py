@@ -132,9 +132,9 @@ def _write_testset(testset: TestSet, path: Path) -> list[str]:
     lost = lost_of(testset, keeps=("gold", "grades"))
     bare = sum(not q.gold for q in testset.questions) if not testset.is_plain else 0
     if bare:
-        lost.append(f"Not kept: {plural(bare, 'question')} without gold.")
+        lost.append(f"{plural(bare, 'question')} without gold")
     if renamed:
-        lost.append(f"Blanks in ids are written as _ in {plural(renamed, 'row')}.")
+        lost.append(f"blanks in ids (written as _ in {plural(renamed, 'row')})")
     return lost
 
 
