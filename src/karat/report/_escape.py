@@ -1,0 +1,67 @@
+"""Text from files made safe for where it is written: names, ids and reasons may hold anything."""
+
+from __future__ import annotations
+
+import re
+
+# control characters, line and paragraph separators, marks that turn the writing direction, lone surrogates
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_SEQUENCE = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|[@-Z\\\\-_])")  # what terminals take for commands
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!$&])")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "–": "--",
+    "±": r"$\pm$",
+}
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def clean(text: str, limit: int | None = None) -> str:
+    """One printable line: control characters become spaces, long text is cut.
+
+    >>> clean("a\\tb\\x1b[31mred\\x1b[0m")
+    'a bred'
+    """
+    line = _UNSEEN.sub(" ", _SEQUENCE.sub("", text)).strip()
+    return line if limit is None or len(line) <= limit else line[: limit - 1] + "…"
+
+
+def surrogates(text: str) -> str:
+    """The text with lone surrogates replaced: no file can hold them."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def markdown(text: str) -> str:
+    """Plain text that Markdown shows as it stands, in a table cell too."""
+    return _MARKDOWN.sub(r"\\\1", clean(text))
+
+
+def latex(text: str) -> str:
+    """Plain text that LaTeX prints as it stands."""
+    return "".join(_LATEX.get(c, c) for c in clean(text))
+
+
+def cell(text: str) -> str:
+    """Text for a CSV or TSV cell that no spreadsheet runs as a formula.
+
+    Text that begins with = + - @ (or a tab or return) gets an apostrophe in front, unless it is a plain number: an
+    id like -17 stays itself. Parquet and JSON hold every text as it was.
+
+    >>> cell("=1+1"), cell("-17"), cell("-x"), cell("plain")
+    ("'=1+1", '-17', "'-x", 'plain')
+    """
+    return "'" + text if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text

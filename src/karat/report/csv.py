@@ -1,0 +1,37 @@
+"""CSV: rows.csv and summary.csv, for spreadsheets and scripts.
+
+Numbers are written in full, a missing one as an empty cell. Text that a spreadsheet would run as a formula gets an
+apostrophe in front (see `_escape.cell`), which Parquet and JSON do without.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.report import frame
+from karat.report._escape import cell
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from karat.core.evaluation import Evaluation
+
+
+def render(evaluation: Evaluation) -> str:
+    """rows.csv: one row per system x question, every measure, and a status."""
+    return _written(frame.rows(evaluation, flat=True))
+
+
+def summary(evaluation: Evaluation) -> str:
+    """summary.csv: one row per system x measure x slice."""
+    return _written(frame.summary(evaluation))
+
+
+def _written(table: pl.DataFrame) -> str:
+    import polars as pl
+
+    text = [name for name, kind in table.schema.items() if kind == pl.String]
+    table = table.with_columns(
+        pl.Series(name, [None if v is None else cell(v) for v in table[name]], pl.String) for name in text
+    ).rename({name: cell(name) for name in table.columns if cell(name) != name})
+    return table.write_csv()

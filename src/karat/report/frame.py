@@ -1,0 +1,134 @@
+"""Frame: rows and summaries as polars frames, from which csv and parquet are written."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.scores import Status
+from karat.report._escape import surrogates
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from karat.core.evaluation import Evaluation
+
+SUMMARY = {
+    "system": "system",
+    "measure": "measure",
+    "slice": "slice",
+    "value": "value",
+    "n": "n",
+    "n_undefined": "n_undefined",
+    "n_failed": "n_failed",
+    "mean": "mean",
+    "low": "low",
+    "high": "high",
+    "worst": "worst",
+    "best": "best",
+    "std": "std",
+    "min": "min",
+    "25%": "q25",
+    "50%": "q50",
+    "75%": "q75",
+    "max": "max",
+}
+TEXT, COUNTS = ("system", "measure", "slice", "value"), ("n", "n_undefined", "n_failed")
+
+
+def summary(evaluation: Evaluation) -> pl.DataFrame:
+    """One row per system x measure x slice; slice and value are null over the whole set."""
+    import polars as pl
+
+    types = {c: pl.String if c in TEXT else pl.Int64 if c in COUNTS else pl.Float64 for c in SUMMARY}
+    columns = {c: [_safe(getattr(s, f)) for s in evaluation.summaries] for c, f in SUMMARY.items()}
+    return pl.DataFrame(columns, schema=types)
+
+
+def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
+    """One row per system x question: what is known of the question, ranked ids, answer, and every measure.
+
+    Beside a measure's column stand its `.status` and `.reason`; `flat` folds these into one column `status` (the
+    gravest of the row) and one `reason`, and writes ranked ids as a JSON list.
+    """
+    import polars as pl
+
+    scores = evaluation.scores
+    systems, questions = len(scores.systems), len(scores.questions)
+    asked = {q.id: q for q in evaluation.testset.questions}
+    known = [asked.get(q) for q in scores.questions]
+    tags = list(dict.fromkeys(tag for q in known if q is not None for tag in q.tags))
+    text: dict[str, list[str | None]] = {
+        "system": [_safe(s) for s in scores.systems for _ in range(questions)],
+        "question_id": [_safe(q) for q in scores.questions] * systems,
+        "question": [_safe(q.text) if q is not None and q.text else None for q in known] * systems,
+        "kind": [_safe(q.kind) if q is not None else None for q in known] * systems,
+    }
+    for tag in tags:
+        text[_safe(f"tag.{tag}")] = [_safe(q.tags.get(tag)) if q is not None else None for q in known] * systems
+    columns: dict[str, Any] = {name: pl.Series(name, values, pl.String) for name, values in text.items()}
+    if evaluation.ranked:
+        columns["ranked"] = _ranked(evaluation, flat)
+    if evaluation.answers:
+        given = [evaluation.answers.get(s, [None] * questions) for s in scores.systems]
+        columns["answer"] = pl.Series("answer", [_safe(a) for row in given for a in row], pl.String)
+    status = scores.status.reshape(systems * questions, -1)
+    names = pl.Series([s.name for s in Status])
+    reasons: list[list[str | None]] = []
+    if flat:
+        worst = status.max(axis=1, initial=0).astype(np.uint32)
+        columns["status"] = names.gather(worst)
+        columns["reason"] = pl.Series("reason", _reasons(evaluation), pl.String)
+    else:
+        reasons = [[None] * (systems * questions) for _ in scores.measures]
+        for (s, q, m), reason in scores.reasons.items():
+            reasons[m][s * questions + q] = surrogates(reason)
+    for m, measure in enumerate(scores.measures):
+        name = _safe(measure.name)
+        ok = (status[:, m] == Status.ok) & np.isfinite(scores.values[:, :, m].reshape(-1))
+        values = np.where(ok, scores.values[:, :, m].reshape(-1), np.nan)
+        columns[name] = pl.Series(name, values).fill_nan(None)
+        if not flat:
+            columns[f"{name}.status"] = names.gather(status[:, m].astype(np.uint32))
+            columns[f"{name}.reason"] = pl.Series(reasons[m], dtype=pl.String)
+    return pl.DataFrame(columns)
+
+
+def _safe(value: Any) -> Any:
+    return surrogates(value) if isinstance(value, str) else value
+
+
+def _ranked(evaluation: Evaluation, flat: bool) -> pl.Series:
+    import polars as pl
+
+    empty: list[list[str]] = [[]] * len(evaluation.scores.questions)
+    lists = [
+        [surrogates(i) for i in ids]
+        for system in evaluation.scores.systems
+        for ids in evaluation.ranked.get(system, empty)
+    ]
+    if flat:
+        return pl.Series("ranked", [json.dumps(ids, ensure_ascii=False) for ids in lists], pl.String)
+    return pl.Series("ranked", lists, pl.List(pl.String))
+
+
+def _reasons(evaluation: Evaluation) -> list[str | None]:
+    """Why a row lacks values: each reason once, with the measures it concerns where they are not all."""
+    scores = evaluation.scores
+    found: dict[tuple[int, int], dict[str, list[str]]] = {}
+    for (s, q, m), reason in scores.reasons.items():
+        found.setdefault((s, q), {}).setdefault(reason, []).append(scores.measures[m].name)
+    said: list[str | None] = []
+    for s in range(len(scores.systems)):
+        for q in range(len(scores.questions)):
+            parts = found.get((s, q))
+            said.append(None if parts is None else surrogates(_told(parts, len(scores.measures))))
+    return said
+
+
+def _told(parts: dict[str, list[str]], measures: int) -> str:
+    return "; ".join(
+        reason if len(names) == measures else f"{reason} ({', '.join(names)})" for reason, names in parts.items()
+    )

@@ -1,0 +1,106 @@
+"""JSON: everything the console says, as one object for programs.
+
+Keys come in a fixed order, a number that does not exist is null (NaN and Infinity are no JSON), and the text is
+plain ASCII, so that it survives any terminal and any encoding.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from karat.core.scores import Status
+from karat.report._view import View
+
+if TYPE_CHECKING:
+    from karat.core.evaluation import Evaluation
+    from karat.core.measure import Measure
+
+FORMAT = 1
+
+
+def render(evaluation: Evaluation, *, rows: bool = False, indent: int | None = 2) -> str:
+    """The object as text, with a newline at its end. `rows` adds every question of every system."""
+    return json.dumps(document(evaluation, rows=rows), indent=indent, allow_nan=False) + "\n"
+
+
+def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
+    """The object itself, made of plain dicts, lists, texts and numbers."""
+    view = View(evaluation)
+    made: dict[str, Any] = {
+        "format": FORMAT,
+        "dialect": evaluation.dialect,
+        "testset": {
+            "name": evaluation.testset.name,
+            "questions": len(evaluation.testset),
+            "digest": evaluation.testset.digest,
+        },
+        "inputs": [_fields(taken) for taken in evaluation.taken],
+        "matching": None if evaluation.matching is None else _fields(evaluation.matching),
+        "systems": list(view.systems),
+        "measures": [_measure(view, measure) for measure in view.measures],
+        "summaries": [_fields(s) for s in evaluation.summaries],
+        "targets": [_fields(t) for t in evaluation.targets],
+        "usage": [_fields(u) for u in evaluation.usage],
+        "verdicts": dict(evaluation.verdicts),
+        "leaders": view.leaders,
+        "notes": [_fields(n) for n in evaluation.notes],
+    }
+    if rows:
+        made["rows"] = _rows(evaluation)
+    found: dict[str, Any] = _finite(made)
+    return found
+
+
+def _fields(noun: Any) -> dict[str, Any]:
+    """A dataclass as a dict, in the order its fields are declared."""
+    return {f.name: getattr(noun, f.name) for f in dataclasses.fields(noun)}
+
+
+def _measure(view: View, measure: Measure) -> dict[str, Any]:
+    marks = view.marks(measure)
+    return {
+        "name": measure.name,
+        "stage": measure.spec.stage,
+        "direction": measure.spec.direction,
+        "range": list(measure.bounds),
+        "unit": measure.spec.unit,
+        "best": [s for s in view.systems if s in marks.best],
+        "overlaps_best": [s for s in view.systems if s in marks.near],
+    }
+
+
+def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
+    scores = evaluation.scores
+    found = []
+    for s, system in enumerate(scores.systems):
+        ranked, answers = evaluation.ranked.get(system), evaluation.answers.get(system)
+        for q, question in enumerate(scores.questions):
+            row: dict[str, Any] = {"system": system, "question": question, "scores": {}}
+            if ranked is not None:
+                row["ranked"] = list(ranked[q])
+            if answers is not None:
+                row["answer"] = answers[q]
+            for m, measure in enumerate(scores.measures):
+                value = scores.value(s, q, m)
+                score: dict[str, Any] = {"value": value, "status": Status(scores.status[s, q, m]).name}
+                reason = scores.reason(s, q, m)
+                if reason is not None:
+                    score["reason"] = reason
+                row["scores"][measure.name] = score
+            found.append(row)
+    return found
+
+
+def _finite(value: Any) -> Any:
+    """The same with None for every number that JSON cannot hold, and text for every key."""
+    if isinstance(value, Mapping):
+        return {str(k): _finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
