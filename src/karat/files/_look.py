@@ -136,7 +136,7 @@ class Look:
             return self.document
         except InputError:
             # a line of text may start with a bracket; a list of objects that does not parse is an error
-            if self.need_source().head.lstrip()[1:].lstrip()[:1] in (b"{", b"]", b""):
+            if self.need_source().head.lstrip()[1:].lstrip()[:1] in (b"{", b"[", b"]", b""):
                 raise
             return None
 
@@ -164,6 +164,8 @@ class Look:
             return enumerate(self._rows, 1)
         if shape in ("parquet", "frame"):
             return _records.from_frame(self.frame)
+        if shape == "folder":
+            return iter(())
         source = self.need_source()
         if shape == "jsonl":
             return _records.from_jsonl(source)

@@ -37,6 +37,7 @@ class Reader:
         self.pages = Pages()
         self.has_ids = self.names.has("id")
         self.float_ids = look.shape in ("csv", "tsv") and has_float_ids(look.sample, self.names.of["id"])
+        self.at: str | None = None  # the field being read, for errors
         self.shared_passages = 0
         self.uneven_texts = 0
 
@@ -44,6 +45,7 @@ class Reader:
         """The first alias of a field that the record fills, and its value."""
         for alias in self.names.of[field]:
             if not _cells.is_missing(record.get(alias)):
+                self.at = alias
                 return alias, record[alias]
         return "", None
 
@@ -68,6 +70,7 @@ class Reader:
         if value is not None:
             qid = _cells.id_text(value)
             return (qid[:-2] if self.float_ids and qid.endswith(".0") else qid), text
+        self.at = None
         if self.has_ids:
             raise CellError("no id", f'Give every row the id of its question ("{self.names.of["id"][0]}").')
         if not text:
@@ -234,13 +237,14 @@ def read_records(look: Look, format_name: str, *, notes: Iterable[str] = ()) -> 
     built: dict[Key, Building] = {}
     for row, record in look.records():
         try:
+            reader.at = None
             key = reader.key(record)
             qid, text = reader.qid(record)
             building = built.setdefault(key, Building())
             refuse_double(look, qid, row, building.rows, reader.has_ids)
             _add(reader, building, record, row, qid, text)
         except CellError as error:
-            raise look.error(error.problem, row=row, remedy=error.remedy) from None
+            raise look.error(error.problem, row=row, field=reader.at, remedy=error.remedy) from None
     if not built:
         raise look.error("no results", remedy="Give at least one row.")
     names = named_by(built)
@@ -260,6 +264,7 @@ def _add(reader: Reader, building: Building, record: Record, row: int, qid: str,
     hits, contexts = reader.hits(record)
     has_answer = any(alias in record for alias in reader.names.of["answer"])
     if hits is None and not has_answer:
+        reader.at = None
         near = Names(RESULTS, record).nearest((*RETRIEVED_FIELDS, "answer"))
         raise CellError(
             "neither retrieved ids nor an answer nor an error",

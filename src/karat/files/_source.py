@@ -185,7 +185,7 @@ class Source:
                 while pending and (not rest or not rest[-1].endswith(b"\n")) and (more := file.readline(PIECE)):
                     rest.append(more)
                     pending += len(more)
-                    if pending > LINE_LIMIT:
+                    if pending - more.endswith(b"\n") > LINE_LIMIT:
                         raise self._too_long(done + block.rfind(b"\n") + 1)
                 done += len(block) + sum(map(len, rest))
                 yield b"".join((block, *rest)) if rest else block

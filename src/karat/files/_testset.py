@@ -36,50 +36,48 @@ class Reader:
         self.float_ids = look.shape in ("csv", "tsv") and has_float_ids(look.sample, self.names.of["id"])
         self.has_ids = self.names.has("id")
         self.missing_pages = 0
-        self.used: set[str] = set()
+        self.at: str | None = None  # the field being read, for errors
 
     def value(self, record: Record, field: str) -> tuple[str, Any]:
         """The first alias of a field that the record fills, and its value; ("", None) when none does."""
         for alias in self.names.of[field]:
             if not _cells.is_missing(record.get(alias)):
-                self.used.add(alias)
+                self.at = alias
                 return alias, record[alias]
         return "", None
 
     def question(self, record: Record, row: int) -> Question:
         """One record as a question."""
-        alias = ""
+        self.at = None
         try:
-            alias, text = self.value(record, "question")
+            _, text = self.value(record, "question")
             words = "" if text is None else _cells.plain_text(text).strip()
-            alias, qid = self._id(record, words, row)
-            alias, given = self.value(record, "answers")
-            answers = _answers(alias, given)
-            alias = "answerable"
+            self.at = None
+            qid = self._id(record, words, row)
+            answers = _answers(*self.value(record, "answers"))
             answerable = self._answerable(record)
-            alias, gold, stated = self._gold(record)
-            alias, kind = self.value(record, "kind")
+            gold = self._gold(record)
+            _, kind = self.value(record, "kind")
             label = None if kind is None else _cells.plain_text(kind)
-            alias = "tags"
             tags = self._tags(record)
         except CellError as error:
-            raise self.look.error(error.problem, row=row, field=alias or None, remedy=error.remedy) from None
-        if stated is False:
-            answerable = False
+            raise self.look.error(error.problem, row=row, field=self.at, remedy=error.remedy) from None
+        if gold is None:
+            answerable, gold = False, []
         return Question(qid, words, answers, tuple(gold), label, tags, answerable)
 
-    def _id(self, record: Record, text: str, row: int) -> tuple[str, str]:
-        alias, value = self.value(record, "id")
+    def _id(self, record: Record, text: str, row: int) -> str:
+        _, value = self.value(record, "id")
         if value is not None:
             qid = _cells.id_text(value)
-            return alias, qid[:-2] if self.float_ids and qid.endswith(".0") else qid
+            return qid[:-2] if self.float_ids and qid.endswith(".0") else qid
         if self.has_ids:
             raise CellError("no id", f'Give every question an id ("{self.names.of["id"][0]}").')
         if self.number_from is not None:
-            return "", str(row - 1 + self.number_from)
+            return str(row - 1 + self.number_from)
         if not text:
             raise CellError("neither an id nor a question", 'Add "id" or "question".')
-        return "", text
+        return text
 
     def _answerable(self, record: Record) -> bool:
         _, value = self.value(record, "answerable")
@@ -88,28 +86,26 @@ class Reader:
         _, value = self.value(record, "impossible")
         return value is None or not _cells.truth(value)
 
-    def _gold(self, record: Record) -> tuple[str, list[Gold], bool | None]:
-        """The field read, the gold in it, and False when the source states that there is none to find."""
-        alias, value = self.value(record, "gold")
+    def _gold(self, record: Record) -> list[Gold] | None:
+        """The gold of a record; None when the source states that there is none to find."""
+        _, value = self.value(record, "gold")
         if value is not None:
-            return alias, self._entries(value), None
+            return self._entries(value)
         units: dict[str, list[str]] = {}
-        first = ""
         for field, unit in _UNIT.items():
             alias, value = self.value(record, field)
             if value is None:
                 continue
-            first = first or alias
             if alias in self.pages_in:
                 unit = "page"
             if unit == "url" and _says_none(value):
-                return alias, [], False
-            units[unit] = self._items(alias, unit, value)
+                return None
+            units[unit] = self._items(unit, value)
         if units:
-            return first, _joined(units, first), None
-        alias, value = self.value(record, "gold_quote")
+            return _joined(units)
+        _, value = self.value(record, "gold_quote")
         quotes = _cells.one_of(value, _cells.plain_text) or []
-        return alias, [Gold(quote=quote) for quote in quotes if quote.strip()], None
+        return [Gold(quote=quote) for quote in quotes if quote.strip()]
 
     def _entries(self, value: Any) -> list[Gold]:
         if isinstance(value, Mapping):
@@ -118,7 +114,7 @@ class Reader:
             return [Gold(id=_cells.id_text(doc), grade=_cells.whole(grade)) for doc, grade in value.items()]
         return [gold_of(entry, self.pages) for entry in _cells.as_list(value) or []]
 
-    def _items(self, alias: str, unit: str, value: Any) -> list[str]:
+    def _items(self, unit: str, value: Any) -> list[str]:
         if unit != "page":
             return _cells.one_of(value, _cells.id_text) or []
         items = _cells.as_list(value) or []
@@ -140,7 +136,7 @@ class Reader:
             made = {_tag(item): "yes" for item in _cells.as_list(value) or []}
         for name in self.names.unknown:
             if TAG_NAME.match(name) and name not in NO_TAG and not _cells.is_missing(record.get(name)):
-                self.used.add(name)
+                self.at = name
                 made[self.look.original.get(name, name)] = _tag(record[name])
         return made
 
@@ -287,7 +283,7 @@ def _says_none(value: Any) -> bool:
     return len(items) == 1 and isinstance(items[0], str) and items[0].strip().upper() == "NONE"
 
 
-def _joined(units: dict[str, list[str]], field: str) -> list[Gold]:
+def _joined(units: dict[str, list[str]]) -> list[Gold]:
     """Gold entries from parallel lists; one document serves all of its pages."""
     size = max(len(items) for items in units.values())
     for unit, items in units.items():
