@@ -1,0 +1,128 @@
+"""Answers beside what they are compared with: tokens found once for all measures, the best of several references."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from karat.core.scores import Outcome
+from karat.core.text import Norm, guess_language, stop_words
+from karat.core.text.codes import Coded, Vocabulary, shared
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from karat.core.answered import Answered
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+Stopwords = Literal["keep", "drop"]
+Bag = Literal["multiset", "set"]
+To = Literal["references", "question"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One entry per comparison of an answer with a usable reference; `owners` says which pair it belongs to.
+
+    `undefined` gives the reason for every pair without a comparison.
+    """
+
+    answers: Coded
+    others: Coded
+    owners: Ints
+    size: int  # of the vocabulary
+    undefined: dict[int, str]
+    pairs: int
+
+    def best(self, values: Floats) -> Outcome:
+        """The highest value of each pair's comparisons."""
+        best = np.full(self.pairs, -np.inf)
+        np.maximum.at(best, self.owners, values)
+        best[np.isneginf(best)] = np.nan
+        return Outcome(best, self.undefined)
+
+    def only(self, usable: Bools, reason: str) -> Compared:
+        """Without the comparisons that are not usable; a pair left with none is undefined for this reason."""
+        if usable.all():
+            return self
+        kept = np.flatnonzero(usable)
+        lost = np.setdiff1d(self.owners, self.owners[kept])
+        undefined = {**self.undefined, **dict.fromkeys(lost.tolist(), reason)}
+        answers, others = self.answers.take(kept), self.others.take(kept)
+        return Compared(answers, others, self.owners[kept], self.size, undefined, self.pairs)
+
+
+def overlap(compared: Compared, bag: Bag = "multiset") -> Floats:
+    """F1 of the tokens both sides share: 2 * shared / (tokens of the answer + tokens of the other)."""
+    common, ours, theirs = shared(compared.answers, compared.others, compared.size, distinct=bag == "set")
+    return 2.0 * common / (ours + theirs)
+
+
+def compared(answered: Answered, norm: Norm, stopwords: Stopwords = "keep", to: To = "references") -> Compared:
+    """Every answer beside each of its references (or its question), as tokens of a normaliser."""
+    return answered.once(("compared", norm, stopwords, to), lambda: _compare(answered, norm, stopwords, to))
+
+
+def _compare(answered: Answered, norm: Norm, stopwords: Stopwords, to: To) -> Compared:
+    if to == "references":
+        others = [text for references in answered.references for text in references]
+        counts = np.fromiter(map(len, answered.references), np.int64, len(answered))
+    else:
+        others, counts = list(answered.texts), np.ones(len(answered), np.int64)
+    owners = np.repeat(np.arange(len(answered)), counts)
+    vocabulary, answer_codes, other_codes = _encode(answered, others, norm)
+    undefined = dict.fromkeys(np.flatnonzero(counts == 0).tolist(), "no reference answer")
+    answers = answer_codes.take(owners)
+    if stopwords == "drop":
+        languages = _languages(answered, others, owners)
+        answers = without_stop_words(answers, languages, vocabulary)
+        other_codes = without_stop_words(other_codes, languages, vocabulary)
+    whole = Compared(answers, other_codes, owners, len(vocabulary), undefined, len(answered))
+    what = "reference answer" if to == "references" else "question"
+    rule = norm if stopwords == "keep" else f"{norm}, stop words dropped"
+    return whole.only(other_codes.sizes > 0, f"the {what} is empty after normalisation ({rule})")
+
+
+def _encode(answered: Answered, others: Sequence[str], norm: Norm) -> tuple[Vocabulary, Coded, Coded]:
+    """Token numbers of the answers and of the other texts, the latter normalised once however often they stand."""
+    vocabulary = Vocabulary(norm)
+    answers = [text or "" for text in answered.answers]
+    if len(answered.systems) > 1:
+        place = {text: i for i, text in enumerate(dict.fromkeys(others))}
+        chosen = np.fromiter(map(place.__getitem__, others), np.int64, len(others))
+        coded = vocabulary.encode([*answers, *place])
+        return vocabulary, coded.take(np.arange(len(answers))), coded.take(len(answers) + chosen)
+    coded = vocabulary.encode([*answers, *others])
+    return vocabulary, coded.part(0, len(answers)), coded.part(len(answers), len(coded))
+
+
+def _languages(answered: Answered, others: Sequence[str], owners: Ints) -> list[str | None]:
+    """The language of each comparison, guessed from all its texts together."""
+    return [
+        guess_language(f"{answered.texts[owner]} {other} {answered.answers[owner] or ''}")
+        for owner, other in zip(owners.tolist(), others, strict=True)
+    ]
+
+
+def without_stop_words(coded: Coded, languages: Sequence[str | None], vocabulary: Vocabulary) -> Coded:
+    """The texts without the stop words of the language of each."""
+    return coded.where(~stops(coded, languages, vocabulary))
+
+
+def stops(coded: Coded, languages: Sequence[str | None], vocabulary: Vocabulary) -> Bools:
+    """Which tokens are stop words of their text's language."""
+    kinds = list(dict.fromkeys(languages))
+    table = np.zeros((len(kinds), len(vocabulary)), bool)
+    for row, language in zip(table, kinds, strict=True):
+        row[vocabulary.known(stop_words(language, vocabulary.norm))] = True
+    place = {language: i for i, language in enumerate(kinds)}
+    language_of = np.fromiter((place[language] for language in languages), np.int64, len(languages))
+    found: Bools = table[language_of[coded.owners], coded.codes]
+    return found

@@ -1,0 +1,42 @@
+"""Sentence scores of sacrebleu, which is optional."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.errors import KaratError
+from karat.core.scores import Outcome
+from karat.core.text import drop_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from karat.core.answered import Answered
+
+
+def metrics(measure: str) -> Any:
+    """The metrics of sacrebleu, or an error that says how to install it."""
+    try:
+        import sacrebleu.metrics
+    except ImportError as error:
+        raise KaratError(
+            f"{measure} needs sacrebleu, which is not installed. Run: pip install 'karat[bleu]'"
+        ) from error
+    return sacrebleu.metrics
+
+
+def best_sentence(answered: Answered, score: Callable[[str, str], float]) -> Outcome:
+    """The best score (0 to 100, returned as 0 to 1) of each answer over its references; an empty answer scores 0."""
+    values = np.full(len(answered), np.nan)
+    undefined: dict[int, str] = {}
+    for pair, (answer, references) in enumerate(zip(answered.answers, answered.references, strict=True)):
+        said = drop_blocks(answer or "").strip()
+        usable = [text for text in (drop_blocks(reference).strip() for reference in references) if text]
+        if usable:
+            best = max(score(said, reference) for reference in usable) if said else 0.0
+            values[pair] = min(max(best / 100.0, 0.0), 1.0)
+        else:
+            undefined[pair] = "the reference answer is empty" if references else "no reference answer"
+    return Outcome(values, undefined)

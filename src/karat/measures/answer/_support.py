@@ -1,0 +1,132 @@
+"""What of an answer its contexts hold: tokens once for all support measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.scores import Outcome
+from karat.core.text import Norm, drop_blocks, guess_language, open_blocks
+from karat.core.text.citations import without_citations
+from karat.core.text.codes import Coded, Vocabulary, first_alike
+from karat.measures.answer._compared import stops
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from karat.core.answered import Answered
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+
+NO_CONTEXTS = "no context texts are known"
+BLANK_CONTEXTS = "the contexts hold no text"
+EMPTY_ANSWER = "the answer is empty"
+
+
+@dataclass(frozen=True)
+class Support:
+    """Tokens of the answers, whether the contexts of each hold them, and why some pairs have no support to measure.
+
+    Contexts given but none in number support nothing; contexts that are not known leave support undefined.
+    """
+
+    vocabulary: Vocabulary
+    answers: Coded
+    contexts: Coded  # each distinct context once
+    used: list[list[int]]  # contexts of each pair
+    found: Bools  # of each answer token
+    undefined: dict[int, str]
+
+    def share(self, of: Bools, reason: str = EMPTY_ANSWER) -> Outcome:
+        """Share of the marked answer tokens that the contexts hold; undefined for `reason` where none is marked."""
+        owners, pairs = self.answers.owners, len(self.answers)
+        total = np.bincount(owners[of], minlength=pairs)
+        held = np.bincount(owners[of & self.found], minlength=pairs)
+        return self.ratio(held, total, reason)
+
+    def ratio(self, held: Ints, total: Ints, reason: str) -> Outcome:
+        """held / total for each pair; undefined for `reason` where the total is 0."""
+        undefined = dict.fromkeys(np.flatnonzero(total == 0).tolist(), reason) | self.undefined
+        values = np.divide(held, total, out=np.full(len(total), np.nan), where=total > 0)
+        values[list(undefined)] = np.nan
+        return Outcome(values, undefined)
+
+    def distinct(self) -> Bools:
+        """One True for each distinct token of an answer."""
+        keys = self.answers.owners * len(self.vocabulary) + self.answers.codes
+        distinct: Bools = first_alike(keys.view(np.uint64)) == np.arange(len(keys))
+        return distinct
+
+    def content(self, answered: Answered) -> Bools:
+        """Which answer tokens are no stop words of the language of the answer and its question."""
+        texts = zip(answered.answers, answered.texts, strict=True)
+        languages = [guess_language(f"{answer or ''} {question}") for answer, question in texts]
+        return ~stops(self.answers, languages, self.vocabulary)
+
+
+def support(answered: Answered, norm: Norm) -> Support:
+    """The answers beside their contexts, as tokens of a normaliser; citations are no part of an answer here."""
+    return answered.once(("support", norm), lambda: _support(answered, norm))
+
+
+def _support(answered: Answered, norm: Norm) -> Support:
+    vocabulary = Vocabulary(norm)
+    answers = vocabulary.encode([spoken(text) for text in answered.answers])
+    place: dict[str, int] = {}
+    used = [[place.setdefault(text, len(place)) for text in texts or ()] for texts in answered.contexts]
+    contexts = vocabulary.encode([open_blocks(text) for text in place])
+    undefined: dict[int, str] = {}
+    found = np.zeros(len(answers.codes), bool)
+    present = np.zeros(len(vocabulary), bool)
+    for pair, chosen in enumerate(used):
+        here = slice(answers.offsets[pair], answers.offsets[pair + 1])
+        if answered.contexts[pair] is None:
+            undefined[pair] = NO_CONTEXTS
+        elif here.start == here.stop:
+            undefined[pair] = EMPTY_ANSWER
+        elif chosen and not contexts.sizes[chosen].any():
+            undefined[pair] = BLANK_CONTEXTS
+        else:
+            for context in chosen:
+                present[contexts[context]] = True
+            found[here] = present[answers.codes[here]]
+            for context in chosen:
+                present[contexts[context]] = False
+    return Support(vocabulary, answers, contexts, used, found, undefined)
+
+
+def spoken(answer: str | None) -> str:
+    """What the answer says: without its thoughts, its quoted sources and its citations."""
+    return without_citations(drop_blocks(answer or ""))
+
+
+def by_pair(answered: Answered, score: Callable[[str, tuple[str, ...], int], float | str]) -> Outcome:
+    """A score for each answer with known contexts: `score(answer, contexts, pair)` is a value or why there is none."""
+    values = np.full(len(answered), np.nan)
+    undefined: dict[int, str] = {}
+    for pair, answer, contexts in _with_contexts(answered, undefined):
+        result = score(answer, contexts, pair)
+        if isinstance(result, str):
+            undefined[pair] = result
+        else:
+            values[pair] = result
+    return Outcome(values, undefined)
+
+
+def _with_contexts(answered: Answered, undefined: dict[int, str]) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    for pair, (answer, contexts) in enumerate(zip(answered.answers, answered.contexts, strict=True)):
+        said = drop_blocks(answer or "")
+        if contexts is None:
+            undefined[pair] = NO_CONTEXTS
+        elif not said.strip():
+            undefined[pair] = EMPTY_ANSWER
+        elif contexts and not any(text.strip() for text in contexts):
+            undefined[pair] = BLANK_CONTEXTS
+        else:
+            yield pair, said, contexts

@@ -1,0 +1,31 @@
+"""AnswerRelevance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.core.measure import measure
+from karat.core.text import Norm
+from karat.measures.answer._compared import Bag, Stopwords, compared, overlap
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.scores import Outcome
+
+
+@measure(
+    name="AnswerRelevance",
+    aliases=("answer_relevance", "answer_relevancy_lexical", "query_f1"),
+    needs_gold=False,
+    best_for="noticing answers that left the subject, where there are no references",
+    prefer="TokenF1 when there are references: a right answer need not repeat the question",
+)
+def answer_relevance(
+    answered: Answered, *, bag: Bag = "multiset", stopwords: Stopwords = "keep", norm: Norm = "squad"
+) -> Outcome:
+    """F1 of the tokens that the answer shares with the question.
+
+    Others use the name for a language model's verdict; this one only counts words. An empty answer scores 0.
+    """
+    beside = compared(answered, norm, stopwords, to="question")
+    return beside.best(overlap(beside, bag))

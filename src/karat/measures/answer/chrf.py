@@ -1,0 +1,28 @@
+"""chrF."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.core.measure import measure
+from karat.measures.answer._sacrebleu import best_sentence, metrics
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.scores import Outcome
+
+
+@measure(
+    name="chrF",
+    aliases=("chrf", "chrf2"),
+    needs_gold=False,
+    best_for="inflected languages and spelling variants, where whole words rarely match",
+    prefer="TokenF1 or EM when an answer must have the very words",
+)
+def chrf(answered: Answered) -> Outcome:
+    """Sentence chrF2 by sacrebleu, on 0 to 1 (sacrebleu prints 0 to 100), the best of several references.
+
+    F-score of character 1- to 6-grams, recall weighing twice; case kept.
+    """
+    scorer = metrics("chrF").CHRF()
+    return best_sentence(answered, lambda answer, reference: scorer.sentence_score(answer, [reference]).score)

@@ -1,0 +1,36 @@
+"""CitationPrecision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.core.measure import measure
+from karat.measures.answer._citing import NO_CITATIONS, Sentence, over_sentences
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.scores import Outcome
+
+
+@measure(
+    name="CitationPrecision",
+    aliases=("citation_precision",),
+    needs_gold=False,
+    needs_contexts=True,
+    best_for="whether the contexts an answer cites say what it says",
+    prefer="SupportCoverage for answers that do not cite",
+)
+def citation_precision(answered: Answered, *, support: float = 0.5) -> Outcome:
+    """Share of the answer's citations whose context supports the sentence that cites it.
+
+    Citations look like [1], [2,3] or [1-3] and count the contexts from 1; one of a context that is not there supports
+    nothing. A context supports a sentence if it holds at least half (`support`) of its distinct content words. An
+    answer that cites nothing is undefined.
+    """
+
+    def score(sentences: list[Sentence]) -> float | str:
+        total = sum(len(sentence.cites) for sentence in sentences)
+        held = sum(len(sentence.supported_by.intersection(sentence.cites)) for sentence in sentences)
+        return held / total if total else NO_CITATIONS
+
+    return over_sentences(answered, support, score)

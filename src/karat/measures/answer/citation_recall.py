@@ -1,0 +1,37 @@
+"""CitationRecall."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.core.measure import measure
+from karat.measures.answer._citing import Sentence, over_sentences
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.scores import Outcome
+
+
+@measure(
+    name="CitationRecall",
+    aliases=("citation_recall",),
+    needs_gold=False,
+    needs_contexts=True,
+    best_for="whether an answer cites wherever it could",
+    prefer="CitationPrecision for whether the citations are right",
+)
+def citation_recall(answered: Answered, *, support: float = 0.5) -> Outcome:
+    """Share of the answer's supported sentences that carry a citation.
+
+    A sentence is supported if some context holds at least half (`support`) of its distinct content words. Whether the
+    citation is the right one is for CitationPrecision. Undefined where the answer cites nothing, or nothing in it is
+    supported.
+    """
+
+    def score(sentences: list[Sentence]) -> float | str:
+        supported = [sentence for sentence in sentences if sentence.supported_by]
+        if not supported:
+            return "no sentence of the answer is supported by a context"
+        return sum(bool(sentence.cites) for sentence in supported) / len(supported)
+
+    return over_sentences(answered, support, score)

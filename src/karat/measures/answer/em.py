@@ -1,0 +1,36 @@
+"""EM."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.measure import measure
+from karat.core.text import Norm
+from karat.measures.answer._compared import compared
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.scores import Outcome
+
+
+@measure(
+    name="EM",
+    aliases=("exact_match", "ExactMatch", "accuracy_exact"),
+    needs_gold=False,
+    best_for="short factual answers with one right form",
+    prefer="TokenF1 when an answer may be worded in many ways",
+)
+def em(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+    """1 if the normalised answer equals a normalised reference, else 0.
+
+    Agrees with the SQuAD v1.1 script where punctuation is ASCII. An empty answer scores 0.
+    """
+    beside = compared(answered, norm)
+    values = np.zeros(len(beside.owners))
+    level = np.flatnonzero(beside.answers.sizes == beside.others.sizes)
+    answers, others = beside.answers.take(level), beside.others.take(level)
+    differing = np.bincount(answers.owners, answers.codes != others.codes, minlength=len(level))
+    values[level] = differing == 0
+    return beside.best(values)

@@ -1,0 +1,32 @@
+"""HallucinationRate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from karat.core.measure import measure
+from karat.core.text import Norm
+from karat.measures.answer.support_density import support_density
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.scores import Outcome
+
+
+@measure(
+    name="HallucinationRate",
+    aliases=("hallucination_rate", "hallucination"),
+    needs_gold=False,
+    needs_contexts=True,
+    direction="lower",
+    best_for="spotting answers with much that no context holds, with no model",
+    prefer="NumberSupport and EntityCoverage, which look at what is worst to invent",
+)
+def hallucination_rate(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+    """1 - SupportDensity: the share of the answer's tokens that its contexts do not hold.
+
+    It counts words, not claims: a right answer in other words than the contexts' is "hallucinated" here.
+    """
+    held = support_density(answered, norm=norm)
+    return replace(held, values=1.0 - held.values)

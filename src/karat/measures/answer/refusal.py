@@ -1,0 +1,35 @@
+"""Refusal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.measure import measure
+from karat.core.text.blocks import drop_blocks
+from karat.core.text.refusals import declines
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.measure import Column
+
+
+@measure(
+    name="Refusal",
+    aliases=("refusal_accuracy", "abstention"),
+    needs_gold=False,
+    best_for="test sets with unanswerable questions",
+    prefer="TokenF1 or a judge for whether what it answers is right",
+)
+def refusal(answered: Answered) -> Column:
+    """1 if the answer declines an unanswerable question or answers an answerable one, else 0.
+
+    Declining is told by phrases in English, Russian, Hindi, German, French and Spanish in the first sentence ("I don't
+    know", "the context does not mention"). An empty answer neither answers nor declines, so it scores 0.
+    """
+    values = np.zeros(len(answered))
+    for pair, (answer, answerable) in enumerate(zip(answered.answers, answered.answerable, strict=True)):
+        if answer and drop_blocks(answer).strip():
+            values[pair] = declines(answer) != answerable
+    return values

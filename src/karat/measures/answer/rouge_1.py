@@ -1,0 +1,30 @@
+"""ROUGE-1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.core.measure import measure
+from karat.core.text import Norm
+from karat.measures.answer._compared import compared, overlap
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.scores import Outcome
+
+
+@measure(
+    name="ROUGE-1",
+    aliases=("rouge1", "rouge1_fmeasure"),
+    needs_gold=False,
+    best_for="comparing with published ROUGE-1 figures",
+    prefer="ROUGE-L when word order matters",
+)
+def rouge_1(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+    """F1 of the words that the answer shares with a reference, the best of several.
+
+    Equals rouge-score given the same tokens; rouge-score itself splits at every character but a-z and 0-9 and may stem.
+    With the same normaliser it is TokenF1.
+    """
+    beside = compared(answered, norm)
+    return beside.best(overlap(beside))

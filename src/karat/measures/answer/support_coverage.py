@@ -1,0 +1,31 @@
+"""SupportCoverage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.core.measure import measure
+from karat.core.text import Norm
+from karat.measures.answer._support import support
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.scores import Outcome
+
+
+@measure(
+    name="SupportCoverage",
+    aliases=("support_coverage",),
+    needs_gold=False,
+    needs_contexts=True,
+    best_for="whether what an answer says stands in its contexts, with no model",
+    prefer="Faithfulness (a judge) when answers paraphrase their contexts",
+)
+def support_coverage(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+    """Share of the answer's distinct content words that its contexts hold.
+
+    Content words are all but the stop words of the answer's language; numbers always count. An empty answer is not
+    faithful but undefined.
+    """
+    held = support(answered, norm)
+    return held.share(held.content(answered) & held.distinct(), "the answer has no content words")

@@ -1,0 +1,32 @@
+"""SupportDensity."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.measure import measure
+from karat.core.text import Norm
+from karat.measures.answer._support import support
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.scores import Outcome
+
+
+@measure(
+    name="SupportDensity",
+    aliases=("support_density",),
+    needs_gold=False,
+    needs_contexts=True,
+    best_for="how much of an answer is taken from its contexts, with no model",
+    prefer="SupportCoverage, which the function words that stand in any text do not raise",
+)
+def support_density(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+    """Share of the answer's tokens that its contexts hold.
+
+    An empty answer is not faithful but undefined; contexts known to be none support nothing.
+    """
+    held = support(answered, norm)
+    return held.share(np.ones(len(held.found), bool))
