@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from karat.report._escape import clean
+
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
 GAP = 2  # between columns
 LABEL = 26  # widest row label before it folds
 TITLE = 18  # widest column title before it folds
+NAME = 28  # characters of a name before it is cut
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,38 @@ def grids(corner: str, columns: Sequence[str], rows: Sequence[Row], width: int) 
         tables.append(_table(corner, columns[start:end], part, stacked=True))
         start = end
     return tables
+
+
+def named(text: str) -> str:
+    """A name of a file, a system or a value, on one line and not too long."""
+    return clean(text, NAME)
+
+
+def texts(values: list[str]) -> list[RenderableType]:
+    """Texts as they stand, never markup."""
+    from rich.text import Text
+
+    return [Text(v) for v in values]
+
+
+def title(text: str) -> RenderableType:
+    """A heading with an empty line above."""
+    from rich.text import Text
+
+    return Text("\n" + text, style="bold")
+
+
+def listing(*rows: tuple[str, str]) -> Table:
+    """Lines with a mark or a name in front, wrapped under themselves."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for head, text in rows:
+        table.add_row(Text(head), Text(text))
+    return table
 
 
 def plain_table(*titles: str, right: Sequence[int] = ()) -> Table:

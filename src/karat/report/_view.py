@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from karat.core.scores import Status
 from karat.report.verdict import headlines, leader, main_measures
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from karat.core.evaluation import Evaluation, Summary
     from karat.core.measure import Measure
+    from karat.core.scores import Scores
 
 SAME = 1e-12
 
@@ -47,6 +53,12 @@ def overlap(one: Summary, other: Summary) -> bool:
     if one.low is None or one.high is None or other.low is None or other.high is None:
         return False
     return one.low <= other.high and other.low <= one.high
+
+
+def statuses(scores: Scores) -> NDArray[np.uint8]:
+    """The status of every score, where a value that is no finite number has failed, as the summaries count it."""
+    broken = (scores.status == Status.ok) & ~np.isfinite(scores.values)
+    return np.where(broken, np.uint8(Status.failed), scores.status)
 
 
 class View:

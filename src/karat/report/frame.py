@@ -9,6 +9,7 @@ import numpy as np
 
 from karat.core.scores import Status
 from karat.report._escape import surrogates
+from karat.report._view import statuses
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,7 +75,7 @@ def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
     if evaluation.answers:
         given = [evaluation.answers.get(s, [None] * questions) for s in scores.systems]
         columns["answer"] = pl.Series("answer", [_safe(a) for row in given for a in row], pl.String)
-    status = scores.status.reshape(systems * questions, -1)
+    status = statuses(scores).reshape(systems * questions, -1)
     names = pl.Series([s.name for s in Status])
     reasons: list[list[str | None]] = []
     if flat:
@@ -87,8 +88,7 @@ def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
             reasons[m][s * questions + q] = surrogates(reason)
     for m, measure in enumerate(scores.measures):
         name = _safe(measure.name)
-        ok = (status[:, m] == Status.ok) & np.isfinite(scores.values[:, :, m].reshape(-1))
-        values = np.where(ok, scores.values[:, :, m].reshape(-1), np.nan)
+        values = np.where(status[:, m] == Status.ok, scores.values[:, :, m].reshape(-1), np.nan)
         columns[name] = pl.Series(name, values).fill_nan(None)
         if not flat:
             columns[f"{name}.status"] = names.gather(status[:, m].astype(np.uint32))

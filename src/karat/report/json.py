@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
-from karat.report._view import View
+from karat.report._view import View, statuses
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Evaluation
@@ -75,6 +75,7 @@ def _measure(view: View, measure: Measure) -> dict[str, Any]:
 
 def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     scores = evaluation.scores
+    status = statuses(scores)
     found = []
     for s, system in enumerate(scores.systems):
         ranked, answers = evaluation.ranked.get(system), evaluation.answers.get(system)
@@ -86,7 +87,7 @@ def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
                 row["answer"] = answers[q]
             for m, measure in enumerate(scores.measures):
                 value = scores.value(s, q, m)
-                score: dict[str, Any] = {"value": value, "status": Status(scores.status[s, q, m]).name}
+                score: dict[str, Any] = {"value": value, "status": Status(status[s, q, m]).name}
                 reason = scores.reason(s, q, m)
                 if reason is not None:
                     score["reason"] = reason

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
 from karat.report._escape import cell, clean, surrogates
-from karat.report._view import View
+from karat.report._view import View, statuses
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Evaluation
@@ -87,13 +87,13 @@ def _aggregated(view: View, system: str, time: datetime, name: str) -> dict[str,
 
 def _rows(view: View, system: int, name: str) -> list[dict[str, Any]]:
     scores = view.evaluation.scores
-    columns = _columns(view.measures)
+    columns, status = _columns(view.measures), statuses(scores)[system]
     found = []
     for q, question in enumerate(scores.questions):
         row: dict[str, Any] = {"qid": question, "evaluator_name": name, "is_aggregated": "False"}
         for m, measure in enumerate(scores.measures):
-            row[columns[measure][0]] = scores.value(system, q, m)
-        row["status"] = Status(int(scores.status[system, q].max(initial=0))).name
+            row[columns[measure][0]] = scores.value(system, q, m) if status[q, m] == Status.ok else None
+        row["status"] = Status(int(status[q].max(initial=0))).name
         found.append(row)
     return found
 
