@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
@@ -61,12 +62,11 @@ class Run:
     @classmethod
     def from_scores(cls, name: str, hits: Mapping[str, Mapping[str, float]]) -> Run:
         """A run from `{question: {doc: score}}`; the dicts are kept, not copied."""
-        sizes = np.fromiter((len(d) for d in hits.values()), np.int64, len(hits))
+        sizes = np.fromiter(map(len, hits.values()), np.int64, len(hits))
         offsets = np.concatenate(([0], np.cumsum(sizes)))
         try:
-            flat = chain.from_iterable(d.values() for d in hits.values())
-            scores = np.fromiter(flat, np.float64, int(offsets[-1]))
-        except (TypeError, ValueError):
+            scores = _flat(hits, offsets)
+        except (TypeError, ValueError, struct.error):
             raise _bad_score(name, hits) from None
         if not np.isfinite(scores).all():
             raise _bad_score(name, hits)
@@ -77,7 +77,7 @@ class Run:
     @classmethod
     def from_lists(cls, name: str, hits: Mapping[str, Sequence[str]]) -> Run:
         """A run from `{question: [doc, ...]}`, best first."""
-        sizes = np.fromiter((len(docs) for docs in hits.values()), np.int64, len(hits))
+        sizes = np.fromiter(map(len, hits.values()), np.int64, len(hits))
         offsets = np.concatenate(([0], np.cumsum(sizes)))
         return cls(name, list(hits), offsets, list(chain.from_iterable(hits.values())))
 
@@ -108,6 +108,21 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {len(self.question_ids)} questions, {len(self)} hits, {len(self.answers)} answers)"
+
+
+def _flat(hits: Mapping[str, Mapping[str, float]], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """All scores in one array. Long lists are packed by struct, which takes half the time of numpy's iteration."""
+    if len(hits) and offsets[-1] / len(hits) < 40:
+        return np.fromiter(chain.from_iterable(d.values() for d in hits.values()), np.float64, int(offsets[-1]))
+    scores = np.empty(int(offsets[-1]))
+    buffer = memoryview(scores).cast("B") if len(scores) else memoryview(bytearray())
+    packers: dict[int, struct.Struct] = {}
+    for begin, docs in zip((offsets[:-1] * 8).tolist(), hits.values(), strict=True):
+        packer = packers.get(len(docs))
+        if packer is None:
+            packer = packers[len(docs)] = struct.Struct(f"{len(docs)}d")
+        packer.pack_into(buffer, begin, *docs.values())
+    return scores
 
 
 def _bad_score(name: str, hits: Mapping[str, Mapping[str, float]]) -> InputError:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
 
-_TRY_ALL = 200_000  # hits up to which every fitting matcher is tried, to say what each would match
-_LOW = 0.5
+_TRY_ALL = 20_000  # hits up to which every fitting matcher is tried, to say what each would match
+_LOW = 0.1
 
 
 @dataclass(frozen=True)
@@ -64,19 +64,13 @@ def _choose(
     testset: TestSet, runs: Sequence[Run], settings: Settings
 ) -> tuple[Settings, Judged, str, dict[str, float]]:
     """Among the matchers that fit, the strictest that matches anything for every system."""
-    context = (
-        Context([g for q in testset.questions for g in q.gold], runs, settings.options)
-        if not testset.is_plain
-        else None
-    )
     exact = replace(settings, matcher=MATCHERS.get("exact"))
     judged = judge(testset, runs, exact)
     shares = share_matched(judged)
     hits = sum(len(run) for run in runs)
     if min(shares.values()) > _LOW and hits > _TRY_ALL:
         return exact, judged, "ids compared as they are; other matchers were not tried on so many hits", {}
-    if context is None:
-        context = Context([g for q in testset.questions for g in q.gold], runs, settings.options)
+    context = Context([g for q in testset.questions for g in q.gold], runs, settings.options)
     fitting = [(m, why) for m in _by_strictness() if m.name != "exact" and (why := m.fits(context)) is not None]
     others: dict[str, float] = {}
     best: tuple[Settings, Judged, str] = (exact, judged, "ids compared as they are")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from karat.core.judged import Judged, Repeats
 from karat.core.order import Ties
 from karat.match._credit import Credits, credit, units_of
-from karat.match._locate import locate
+from karat.match._locate import Wanted, locate, rows_of
 from karat.match._matcher import MATCHERS, Context, Matcher, Options, column
 from karat.match.exact import gold_key
 
@@ -47,21 +48,14 @@ def _is_plain(run: Run) -> bool:
 def _plainly(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Judged:
     qrels = testset.qrels if testset.is_plain else _keyed_qrels(testset)
     assert qrels is not None
-    held = np.fromiter((len(docs) for docs in qrels.values()), np.int64, len(qrels))
-    first = np.cumsum(held) - held
-    grades = [grade for docs in qrels.values() for grade in docs.values()]
-    index = {qid: q for q, qid in enumerate(testset.ids)}
-    width = len(index)
-    columns: list[list[Ints]] = [[], [], []]
-    slots = np.zeros(len(runs) * width, np.int64)
+    wanted = Wanted.of(qrels)
+    pair, rank, unit = locate(runs, wanted, settings.ties)
+    grades = np.fromiter(chain.from_iterable(docs.values() for docs in qrels.values()), np.int64, len(wanted.docs))
+    width = len(testset.ids)
+    slots = np.zeros((len(runs), width), np.int64)
     for s, run in enumerate(runs):
-        question, rank, unit = locate(run, qrels, first, settings.ties)
-        for column_, values in zip(columns, (question + s * width, rank, unit), strict=True):
-            column_.append(values)
-        listed = np.array([index.get(qid, -1) for qid in run.question_ids], np.int64)
-        asked = listed >= 0
-        slots[listed[asked] + s * width] = np.diff(run.offsets)[asked]
-    pair, rank, unit = (np.concatenate(c) if c else np.zeros(0, np.int64) for c in columns)
+        row = rows_of(run, testset.ids)
+        slots[s] = np.where(row >= 0, np.append(np.diff(run.offsets), 0)[row], 0)
     return Judged(
         tuple(run.name for run in runs),
         testset.ids,
@@ -69,10 +63,10 @@ def _plainly(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Judge
         rank,
         unit,
         np.ones(len(pair), bool),
-        np.repeat(np.arange(width), held),
-        np.array(grades, np.int64),
-        slots,
-        slots,
+        wanted.question,
+        grades,
+        slots.ravel(),
+        slots.ravel(),
         repeats=settings.repeats,
         tokens_missing="it was not asked for",
         collection=settings.collection,

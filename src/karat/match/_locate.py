@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,119 +19,160 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import Qrels
 
-_BLOCK = 1 << 20  # rows looked at together
+_TOGETHER = 1 << 20  # hits of runs that are ranked in one go
+_BLOCK = 1 << 20  # rows sieved together
 _TABLE = (1 << 20) - 1  # a first sieve of one byte a slot
 
 
-def locate(run: Run, qrels: Qrels, first_unit: Ints, ties: Ties) -> tuple[Ints, Ints, Ints]:
-    """Question, rank and gold unit of every judged hit of a run without repeats, by question and rank.
+@dataclass(frozen=True)
+class Wanted:
+    """The gold units of all questions, one after the other: question number and document of each."""
 
-    `first_unit[q]` is the number of question q's first gold unit; units follow the order of the qrels.
-    """
-    assert run.scores is not None
-    if run.by_question is not None:
-        question, unit, row, score, doc = _in_dicts(run, qrels, first_unit)
+    qrels: Qrels
+    question: Ints
+    docs: list[str]
+
+    @classmethod
+    def of(cls, qrels: Qrels) -> Wanted:
+        held = np.fromiter(map(len, qrels.values()), np.int64, len(qrels))
+        return cls(qrels, np.repeat(np.arange(len(qrels)), held), list(chain.from_iterable(qrels.values())))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Gold units among the hits of a run: unit, the list it stands in (rows ascending), its score."""
+
+    run: Run
+    unit: Ints
+    row: Ints
+    score: NDArray[np.float64]
+
+
+def locate(runs: Sequence[Run], wanted: Wanted, ties: Ties) -> tuple[Ints, Ints, Ints]:
+    """Pair, rank and gold unit of every judged hit, by pair and rank, of runs without repeats."""
+    pairs, ranks, units = [], [], []
+    for begin, batch in _batches(runs):
+        found = [_find(run, wanted) for run in batch]
+        systems = np.repeat(np.arange(begin, begin + len(batch)), [len(f.unit) for f in found])
+        unit = np.concatenate([f.unit for f in found])
+        pairs.append(systems * len(wanted.qrels) + wanted.question[unit])
+        ranks.append(_rank(found, unit, wanted.docs, ties))
+        units.append(unit)
+    pair, rank, unit = np.concatenate(pairs), np.concatenate(ranks), np.concatenate(units)
+    order = np.lexsort((rank, pair))
+    return pair[order], rank[order], unit[order]
+
+
+def _batches(runs: Sequence[Run]) -> Iterator[tuple[int, list[Run]]]:
+    """Runs in groups of about _TOGETHER hits, each with the number of its first run."""
+    batch: list[Run] = []
+    hits = 0
+    for number, run in enumerate(runs):
+        if batch and hits + len(run) > _TOGETHER:
+            yield number - len(batch), batch
+            batch, hits = [], 0
+        batch.append(run)
+        hits += len(run)
+    yield len(runs) - len(batch), batch
+
+
+def _rank(found: Sequence[Found], unit: Ints, docs: Sequence[str], ties: Ties) -> Ints:
+    """Ranks within all lists of several runs, laid end to end."""
+    lists = np.cumsum([0, *(len(f.run.question_ids) for f in found)])
+    if len(found) == 1:
+        (only,) = found
+        scores, offsets, row, score = only.run.scores, only.run.offsets, only.row, only.score
     else:
-        question, unit, row, score, doc = _in_columns(run, qrels, first_unit)
-    by_list = np.argsort(row, kind="stable")
-    question, unit, row = question[by_list], unit[by_list], row[by_list]
-    doc = [doc[i] for i in by_list.tolist()]
-    with_ties = comparable(score[by_list], ties)
-    scores = comparable(run.scores, ties)
+        hits = np.cumsum([0, *(len(f.run) for f in found)])
+        scores = np.concatenate([f.run.scores for f in found if f.run.scores is not None])
+        ends = [f.run.offsets[1:] + before for f, before in zip(found, hits.tolist(), strict=False)]
+        offsets = np.concatenate(([0], *ends))
+        row = np.concatenate([f.row + before for f, before in zip(found, lists.tolist(), strict=False)])
+        score = np.concatenate([f.score for f in found])
+    assert scores is not None
+    compared = comparable(scores, ties)
 
-    def tied_docs(listed: int, tie: float) -> Sequence[str]:
+    def tied_docs(listed: int, tie: float) -> list[str]:
+        number = int(np.searchsorted(lists, listed, side="right")) - 1
+        run, place = found[number].run, listed - int(lists[number])
+        equal = np.flatnonzero(compared[offsets[listed] : offsets[listed + 1]] == tie).tolist()
         if run.by_question is not None:
-            hits = run.by_question[run.question_ids[listed]]
-            keys = list(hits)
-        else:
-            begin, end = int(run.offsets[listed]), int(run.offsets[listed + 1])
-            keys = run.docs[begin:end]  # type: ignore[assignment]
-        here = scores[run.offsets[listed] : run.offsets[listed + 1]] == tie
-        return [keys[i] for i in np.flatnonzero(here).tolist()]
+            ids = list(run.by_question[run.question_ids[place]])
+            return [ids[i] for i in equal]
+        begin = int(run.offsets[place])
+        return [run.docs[begin + i] for i in equal]
 
-    rank = ranks_of(scores, run.offsets, row, with_ties, doc, tied_docs)
-    order = np.lexsort((rank, question))
-    return question[order], rank[order], unit[order]
+    return ranks_of(compared, offsets, row, comparable(score, ties), lambda i: docs[unit[i]], tied_docs)
 
 
-def _in_dicts(run: Run, qrels: Qrels, first_unit: Ints) -> tuple[Ints, Ints, Ints, NDArray[np.float64], list[str]]:
-    """Look every judged document up in the question's dict of hits."""
-    assert run.by_question is not None
-    listed = {qid: i for i, qid in enumerate(run.question_ids)}
-    question: list[int] = []
-    unit: list[int] = []
-    score: list[float] = []
-    doc: list[str] = []
-    row: list[int] = []
-    starts = first_unit.tolist()
-    for q, (qid, judged) in enumerate(qrels.items()):
-        hits = run.by_question.get(qid)
-        if not hits:
-            continue
-        begin = starts[q]
-        for j, name in enumerate(judged):
-            if name in hits:
-                question.append(q)
-                unit.append(begin + j)
-                score.append(hits[name])
-                doc.append(name)
-                row.append(listed[qid])
-    ints = (np.array(question, np.int64), np.array(unit, np.int64), np.array(row, np.int64))
-    return *ints, np.array(score, np.float64), doc
+def _find(run: Run, wanted: Wanted) -> Found:
+    row_of = rows_of(run, tuple(wanted.qrels))
+    unit, score = _in_dicts(run, wanted) if run.by_question is not None else _in_columns(run, wanted, row_of)
+    row = row_of[wanted.question[unit]]
+    if len(row) and (row[1:] < row[:-1]).any():
+        order = np.argsort(row, kind="stable")
+        unit, row, score = unit[order], row[order], score[order]
+    return Found(run, unit, row, score)
 
 
-def _in_columns(
-    run: Run, qrels: Qrels, first_unit: Ints, seed: int = 0
-) -> tuple[Ints, Ints, Ints, NDArray[np.float64], list[str]]:
+def rows_of(run: Run, questions: tuple[str, ...]) -> Ints:
+    """The list of each question in a run, -1 where it has none."""
+    if questions == tuple(run.question_ids):
+        return np.arange(len(questions))
+    listed = dict(zip(run.question_ids, range(len(run.question_ids)), strict=True))
+    return np.fromiter(map(listed.get, questions, repeat(-1)), np.int64, len(questions))
+
+
+def _in_dicts(run: Run, wanted: Wanted) -> tuple[Ints, NDArray[np.float64]]:
+    """Look every judged document up in the question's dict of hits; None, where it is not, becomes NaN."""
+    none: Mapping[str, float] = {}
+    lists = map((run.by_question or {}).get, wanted.qrels, repeat(none))
+    looked_up = [map(hits.get, judged) for hits, judged in zip(lists, wanted.qrels.values(), strict=True)]
+    score = np.array(list(chain.from_iterable(looked_up)), np.float64)
+    unit = np.flatnonzero(~np.isnan(score))
+    return unit, score[unit]
+
+
+def _in_columns(run: Run, wanted: Wanted, row_of: Ints, seed: int = 0) -> tuple[Ints, NDArray[np.float64]]:
     """Sieve the hashes of all hits by those of the judged documents, then compare the few that pass as text."""
     import polars as pl
 
     assert run.scores is not None
     docs = run.docs if isinstance(run.docs, pl.Series) else pl.Series(run.docs, dtype=pl.String)
     hashes = run.hashes if run.hashes is not None and seed == 0 else docs.hash(seed).to_numpy()
-    listed = {qid: i for i, qid in enumerate(run.question_ids)}
-    gold_row: list[int] = []
-    gold_question: list[int] = []
-    gold_unit: list[int] = []
-    names: list[str] = []
-    for q, (qid, judged) in enumerate(qrels.items()):
-        row = listed.get(qid)
-        if row is None:
-            continue
-        begin = int(first_unit[q])
-        names.extend(judged)
-        gold_row.extend([row] * len(judged))
-        gold_question.extend([q] * len(judged))
-        gold_unit.extend(range(begin, begin + len(judged)))
-    gold_docs = pl.Series(names, dtype=pl.String)
+    gold_docs = pl.Series(wanted.docs, dtype=pl.String)
     salts = _salts(len(run.question_ids))
-    rows_of_gold = np.array(gold_row, np.int64)
-    gold_keys = gold_docs.hash(seed).to_numpy() ^ salts[rows_of_gold]
+    row = row_of[wanted.question]
+    asked = np.flatnonzero(row >= 0)
+    keys = gold_docs.hash(seed).to_numpy()[asked] ^ salts[row[asked]]
+    order = np.argsort(keys)
+    keys, unit = keys[order], asked[order]
+    if (keys[1:] == keys[:-1]).any():  # two judged documents share a 64-bit key: hash anew
+        return _in_columns(run, wanted, row_of, seed + 1)
+    hit, at = _sieve(run.offsets, hashes, salts, keys)
+    unit = unit[at]
+    same = (docs.gather(hit) == gold_docs.gather(unit)).to_numpy()
+    return unit[same], run.scores[hit[same]]
 
-    sieve = np.zeros(_TABLE + 1, bool)
-    sieve[gold_keys & np.uint64(_TABLE)] = True
-    order = np.argsort(gold_keys)
-    sorted_keys = gold_keys[order]
-    if (sorted_keys[1:] == sorted_keys[:-1]).any():  # two judged documents share a 64-bit key: hash anew
-        return _in_columns(run, qrels, first_unit, seed + 1)
-    passed, found = [], []
-    for begin_list, end_list in _blocks(run.offsets):
-        begin, end = int(run.offsets[begin_list]), int(run.offsets[end_list])
-        sizes = np.diff(run.offsets[begin_list : end_list + 1])
-        keys = hashes[begin:end] ^ np.repeat(salts[begin_list:end_list], sizes)
-        candidates = np.flatnonzero(sieve[keys & np.uint64(_TABLE)])
-        at = np.searchsorted(sorted_keys, keys[candidates])
-        at[at == len(sorted_keys)] = 0
-        same = sorted_keys[at] == keys[candidates] if len(sorted_keys) else np.zeros(len(candidates), bool)
-        passed.append(candidates[same] + begin)
-        found.append(order[at[same]])
-    rows = np.concatenate(passed) if passed else np.zeros(0, np.int64)
-    gold = np.concatenate(found) if found else np.zeros(0, np.int64)
-    same_text = (docs.gather(rows) == gold_docs.gather(gold)).to_numpy()
-    rows, gold = rows[same_text], gold[same_text]
-    question = np.array(gold_question, np.int64)[gold]
-    unit = np.array(gold_unit, np.int64)[gold]
-    return question, unit, rows_of_gold[gold], run.scores[rows], gold_docs.gather(gold).to_list()
+
+def _sieve(
+    offsets: Ints, hashes: NDArray[np.uint64], salts: NDArray[np.uint64], keys: NDArray[np.uint64]
+) -> tuple[Ints, Ints]:
+    """Hits whose salted hash is one of the sorted keys, and which."""
+    if not len(keys):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    table = np.zeros(_TABLE + 1, bool)
+    table[keys & np.uint64(_TABLE)] = True
+    hits, places = [], []
+    for first, last in _blocks(offsets):
+        begin, end = int(offsets[first]), int(offsets[last])
+        salted = hashes[begin:end] ^ np.repeat(salts[first:last], np.diff(offsets[first : last + 1]))
+        passed = np.flatnonzero(table[salted & np.uint64(_TABLE)])
+        at = np.minimum(np.searchsorted(keys, salted[passed]), len(keys) - 1)
+        same = keys[at] == salted[passed]
+        hits.append(passed[same] + begin)
+        places.append(at[same])
+    return np.concatenate(hits), np.concatenate(places)
 
 
 def _salts(count: int) -> NDArray[np.uint64]:

@@ -21,12 +21,12 @@ def ranks_of(
     offsets: Ints,
     row: Ints,
     score: NDArray[np.float32] | NDArray[np.float64],
-    doc: Sequence[str],
+    doc: Callable[[int], str],
     tied_docs: Callable[[int, float], Sequence[str]],
 ) -> Ints:
     """Rank of each given hit within its list, without sorting the lists: one more than the better hits.
 
-    Hit i stands in list `row[i]` (rows ascending) with `score[i]` and id `doc[i]`. `tied_docs` gives the ids of a
+    Hit i stands in list `row[i]` (rows ascending) with `score[i]` and id `doc(i)`. `tied_docs` gives the ids of a
     list that have a score; it is asked only where a hit is tied.
     """
     better, equal = _count(scores, offsets, row, score)
@@ -36,7 +36,7 @@ def ranks_of(
         key = (int(row[i]), float(score[i]))
         if key not in groups:
             groups[key] = sorted(tied_docs(*key))
-        ranks[i] += len(groups[key]) - bisect_right(groups[key], doc[i])
+        ranks[i] += len(groups[key]) - bisect_right(groups[key], doc(i))
     return ranks
 
 
@@ -59,7 +59,8 @@ def _count(
             ordered = np.sort(scores[offsets[row[place]] : offsets[row[place] + 1]])
             upto = np.searchsorted(ordered, score[these], side="right")
             better[these] = len(ordered) - upto
-            equal[these] = upto - np.searchsorted(ordered, score[these], side="left")
+            tied = (ordered[1:] == ordered[:-1]).any()
+            equal[these] = upto - np.searchsorted(ordered, score[these], side="left") if tied else 1
         return better, equal
     lists = row[first]
     begin, end = offsets[lists], offsets[lists + 1]

@@ -1,0 +1,1 @@
+"""Claims about speed, each measured side by side with a real peer in one run."""
