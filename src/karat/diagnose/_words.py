@@ -26,5 +26,11 @@ def plural(count: int, noun: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent that does not round to all or nothing."""
-    return f"{100 * share:.0f}%" if share in (0, 1) or 0.01 <= share <= 0.99 else f"{100 * share:.2g}%"
+    """A share in percent that does not round to all or nothing.
+
+    >>> percent(0.304), percent(0.004), percent(0.9999), percent(1)
+    ('30%', '0.4%', '>99.9%', '100%')
+    """
+    if share in (0, 1) or 0.01 <= share <= 0.99:
+        return f"{100 * share:.0f}%"
+    return "<0.1%" if share < 0.0005 else ">99.9%" if share > 0.9995 else f"{100 * share:.1f}%"

@@ -91,7 +91,9 @@ def _head(view: View) -> RenderableType:
 
 def _taken(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
     for taken in evaluation.taken:
-        yield clean(taken.place, NAME), f"taken for {clean(taken.format)}: {clean(taken.what)}"
+        place = clean(taken.place)
+        head = place if len(place) <= NAME else "…" + place[1 - NAME :]  # the end of a path says more
+        yield head, f"taken for {clean(taken.format)}: {clean(taken.what)}"
         yield from (("", clean(note)) for note in taken.notes)
     if evaluation.dialect != "karat":
         yield "dialect", clean(evaluation.dialect)
@@ -144,13 +146,22 @@ def _scores(view: View, width: int) -> Iterator[RenderableType]:
     if len(view.systems) == 1:
         yield one(view, width)
         yield from _failed(view)
-        heads = [s for m in view.key_measures[:1] for s in view.row(m) if s.spread]
-        yield from (f"{clean(s.measure)}: {s.spread}." for s in heads)
+        yield from _spread(view)
         return
     yield from several(view, width)
     yield listing(*legend(view))
     yield from _failed(view)
+    yield from _spread(view)
     yield from bands(view, width)
+
+
+def _spread(view: View) -> Iterator[RenderableType]:
+    """The sentence on spread and skew, for the headline measure."""
+    for measure in view.key_measures[:1]:
+        rows = [(named(s.system), f"{s.spread}.") for s in view.row(measure) if s.spread]
+        if rows:
+            yield title(f"Spread of {clean(measure.name)}")
+            yield listing(*rows)
 
 
 def _failed(view: View) -> Iterator[RenderableType]:

@@ -54,6 +54,7 @@ def _lines(view: View) -> Iterator[str]:
     yield ""
     yield from _legend(view)
     yield from _counts(view)
+    yield from _spread(view)
     yield from _targets(view)
     for name, values in view.slices.items():
         yield f"## By {escape(name)}"
@@ -141,6 +142,16 @@ def _counts(view: View) -> Iterator[str]:
         yield ""
         yield from pipes(["measure", *(escape(s) for s in view.systems)], rows, right=range(1, len(view.systems) + 1))
         yield ""
+
+
+def _spread(view: View) -> Iterator[str]:
+    for measure in view.key_measures[:1]:
+        said = [f"- {escape(s.system)}: {escape(s.spread)}." for s in view.row(measure) if s.spread]
+        if said:
+            yield f"## Spread of {escape(measure.name)}"
+            yield ""
+            yield from said
+            yield ""
 
 
 def _targets(view: View) -> Iterator[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DRAWS = 10_000
 LEVEL = 0.95
-COUNTS_BYTES = 32 * 2**20  # of the counts held at once
+COUNTS_BYTES = 12 * 2**20  # of the counts held at once
 COLUMNS = 512  # whose draws are held at once
 NORMAL = NormalDist()
 

@@ -119,6 +119,20 @@ def test_any_terminal_can_show_it(make, encoding):
     assert "Recall@5" in shown
 
 
+def test_the_spread_of_the_headline_is_told_for_every_system(make):
+    evaluation = make(("a", "b"))
+    shown = " ".join(console.render(evaluation).split())
+    assert "Spread of Recall@5" in shown
+    for s in evaluation.summaries:
+        if s.measure == "Recall@5":
+            assert f"{s.system} {s.spread}." in shown
+
+
+def test_a_long_path_keeps_its_end(make):
+    taken = Taken("/data/" + "deep/" * 20 + "bm25.run", "trec", "hits")
+    assert "/bm25.run" in console.render(dataclasses.replace(make(n=5), taken=(taken,)))
+
+
 def test_hostile_names_stay_text(make):
     evil = "[bold red]x[/] \x1b]0;owned\x07\x1b[2J"
     evaluation = dataclasses.replace(
