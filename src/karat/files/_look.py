@@ -277,6 +277,10 @@ def _text_shape(source: Source) -> Shape:
     cells, tabbed = line.split(), line.split("\t")
     if _is_trec(cells) and (len(tabbed) in (1, len(cells)) or cells[1].upper() in ("0", "Q0")):
         return "columns"
+    for other in source.head.decode("utf-8", "replace").split("\n")[:10]:  # the first line may be the damaged one
+        cells = other.split()
+        if _is_trec(cells) and cells[1].upper() in ("0", "Q0"):
+            return "columns"
     if "\t" in line:
         return "tsv"
     return "csv" if any(mark in line for mark in ",;|") else "text"

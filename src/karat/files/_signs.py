@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.files._aliases import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TESTSET, Names
+from karat.files._aliases import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TABLE, TESTSET, Names
 from karat.files._format import Kind
 from karat.files._look import Look
 
@@ -21,6 +21,12 @@ def lists_hits(look: Look) -> bool:
     return any(alias not in _OPEN for field in RETRIEVED_FIELDS for alias in names.of[field])
 
 
+def _is_hit_table(look: Look) -> bool:
+    """Whether every row is one hit rather than one question."""
+    names = Names(TABLE, look.fields)
+    return names.has("doc") and names.has("score", "rank")
+
+
 def names_gold(look: Look) -> bool:
     """Whether a field holds gold."""
     return Names(TESTSET, look.fields).has(*GOLD_FIELDS)
@@ -34,7 +40,7 @@ def is_testset(look: Look) -> bool:
     referenced = any(alias != "answer" for alias in names.of["answers"])
     if lists_hits(look) and not (names_gold(look) or referenced):
         return False
-    if "response" in look.fields and not (names_gold(look) or referenced):
+    if ("response" in look.fields or _is_hit_table(look)) and not (names_gold(look) or referenced):
         return False
     return names.has("question") or (names.has("id") and (names_gold(look) or names.has("answers")))
 

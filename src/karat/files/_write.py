@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -32,7 +32,8 @@ def written(path: str | os.PathLike[str]) -> Iterator[TextIO]:
         reason = problem.strerror or str(problem)
         raise InputError(f"cannot be written: {reason}", place=str(path), remedy="Choose another place.") from None
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -188,4 +189,6 @@ def lost_of(testset: TestSet, *, keeps: Sequence[str] = ()) -> list[str]:
     }
     if "answers" not in keeps:
         parts.pop("more answers")
+    if "gold" not in keeps:
+        del parts["units"], parts["grades"]
     return [name for key, (name, present) in parts.items() if present and key not in keeps]

@@ -57,7 +57,7 @@ def test_whole_grades(given, grade):
 
 @pytest.mark.parametrize("given", [1.5, "1.5", "x", None, True, float("nan"), float("inf"), 1 << 40, ""])
 def test_grades_that_are_not_whole(given):
-    with pytest.raises(CellError, match="grade .* is"):
+    with pytest.raises(CellError, match=r"grade .* is"):
         _cells.whole(given)
 
 

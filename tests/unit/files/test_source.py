@@ -106,8 +106,7 @@ def test_wide_encodings_are_named(tmp_path, encoding):
 @pytest.mark.parametrize("packed", [False, True])
 def test_long_line_is_refused_without_being_held(tmp_path, packed):
     path = tmp_path / "long"
-    opened = gzip.open(path, "wb", 1) if packed else open(path, "wb")
-    with opened as file:
+    with gzip.open(path, "wb", 1) if packed else path.open("wb") as file:
         file.write(b"a\nb\n")
         for _ in range(160):
             file.write(b"x" * (1 << 20))
@@ -138,7 +137,7 @@ def test_large_document_is_refused_before_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(_source, "TEXT_LIMIT", 100)
     path = tmp_path / "a.json"
     path.write_bytes(b"[" + b" " * 200 + b"]")
-    with pytest.raises(InputError, match="the most that is read as one document. Write it as JSONL"):
+    with pytest.raises(InputError, match=r"the most that is read as one document\. Write it as JSONL"):
         Source(path).text()
     path.write_bytes(gzip.compress(b"[" + b" " * 200 + b"]"))
     with pytest.raises(InputError, match="the most that is read as one document"):

@@ -243,7 +243,7 @@ def test_map_renames_columns(put):
     path = put("qa.csv", "Frage,Quelle\na?,http://x\n")
     testset, _ = read_testset(path, columns={"Frage": "question", "Quelle": "gold_url"})
     assert testset.questions[0].gold == (Gold(url="http://x"),)
-    with pytest.raises(UsageError, match="there is no field 'gold_ulr'. Did you mean gold_url?"):
+    with pytest.raises(UsageError, match=r"there is no field 'gold_ulr'\. Did you mean gold_url\?"):
         read_testset(path, columns={"Quelle": "gold_ulr"})
     path = put("qa2.csv", "question,gold_url\na?,http://x\n")
     assert read_testset(path, columns={"qestion": "question"})[1].notes[-1] == (
@@ -283,7 +283,8 @@ def test_reference_is_never_taken_from_a_system(put):
 def test_one_row_without_gold_is_an_error(put):
     rows = [{"id": n, "question": "?", "gold": ["d"]} for n in range(13)] + [{"id": 99, "question": "?"}]
     assert refused(put("qa.jsonl", rows)) == (
-        ' line 14: no gold. Add "gold" (or "relevant_docs", "source_url", ...), or mark the question "answerable": false.'
+        ' line 14: no gold. Add "gold" (or "relevant_docs", "source_url", ...), '
+        'or mark the question "answerable": false.'
     )
 
 
