@@ -1,1 +1,52 @@
-"""karat: how much of what a retrieval-augmented system retrieved and said is gold."""
+"""karat: how much of what a retrieval-augmented system retrieved and said is gold.
+
+>>> import karat
+>>> report = karat.score({"q1": {"a": 1}}, {"bm25": {"q1": {"b": 2.0, "a": 1.0}}}, measures="MRR")
+>>> report.mean("MRR")
+0.5
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from karat.core.errors import KaratError
+    from karat.core.measure import list_measures, measure
+    from karat.core.types import TestSet
+    from karat.experiment.report import Report
+    from karat.experiment.score import score
+    from karat.files import load_results, load_testset
+
+__all__ = [
+    "KaratError",
+    "Report",
+    "TestSet",
+    "list_measures",
+    "load_results",
+    "load_testset",
+    "measure",
+    "score",
+]
+
+_HOME = {
+    "KaratError": "core.errors",
+    "Report": "experiment.report",
+    "TestSet": "core.types",
+    "list_measures": "core.measure",
+    "load_results": "files",
+    "load_testset": "files",
+    "measure": "core.measure",
+    "score": "experiment.score",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'karat' has no attribute {name!r}")
+    return getattr(import_module(f"karat.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -305,6 +305,11 @@ def facts(measure: Measure) -> dict[str, Any]:
     }
 
 
+def list_measures() -> list[dict[str, Any]]:
+    """Every registered measure, plug-ins included, with its range, direction, stage and use."""
+    return [facts(Measure(spec, k=10 if spec.cut == "required" else None)) for spec in MEASURES]
+
+
 def _end(bound: float) -> str:
     return f"{bound:g}" if np.isfinite(bound) else "any"
 

@@ -103,6 +103,11 @@ class Run:
         return int(self.offsets[-1])
 
     @property
+    def has_answers(self) -> bool:
+        """Whether any answer says something, if only an empty text; times and costs alone are no answers."""
+        return any(answer.text is not None for answer in self.answers.values())
+
+    @property
     def has_hits(self) -> bool:
         return len(self) > 0
 

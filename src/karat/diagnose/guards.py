@@ -42,6 +42,7 @@ class Facts:
     missing: Mapping[str, int] = field(default_factory=dict)  # questions of the test set that the run lacks
     empty_answers: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # empty, all
     unjudged: Mapping[str, float] = field(default_factory=dict)  # share of hits without a judgement
+    depth: Mapping[str, int] = field(default_factory=dict)  # hits in the longest list
     gold_example: str | None = None  # ids of each side, to show how they differ
     hit_examples: Mapping[str, str] = field(default_factory=dict)
 
@@ -69,6 +70,7 @@ def check(
         *tables.grows_with_k(table, counted),
         *tables.recall_under_hit(table, counted),
         *equal_n(whole),
+        *depths_apart(facts.depth, by_name),
         *empty_answers(facts.empty_answers),
         *judged_enough(whole, by_name),
         *judged_alike(facts.unjudged, whole, by_name),
@@ -117,7 +119,7 @@ def no_overlap(table: Table, matching: Matching | None, facts: Facts) -> tuple[N
         said = f"{system}: no gold {matching.unit} stands among its hits"
         if zeros:
             said += f", so {few([m.name for m in zeros])} {'are' if len(zeros) > 1 else 'is'} 0"
-        said += ". That is about ids, not about quality" + _examples(facts, system) + ". " + _remedy(matching)
+        said += ". That is usually about ids, not quality" + _examples(facts, system) + ". " + _remedy(matching)
         notes.append(warn("zero overlap", said))
     return tuple(notes)
 
@@ -201,7 +203,8 @@ def equal_n(whole: Iterable[Summary]) -> tuple[Note, ...]:
     """Means of different questions side by side."""
     by_measure: dict[str, dict[str, int]] = {}
     for summary in whole:
-        by_measure.setdefault(summary.measure, {})[summary.system] = summary.n
+        if summary.n:  # a system without any value stands in no comparison
+            by_measure.setdefault(summary.measure, {})[summary.system] = summary.n
     alike: dict[tuple[tuple[str, int], ...], list[str]] = {}
     for measure, counts in by_measure.items():
         alike.setdefault(tuple(counts.items()), []).append(measure)
@@ -213,6 +216,17 @@ def _unequal(what: str, counts: Mapping[str, int]) -> tuple[Note, ...]:
         return ()
     said = ", ".join(f"{system} {n}" for system, n in counts.items())
     return (warn("equal n", f"{what}: systems are compared over different numbers of questions ({said})."),)
+
+
+def depths_apart(depth: Mapping[str, int], by_name: tables.ByName) -> tuple[Note, ...]:
+    """Lists of different lengths compared beyond the end of the shorter ones."""
+    shortest, longest = min(depth.values(), default=0), max(depth.values(), default=0)
+    beyond = [name for name, m in by_name.items() if m.k is not None and shortest < m.k and m.spec.stage == "retrieval"]
+    if shortest == longest or not beyond:
+        return ()
+    said = ", ".join(f"{system} {hits}" for system, hits in depth.items())
+    text = f"systems return lists of different length (at most {said} hits): {few(beyond)} favour the longer ones."
+    return (warn("unequal depth", text),)
 
 
 def empty_answers(counts: Mapping[str, tuple[int, int]]) -> tuple[Note, ...]:

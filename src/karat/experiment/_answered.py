@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def answered_of(testset: TestSet, runs: Sequence[Run]) -> Answered | None:
     """Answers of all systems beside the references; None when no system gave any."""
-    if not any(run.answers for run in runs):
+    if not any(run.has_answers for run in runs):
         return None
     questions = testset.questions
     answers: list[str | None] = []

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from karat.core.order import ranking
 from karat.diagnose.guards import Facts
 
@@ -30,7 +32,7 @@ def facts_of(
     if answered is not None:
         width = len(testset)
         for s, run in enumerate(runs):
-            if run.answers:
+            if run.has_answers:
                 given = answered.answers[s * width : (s + 1) * width]
                 empty[run.name] = (sum(1 for a in given if not (a or "").strip()), width)
     gold = next((g.label for q in testset.questions for g in q.gold), None) if not testset.is_plain else None
@@ -40,6 +42,7 @@ def facts_of(
         extra={name: len(ids - known) for name, ids in asked.items()},
         missing={name: len(known - ids) for name, ids in asked.items()},
         empty_answers=empty,
+        depth={run.name: int(np.diff(run.offsets).max()) for run in runs if run.question_ids},
         unjudged=_unjudged(judged) if judged is not None else {},
         gold_example=gold,
         hit_examples={run.name: str(run.docs[0]) for run in runs if run.has_hits},
@@ -52,8 +55,6 @@ def _unjudged(judged: Judged) -> dict[str, float]:
 
     if not judged.judged_not_relevant.any():
         return {}
-    import numpy as np
-
     share = np.asarray(parse("Judged@10").of(judged)).reshape(len(judged.systems), -1)
     return {
         name: float(1 - np.nanmean(row))

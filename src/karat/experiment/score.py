@@ -70,29 +70,28 @@ def score(
     computed. `by` names slices: "kind", or any tag. `columns` maps unusual column names to karat's fields.
     `progress` is called with a sentence before each step that may take long.
     """
+    from karat.experiment._printed import check_printed
     from karat.experiment.report import Report
+    from karat.files import as_runs, as_testset
 
     choices = Choices(
         _texts(measures), dialect, match, repeats, rel, _texts(by), k, ties, page_offset, collection,
         dict(columns or {}), allow_zero_overlap, intervals, seed,
     )  # fmt: skip
-    return Report(evaluate_inputs(testset, results, choices, progress or (lambda step: None)))
+    say = progress or (lambda step: None)
+    check(choices)
+    say("reading the test set")
+    questions, taken = as_testset(testset, columns=choices.columns)
+    say("reading the results")
+    runs, taken_too = as_runs(results, columns=choices.columns)
+    runs, notes = brought_together(questions, runs, choices)
+    notes += check_printed(questions, runs, (taken, *taken_too))
+    evaluation = evaluate(questions, runs, choices, say, (taken, *taken_too), notes)
+    return Report(evaluation, runs)
 
 
 def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
     return () if value is None else (value,) if isinstance(value, str) else tuple(value)
-
-
-def evaluate_inputs(testset: Any, results: Any, choices: Choices, progress: Callable[[str], None]) -> Evaluation:
-    """Read both inputs, then evaluate."""
-    from karat.files import as_runs, as_testset
-
-    check(choices)
-    progress("reading the test set")
-    questions, taken = as_testset(testset, columns=choices.columns)
-    progress("reading the results")
-    runs, taken_too = as_runs(results, columns=choices.columns)
-    return evaluate(questions, _named_apart(runs), choices, progress, (taken, *taken_too))
 
 
 def check(choices: Choices) -> None:
@@ -113,8 +112,11 @@ def check(choices: Choices) -> None:
         MATCHERS.get(choices.match.partition(":")[0])
 
 
-def _named_apart(runs: Sequence[Run]) -> list[Run]:
-    """Systems need names of their own."""
+def brought_together(testset: TestSet, runs: Sequence[Run], choices: Choices) -> tuple[list[Run], list[Note]]:
+    """The runs under names of their own and the test set's question ids, in the order the dialect ranks them."""
+    from karat.experiment._align import align
+    from karat.measures.dialects import dialect_named
+
     names = [run.name for run in runs]
     twice = sorted({n for n in names if names.count(n) > 1})
     if twice:
@@ -123,7 +125,9 @@ def _named_apart(runs: Sequence[Run]) -> list[Run]:
         )
     if not runs:
         raise UsageError("no results were given.")
-    return list(runs)
+    aligned = [align(testset, run) for run in runs]
+    by_score = dialect_named(choices.dialect).by_score
+    return [run.by_score() if by_score else run for run, _ in aligned], [n for _, notes in aligned for n in notes]
 
 
 def evaluate(
@@ -132,11 +136,11 @@ def evaluate(
     choices: Choices,
     progress: Callable[[str], None] = lambda step: None,
     taken: Sequence[Taken] = (),
+    notes: Sequence[Note] = (),
 ) -> Evaluation:
-    """Score runs that are already read."""
+    """Score runs that are already read; `notes` are what was noticed before."""
     from karat.core.evaluation import Evaluation
     from karat.diagnose import guards
-    from karat.experiment._align import align
     from karat.experiment._answered import answered_of
     from karat.experiment._facts import RankedIds, facts_of
     from karat.measures.compute import compute
@@ -146,11 +150,7 @@ def evaluate(
     from karat.stats.targets import targets
 
     dialect = dialect_named(choices.dialect)
-    slices = _slices(testset, choices.by)
-    aligned = [align(testset, run) for run in runs]
-    runs = [run for run, _ in aligned]
-    if dialect.by_score:
-        runs = [run.by_score() for run in runs]
+    slices = slices_of(testset, choices.by)
     progress("matching hits and gold")
     matched = _match(testset, runs, dialect, choices)
     answered = answered_of(testset, runs)
@@ -162,7 +162,7 @@ def evaluate(
     systems = [run.name for run in runs]
     absent = {
         "retrieval": {run.name: NO_RANKINGS for run in runs if not run.question_ids},
-        "answer": {run.name: NO_ANSWERS for run in runs if not run.answers},
+        "answer": {run.name: NO_ANSWERS for run in runs if not run.has_answers},
     }
     scores = compute(
         measures, systems, testset.ids, judged=judged, answered=answered, failed=_failed(testset, runs),
@@ -174,9 +174,8 @@ def evaluate(
     facts = facts_of(testset, runs, judged, answered, dialect.name, repeats)
     matching = matched.matching if matched else None
     notes = (
-        *(note for _, found in aligned for note in found),
-        *_dialect_notes(dialect, measures),
-        *_input_notes(matching),
+        *notes,
+        *_dialect_notes(dialect),
         *guards.check(scores, summaries, matching, facts),
     )
     return Evaluation(
@@ -187,14 +186,14 @@ def evaluate(
         matching,
         targets(summaries, _ceilings(judged, measures, dialect)),
         tuple(_usage(runs)),
-        verdicts(summaries, scores.measures),
+        verdicts(summaries, scores.measures, dialect=dialect.name),
         notes,
         dialect.name,
         RankedIds(testset, runs),
         {
             run.name: [run.answers[q].text if q in run.answers else None for q in testset.ids]
             for run in runs
-            if run.answers
+            if run.has_answers
         },
     )
 
@@ -252,7 +251,8 @@ def _have_contexts(runs: Sequence[Run]) -> bool:
     return any("text" in run.fields or any(a.contexts for a in run.answers.values()) for run in runs)
 
 
-def _slices(testset: TestSet, by: Sequence[str]) -> dict[str, list[str | None]]:
+def slices_of(testset: TestSet, by: Sequence[str]) -> dict[str, list[str | None]]:
+    """The value of each slice for every question."""
     known = testset.slices if by else ()
     for name in by:
         if name not in known:
@@ -301,7 +301,7 @@ def _usage(runs: Sequence[Run]) -> Iterable[Usage]:
                 yield found
 
 
-def _dialect_notes(dialect: Dialect, measures: Sequence[Measure]) -> list[Note]:
+def _dialect_notes(dialect: Dialect) -> list[Note]:
     from karat.core.evaluation import Note
 
     notes = [Note("info", f"dialect {dialect.name}: {text}") for text in dialect.differs]
@@ -309,9 +309,3 @@ def _dialect_notes(dialect: Dialect, measures: Sequence[Measure]) -> list[Note]:
         names = ", ".join(dialect.left_out)
         notes.append(Note("info", f"dialect {dialect.name}: left out, because they need a model: {names}."))
     return notes
-
-
-def _input_notes(matching: Any) -> list[Note]:
-    from karat.core.evaluation import Note
-
-    return [Note("info", matching.suggestion)] if matching is not None and matching.suggestion else []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from karat.core.errors import InputError, UsageError
+from karat.core.errors import UsageError
+from karat.core.writing import replaced
 from karat.files._format import Format, formats
 
 if TYPE_CHECKING:
@@ -21,19 +21,8 @@ if TYPE_CHECKING:
 @contextmanager
 def written(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """A text file that takes its place only when it is complete; a name that ends with .gz is packed."""
-    target = Path(path)
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with _opened(part) as file:
-            yield file
-        os.replace(part, target)
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise InputError(f"cannot be written: {reason}", place=str(path), remedy="Choose another place.") from None
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+    with replaced(path) as part, _opened(part) as file:
+        yield file
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from karat.core.evaluation import Taken
 from karat.core.order import ranking
 from karat.core.run import Run
 from karat.files._format import Fit, Format
+from karat.files._write import written
 
 if TYPE_CHECKING:
     import numpy as np

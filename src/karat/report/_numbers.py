@@ -29,15 +29,19 @@ def short(value: float | None) -> str:
     >>> short(0.6667), short(-0.25), short(1)
     ('.667', '-.250', '1.000')
     """
-    text = number(value, 3)
-    return text.removeprefix("0") if not text.startswith("-0") else "-" + text[2:]
+    return _bare(number(value, 3))
+
+
+def _bare(text: str) -> str:
+    """A number without the zero before its point: tables of scores are full of them."""
+    return "-" + text[2:] if text.startswith("-0.") else text.removeprefix("0") if text.startswith("0.") else text
 
 
 def figure(measure: Measure, value: float | None) -> str:
     """A mean in its measure's own unit: shares in percent, counts with two decimals."""
     if measure.spec.unit == "share":
         return percent(value)
-    return count(value) if measure.spec.unit == "count" else number(value)
+    return count(value) if measure.spec.unit == "count" else _bare(number(value))
 
 
 def deviation(measure: Measure, value: float | None) -> str:

@@ -26,20 +26,30 @@ if TYPE_CHECKING:
 PLAIN = str.maketrans({"–": "-", "…": "~", "─": "-", "·": "|", "±": "/", "≤": "<", "’": "'"})
 
 
-def show(evaluation: Evaluation, stream: TextIO) -> None:
+def show(evaluation: Evaluation, stream: TextIO, *, full: bool = False, quiet: bool = False) -> None:
     """Write to a stream what it can show: colour on a terminal (unless NO_COLOR), plain text elsewhere."""
     import shutil
 
     is_terminal = stream.isatty()
     columns = shutil.get_terminal_size((100, 24)).columns if is_terminal or "COLUMNS" in os.environ else 100
     colour = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    stream.write(render(evaluation, width=columns, colour=colour, encoding=stream.encoding or "utf-8"))
+    encoding = stream.encoding or "utf-8"
+    stream.write(render(evaluation, width=columns, colour=colour, encoding=encoding, full=full, quiet=quiet))
 
 
 def render(
-    evaluation: Evaluation, *, width: int = 100, colour: bool = False, encoding: str = "utf-8", full: bool = False
+    evaluation: Evaluation,
+    *,
+    width: int = 100,
+    colour: bool = False,
+    encoding: str = "utf-8",
+    full: bool = False,
+    quiet: bool = False,
 ) -> str:
-    """The whole report as text. `full` shows every measure of every slice, not the main ones only."""
+    """The whole report as text.
+
+    `full` shows every measure of every slice, not the main ones only; `quiet` the scores and the warnings alone.
+    """
     from rich.console import Console
 
     width = max(40, width)
@@ -55,7 +65,8 @@ def render(
         legacy_windows=False,
         _environ={},
     )
-    for block in _blocks(View(evaluation), width, full):
+    view = View(evaluation)
+    for block in _few_blocks(view, width) if quiet else _blocks(view, width, full):
         console.print(block)
     text = "\n".join(line.rstrip() for line in out.getvalue().split("\n"))
     text = re.sub("\n{3,}", "\n\n", text).strip("\n") + "\n"
@@ -81,6 +92,11 @@ def _blocks(view: View, width: int, full: bool) -> Iterator[RenderableType]:
     yield from _usage(view)
     yield from _verdicts(view)
     yield from _notes(evaluation)
+
+
+def _few_blocks(view: View, width: int) -> Iterator[RenderableType]:
+    yield from _scores(view, width)
+    yield from _notes(view.evaluation, least="warning")
 
 
 def _head(view: View) -> RenderableType:
@@ -206,9 +222,10 @@ def _usage(view: View) -> Iterator[RenderableType]:
     yield table
 
 
-def _notes(evaluation: Evaluation) -> Iterator[RenderableType]:
-    """Every note, warnings first."""
-    notes = sorted(evaluation.notes, key=lambda n: n.level != "warning")
+def _notes(evaluation: Evaluation, least: str = "info") -> Iterator[RenderableType]:
+    """Every note of a level, warnings first."""
+    levels = ("warning",) if least == "warning" else ("warning", "info")
+    notes = [note for level in levels for note in evaluation.notes if note.level == level]
     if not notes:
         return
     yield title("Notes")

@@ -75,7 +75,7 @@ def verdict(system: str, summaries: Sequence[Summary], heads: Sequence[Measure])
     weakest: str | None = None
     for head in heads:
         whole = next((s for s in summaries if s.measure == head.name and s.slice is None), None)
-        if whole is not None:
+        if whole is not None and (whole.mean is not None or whole.n_failed or len(heads) == 1):
             parts.append(_said(head, whole, brief=bool(parts)))
             weakest = weakest or _weakest(head, whole, summaries)
     if weakest:

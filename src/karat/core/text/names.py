@@ -49,7 +49,7 @@ def named_terms(text: str, common: Collection[str] = ()) -> list[str]:
                 run.append(word)
             else:
                 _close(run, found)
-            if run and piece[-1:] in _OUTSIDE:
+            if run and (piece[-1:] in _OUTSIDE or _POSSESSIVE.search(piece)):
                 _close(run, found)
     return list(found)
 

@@ -1,0 +1,105 @@
+"""Scores that a results file prints of itself, checked against what its own rankings give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.errors import KaratError
+from karat.core.evaluation import Note, Taken
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.judged import Repeats
+    from karat.core.run import Run
+    from karat.core.types import TestSet
+
+TOLERANCE = 1e-4
+_WITH_CUT = {
+    "f1_score": "F1@k",
+    "precision": "Precision@k",
+    "recall": "Recall@k",
+    "ndcg": "nDCG@k",
+    "hit_rate": "Hit@k",
+}
+
+
+def check_printed(testset: TestSet, runs: Sequence[Run], taken: Sequence[Taken]) -> list[Note]:
+    """Notes on the printed measures of rows files that hold their rankings (healthcare)."""
+    from karat.files import printed_measures
+
+    notes: list[Note] = []
+    for one in taken:
+        if one.format != "healthcare":
+            continue
+        printed = printed_measures(one.place)
+        here = [run for run in runs if run.name in printed and run.source == one.place]
+        for run in here:
+            notes.extend(_check(testset, run, printed[run.name]))
+    return notes
+
+
+def _check(testset: TestSet, run: Run, printed: Mapping[str, Mapping[str, float]]) -> list[Note]:
+    """One note a system: all agree, or which column does not, with an example."""
+    columns = list(dict.fromkeys(c for row in printed.values() for c in row))
+    ways: tuple[Repeats, ...] = ("once", "count")
+    recomputed = {way: _recompute(testset, run, columns, way) for way in ways}
+    wrong: list[str] = []
+    counting: list[str] = []
+    total = 0
+    for column in columns:
+        cells = [(q, row[column]) for q, row in printed.items() if column in row and q in testset.ids]
+        known = {way: values.get(column) for way, values in recomputed.items()}
+        if known["once"] is None or not cells:
+            continue
+        total += len(cells)
+        index = {qid: i for i, qid in enumerate(testset.ids)}
+        apart = {
+            way: [(q, v, values[index[q]]) for q, v in cells if not abs(v - values[index[q]]) <= TOLERANCE]
+            for way, values in known.items()
+            if values is not None
+        }
+        if not apart["once"]:
+            continue
+        if not apart.get("count", apart["once"]):
+            counting.append(column)
+            continue
+        q, said, found = apart["once"][0]
+        wrong.append(
+            f"{column} differs in {len(apart['once'])} of {len(cells)} rows (question {q!r}: printed {said:.4f}, "
+            f"its pages give {found:.4f})"
+        )
+    if not total:
+        return []
+    name = run.name
+    if wrong:
+        return [Note("warning", f"{name}: printed scores do not follow from its rows: {'; '.join(wrong)}.", "printed")]
+    if counting:
+        text = f"{name}: printed {', '.join(counting)} count every chunk of a page, as `--dialect healthcare` does."
+        return [Note("warning", text, "printed")]
+    return [Note("info", f"{name}: its {total:,} printed scores follow from its rows.")]
+
+
+def _recompute(testset: TestSet, run: Run, columns: Sequence[str], repeats: Repeats) -> dict[str, NDArray[np.float64]]:
+    from karat.core.language import parse
+    from karat.match import MATCHERS, Settings, judge
+    from karat.measures.compute import compute
+
+    sizes = np.diff(run.offsets)
+    k = int(sizes.max()) if len(sizes) else 1
+    asked = {}
+    for column in columns:
+        try:
+            asked[column] = parse(_WITH_CUT.get(column.lower(), column), k=max(1, k))
+        except KaratError:
+            continue
+    try:
+        judged = judge(testset, [run], Settings(MATCHERS.get("page"), repeats=repeats))
+    except KaratError:
+        return {}
+    measures = tuple(dict.fromkeys(m for m in asked.values() if m.spec.stage == "retrieval"))
+    scores = compute(measures, [run.name], testset.ids, judged=judged, no_gold_is_zero=True)
+    return {c: scores.values[0, :, measures.index(m)] for c, m in asked.items() if m in measures}

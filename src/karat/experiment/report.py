@@ -1,0 +1,254 @@
+"""Report: what a scoring returns, with every figure within reach."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.core.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+    from karat.core.evaluation import Evaluation
+    from karat.core.run import Run
+
+EXPORTS = ("liverag", "trec")
+
+
+class Report:
+    """Scores of one or more systems over a test set.
+
+    `summary` and `per_query` are polars frames: one row per system x measure, and one per system x question.
+    """
+
+    def __init__(self, evaluation: Evaluation, runs: Sequence[Run] = ()) -> None:
+        self.evaluation, self.runs = evaluation, tuple(runs)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        return self.evaluation.scores.systems
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        return tuple(m.name for m in self.evaluation.scores.measures)
+
+    @property
+    def n_failed(self) -> int:
+        """Pairs of system and question of which at least one score failed."""
+        from karat.core.scores import Status
+
+        return int((self.evaluation.scores.status == Status.failed).any(axis=2).sum())
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader of the numbers must know, guards that fired included."""
+        return [note.text for note in self.evaluation.notes]
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """n, mean, interval, spread and quartiles per system and measure, over all questions."""
+        from karat.report.frame import summary
+
+        return summary(self.evaluation).filter(_column("slice").is_null()).drop("slice", "value")
+
+    @cached_property
+    def per_query(self) -> pl.DataFrame:
+        """Every score of every question, with status and reason."""
+        from karat.report.frame import rows
+
+        return rows(self.evaluation)
+
+    def mean(self, measure: str, system: str | None = None) -> float | None:
+        """The mean of a measure; None where no question has a value. `system` may be left out when there is one."""
+        from karat.core.language import parse
+
+        name = measure if measure in self.measures else parse(measure).name
+        if name not in self.measures:
+            offered = f"Computed were {', '.join(self.measures)}."
+            raise UsageError(f"{name} was not computed.{did_you_mean(name, self.measures)} {offered}")
+        if system is None:
+            if len(self.systems) > 1:
+                raise UsageError(f"which system? There are {', '.join(self.systems)}.")
+            (system,) = self.systems
+        if system not in self.systems:
+            offered = f"There are {', '.join(self.systems)}."
+            raise UsageError(f"there is no system {system!r}.{did_you_mean(system, self.systems)} {offered}")
+        return next(s.mean for s in self.evaluation.summaries if (s.system, s.measure, s.slice) == (system, name, None))
+
+    def by(self, slice: str) -> pl.DataFrame:
+        """The summary for each value of a slice ("kind", or any tag of the questions)."""
+        from dataclasses import replace
+
+        from karat.experiment.score import slices_of
+        from karat.report.frame import summary
+        from karat.stats.summary import summarise
+
+        evaluation = self.evaluation
+        if not any(s.slice == slice for s in evaluation.summaries):
+            slices = slices_of(evaluation.testset, [slice])
+            evaluation = replace(evaluation, summaries=summarise(evaluation.scores, slices=slices))
+        return summary(evaluation).filter(_column("slice") == slice).drop("slice").rename({"value": slice})
+
+    def failures(self) -> pl.DataFrame:
+        """Rows that failed, with the reason."""
+        from karat.report.frame import rows
+
+        frame = rows(self.evaluation, flat=True)
+        return frame.filter(_column("status") == "failed").select("system", "question_id", "reason")
+
+    def to_polars(self) -> pl.DataFrame:
+        """The summary over all questions and every slice."""
+        from karat.report.frame import summary
+
+        return summary(self.evaluation)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The summary over all questions and every slice, as a pandas frame."""
+        frame = self.to_polars()
+        try:
+            import pandas as pd
+        except ImportError:
+            raise UsageError("to_pandas() needs pandas: pip install 'karat[pandas]'.") from None
+        return pd.DataFrame({name: frame[name].to_list() for name in frame.columns})
+
+    def to_markdown(self) -> str:
+        """The whole report in Markdown."""
+        from karat.report.markdown import render
+
+        return render(self.evaluation)
+
+    def to_latex(self) -> str:
+        """The table of means for a paper."""
+        from karat.report.latex import render
+
+        return render(self.evaluation)
+
+    def to_json(self, *, rows: bool = False) -> str:
+        """Everything the console says, as one JSON object; `rows` adds every question."""
+        from karat.report.json import render
+
+        return render(self.evaluation, rows=rows).rstrip("\n")
+
+    def print(self, *, quiet: bool = False, verbose: bool = False) -> None:
+        """Show the report on standard output."""
+        import sys
+
+        from karat.report.console import show
+
+        show(self.evaluation, sys.stdout, quiet=quiet, full=verbose)
+
+    def __str__(self) -> str:
+        from karat.report.console import render
+
+        return render(self.evaluation)
+
+    def __repr__(self) -> str:
+        scores = self.evaluation.scores
+        return (
+            f"Report({', '.join(scores.systems)}; {len(scores.questions)} questions; {len(scores.measures)} measures)"
+        )
+
+    def save(self, path: str | os.PathLike[str], *, export: Iterable[str] = ()) -> list[Path]:
+        """Write row and summary files into a folder, or one file whose extension names the format.
+
+        `export` adds, in a folder, the tables of LiveRAG ("liverag") or TREC runs ("trec").
+        """
+        from karat.core.writing import write_bytes
+
+        target = Path(path)
+        for name in export:
+            if name not in EXPORTS:
+                raise UsageError(
+                    f"unknown export {name!r}.{did_you_mean(name, EXPORTS)} There are {', '.join(EXPORTS)}."
+                )
+        renderers = _renderers()
+        if target.suffix.lower() in renderers and not target.is_dir():
+            if tuple(export):
+                raise UsageError(f"--export writes into a folder, and {path} is a file. Give -o a folder.")
+            write_bytes(target, renderers[target.suffix.lower()](self.evaluation))
+            return [target]
+        if target.suffix and not target.is_dir():
+            raise UsageError(
+                f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(renderers))}; or name a folder."
+            )
+        files = {name: render(self.evaluation) for name, render in _folder().items()}
+        for name, content in files.items():
+            write_bytes(target / name, content)
+        written = [target / name for name in files]
+        for name in export:
+            written += self._export(name, target)
+        return written
+
+    def _export(self, name: str, folder: Path) -> list[Path]:
+        if name == "liverag":
+            return self._export_liverag(folder)
+        return self._export_trec(folder)
+
+    def _export_liverag(self, folder: Path) -> list[Path]:
+        from datetime import UTC, datetime
+
+        from karat.core.writing import write_bytes
+        from karat.report.liverag import render
+
+        made = render(self.evaluation, results={run.name: run.source for run in self.runs}, time=datetime.now(UTC))
+        for name, text in made.items():
+            write_bytes(folder / name, text.encode())
+        return [folder / name for name in made]
+
+    def _export_trec(self, folder: Path) -> list[Path]:
+        import re
+
+        from karat.files import write
+
+        ranked = [run for run in self.runs if run.question_ids]
+        if not ranked:
+            raise UsageError("--export trec: the results hold no rankings.")
+        safe = [re.sub(r"[^\w.-]+", "_", run.name) for run in ranked]
+        names = ["run.trec"] if len(ranked) == 1 else [f"run.{name}.trec" for name in safe]
+        if len(set(names)) < len(names):
+            names = [f"run.{number}.{name}.trec" for number, name in enumerate(safe, 1)]
+        for run, name in zip(ranked, names, strict=True):
+            write(run, folder / name, format="trec_run")
+        return [folder / name for name in names]
+
+
+def _column(name: str) -> pl.Expr:
+    import polars as pl
+
+    return pl.col(name)
+
+
+def _renderers() -> dict[str, Callable[[Evaluation], bytes]]:
+    """Ending -> renderer of a whole report in one file."""
+    from karat.report import csv, json, latex, markdown, parquet, text
+
+    def encoded(render: Callable[..., str], **options: Any) -> Callable[[Evaluation], bytes]:
+        return lambda evaluation: render(evaluation, **options).encode()
+
+    return {
+        ".csv": encoded(csv.summary),
+        ".json": encoded(json.render, rows=True),
+        ".md": encoded(markdown.render),
+        ".parquet": parquet.render,
+        ".tex": encoded(latex.render),
+        ".txt": encoded(text.render),
+    }
+
+
+def _folder() -> dict[str, Callable[[Evaluation], bytes]]:
+    """File name -> renderer of what a folder gets."""
+    from karat.report import csv, json, markdown, parquet, text
+
+    return {
+        "rows.parquet": parquet.render,
+        "rows.csv": lambda evaluation: csv.render(evaluation).encode(),
+        "summary.csv": lambda evaluation: csv.summary(evaluation).encode(),
+        "results.json": lambda evaluation: json.render(evaluation, rows=True).encode(),
+        "report.md": lambda evaluation: markdown.render(evaluation).encode(),
+        "report.txt": lambda evaluation: text.render(evaluation).encode(),
+    }
