@@ -113,19 +113,17 @@ class Vocabulary:
 
     def _number(self, parts: Sequence[bytes]) -> tuple[Ints, Ints]:
         """Numbers of the tokens of cleaned texts, and how many each text has."""
-        joined = b"\n".join([*parts, b" " * 16])
-        buffer = np.frombuffer(joined, np.uint8)
-        gap = (buffer == 32) | (buffer == 10)
-        edges = np.flatnonzero(gap[1:] != gap[:-1]) + 1
-        if not gap[0]:
-            edges = np.concatenate(([0], edges))
+        joined = b" ".join([b"", *parts, b" " * 16])
+        gap = np.frombuffer(joined, np.uint8) == 32
+        edges = np.flatnonzero(gap[1:] != gap[:-1])
+        edges += 1
         starts, ends = edges[0::2], edges[1::2]
         first = _first_alike(joined, starts, ends - starts)
         distinct = np.flatnonzero(first == np.arange(len(first)))
         numbers = np.empty(len(first), np.int64)
         spans = zip(starts[distinct].tolist(), ends[distinct].tolist(), strict=True)
         numbers[distinct] = [self._numbers[joined[start:end]] for start, end in spans]
-        text_starts = _offsets(np.fromiter((len(p) + 1 for p in parts), np.int64, len(parts)))
+        text_starts = _offsets(np.fromiter(map(len, parts), np.int64, len(parts)) + 1)
         return numbers[first], np.diff(np.searchsorted(starts, text_starts))
 
 

@@ -49,6 +49,7 @@ _ASCII_DELETED: dict[Norm, bytes] = {
     norm: "".join(c for c in _ASCII if kind_of(c) in kinds).encode() for norm, kinds in _DELETED.items()
 }
 _CONTROLS = "".join(c for c in _ASCII if kind_of(c) == OTHER).encode()
+_TOGETHER = 1000
 _ARTICLE = re.compile(r"(?<![a-z0-9])(?:an?|the)(?![a-z0-9])")
 
 
@@ -89,10 +90,13 @@ def clean_all(texts: Sequence[str], norm: Norm) -> list[bytes]:
 
 
 def _with_controls(parts: list[bytes]) -> list[int]:
-    together = np.frombuffer(b"".join(parts), np.uint8)
-    if not ((together < 32) | (together == 127)).any():
-        return []
-    return [i for i, part in enumerate(parts) if len(part.translate(None, _CONTROLS)) < len(part)]
+    found = []
+    for start in range(0, len(parts), _TOGETHER):
+        some = parts[start : start + _TOGETHER]
+        together = np.frombuffer(b"".join(some), np.uint8)
+        if ((together < 32) | (together == 127)).any():
+            found += [start + i for i, part in enumerate(some) if len(part.translate(None, _CONTROLS)) < len(part)]
+    return found
 
 
 def _clean_wide(texts: list[str], norm: Norm) -> tuple[list[bytes], list[int]]:

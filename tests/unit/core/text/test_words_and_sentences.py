@@ -1,0 +1,72 @@
+import pytest
+
+from karat.core.text import LANGUAGES, NORMS, guess_language, sentences, stop_words
+from karat.core.text.citations import citations, cited_sentences, without_citations
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Where is the old bridge of the city?", "en"),
+        ("Где находится старый мост города?", "ru"),
+        ("शहर का पुराना पुल कहाँ है?", "hi"),
+        ("Wo steht die alte Brücke der Stadt?", "de"),
+        ("Où est le vieux pont de la ville ?", "fr"),
+        ("¿Dónde está el viejo puente de la ciudad?", "es"),
+        ("Tokyo", "en"),
+        ("42", "en"),
+        ("Модель GPT умеет писать", "ru"),
+        ("東京はどこですか", None),
+    ],
+)
+def test_language_is_guessed(text, language):
+    assert guess_language(text) == language
+
+
+def test_stop_words_are_normalised_and_never_numbers():
+    assert "dont" in stop_words("en", "squad")
+    assert "don't" in stop_words("en", "plain")
+    assert {"и", "на"} <= stop_words("ru", "words")
+    assert {"है", "में"} <= stop_words("hi", "squad")
+    assert stop_words(None, "squad") == frozenset()
+    for language in LANGUAGES:
+        for norm in NORMS:
+            words = stop_words(language, norm)
+            assert len(words) > 100
+            assert not any(any(c.isnumeric() for c in word) for word in words)
+    assert not {"one", "two", "dos", "zwei", "deux", "два", "दो"} & frozenset().union(
+        *(stop_words(language, "plain") for language in LANGUAGES)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Dr. Rao paid 3.5 lakh. Why? See fig. 2.", ["Dr. Rao paid 3.5 lakh.", "Why?", "See fig. 2."]),
+        ("J. K. Rowling wrote it. It sold.", ["J. K. Rowling wrote it.", "It sold."]),
+        ("He said “Go.” Then he left!", ["He said “Go.”", "Then he left!"]),
+        ("В 2020 г. Москва росла. Это много, т.е. хорошо!", ["В 2020 г. Москва росла.", "Это много, т.е. хорошо!"]),
+        ("डॉ. राव आए। वे 3.5 किमी चले। क्यों?", ["डॉ. राव आए।", "वे 3.5 किमी चले।", "क्यों?"]),
+        ("東京です。大きい！", ["東京です。", "大きい！"]),
+        ("1. First\n2. Second\n\nEnd", ["1. First", "2. Second", "End"]),
+        ("wrapped\nline. Next", ["wrapped\nline.", "Next"]),
+        ("Wait... no", ["Wait...", "no"]),
+        ("  ", []),
+    ],
+)
+def test_sentences(text, parts):
+    assert sentences(text) == parts
+
+
+def test_long_runs_of_stops_are_read_in_one_pass():
+    assert sentences("." * 100_000 + "x") == ["." * 100_000 + "x"]
+
+
+def test_citations():
+    assert citations("a [1], b [2, 3][1] c [5-7] d [^9] e [2020] f [x] g [3–2]") == (1, 2, 3, 5, 6, 7, 9)
+    assert without_citations("a [1][2-3], [x]").split() == ["a", ",", "[x]"]
+    assert cited_sentences("One [1]. Two. [2] Three.[3,4] [5]") == [
+        ("One .", (1,)),
+        ("Two .", (2,)),
+        ("Three .", (3, 4, 5)),
+    ]
