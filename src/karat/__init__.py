@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from karat.core.errors import KaratError
     from karat.core.measure import list_measures, measure
     from karat.core.types import TestSet
+    from karat.experiment.load import load_results, load_testset
     from karat.experiment.report import Report
     from karat.experiment.score import score
-    from karat.files import load_results, load_testset
 
 __all__ = [
     "KaratError",
@@ -35,8 +35,8 @@ _HOME = {
     "Report": "experiment.report",
     "TestSet": "core.types",
     "list_measures": "core.measure",
-    "load_results": "files",
-    "load_testset": "files",
+    "load_results": "experiment.load",
+    "load_testset": "experiment.load",
     "measure": "core.measure",
     "score": "experiment.score",
 }
