@@ -7,16 +7,16 @@ within its time as within karat's, so that both compare the same thing; with its
 
 from __future__ import annotations
 
-import gc
 import random
 import re
 import string
 import time
 from collections import Counter
 from collections.abc import Callable
-from statistics import median
 
 import numpy as np
+
+from benchmarks._race import race
 
 PAIRS = 5_000
 ROUNDS = 7
@@ -117,18 +117,6 @@ class SquadTokens:
         return [t for t in text.lower().translate(self._gone).split() if t not in ("a", "an", "the")]
 
 
-def interleave(contenders: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Median seconds of each contender, taking turns."""
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
-    for _ in range(rounds):
-        for name, run in contenders.items():
-            gc.collect()
-            start = time.perf_counter()
-            run()
-            seconds[name].append(time.perf_counter() - start)
-    return {name: median(taken) for name, taken in seconds.items()}
-
-
 def first_call(measure: str, pairs: list[Pair]) -> float:
     """Seconds of a measure's first call in this process, its imports included."""
     start = time.perf_counter()
@@ -149,18 +137,18 @@ def check_equal(name: str, ours: list[float], theirs: list[float]) -> None:
 def main() -> None:
     pairs = make_pairs()
     tokens = sum(len(text.split()) for pair in pairs for text in pair)
-    print(f"{len(pairs):,} answer-reference pairs, {tokens:,} words, seed {SEED}; median of {ROUNDS} rounds in turns")
+    print(f"{len(pairs):,} answer-reference pairs, {tokens:,} words, seed {SEED}; medians of rounds in turns")
     cold = {measure: first_call(measure, pairs) for measure in ("TokenF1", "ROUGE-L")}
     rouge, rouge_own = rouge_score_with(SquadTokens()), rouge_score_with(None)
     check_equal("TokenF1", karat_scores("TokenF1", pairs), squad_script(pairs))
     check_equal("ROUGE-L", karat_scores("ROUGE-L", pairs), rouge(pairs))
-    f1 = interleave({"karat": lambda: karat_scores("TokenF1", pairs), "peer": lambda: squad_script(pairs)}, ROUNDS)
+    f1 = race({"karat": lambda: karat_scores("TokenF1", pairs), "peer": lambda: squad_script(pairs)}, rounds=ROUNDS)
     contenders: dict[str, Callable[[], object]] = {
         "karat": lambda: karat_scores("ROUGE-L", pairs),
         "peer": lambda: rouge(pairs),
         "own": lambda: rouge_own(pairs),
     }
-    lcs = interleave(contenders, 3)
+    lcs = race(contenders, rounds=3)
     print(f"{'measure':<10}{'peer':<28}{'karat s':>10}{'first s':>10}{'peer s':>10}{'ratio':>9}{'target':>9}  met")
     rows = (
         ("TokenF1", "SQuAD-style script", f1["karat"], f1["peer"], 5.0),

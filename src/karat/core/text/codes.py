@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 # Runs of this size keep the working arrays in the processor's cache.
-_CHUNK_BYTES = 1_500_000
+_CHUNK_BYTES = 500_000
 _CHUNK_TOKENS = 32_000
 _STEPS = 8
 # A key holds eight bytes of a token. Bytes from 0xF8 up never occur in UTF-8, so as the highest byte of a key they
