@@ -6,6 +6,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -66,7 +67,7 @@ class Run:
         offsets = np.concatenate(([0], np.cumsum(sizes)))
         try:
             scores = _flat(hits, offsets)
-        except (TypeError, ValueError, struct.error):
+        except (TypeError, ValueError, OverflowError, struct.error):
             raise _bad_score(name, hits) from None
         if not np.isfinite(scores).all():
             raise _bad_score(name, hits)
@@ -96,7 +97,7 @@ class Run:
             return self
         return Run(
             self.name, self.question_ids, self.offsets, self.docs, self.scores, order="score", fields=self.fields,
-            answers=self.answers, failed=self.failed, source=self.source,
+            answers=self.answers, failed=self.failed, source=self.source, texts=self.texts,
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -120,7 +121,7 @@ def _flat(hits: Mapping[str, Mapping[str, float]], offsets: NDArray[np.int64]) -
     if len(hits) and offsets[-1] / len(hits) < 40:
         return np.fromiter(chain.from_iterable(d.values() for d in hits.values()), np.float64, int(offsets[-1]))
     scores = np.empty(int(offsets[-1]))
-    buffer = memoryview(scores).cast("B") if len(scores) else memoryview(bytearray())
+    buffer = scores.view(np.uint8).data
     packers: dict[int, struct.Struct] = {}
     for begin, docs in zip((offsets[:-1] * 8).tolist(), hits.values(), strict=True):
         packer = packers.get(len(docs))
@@ -130,13 +131,27 @@ def _flat(hits: Mapping[str, Mapping[str, float]], offsets: NDArray[np.int64]) -
     return scores
 
 
+def _is_finite(score: object) -> bool:
+    try:
+        return isinstance(score, int | float | np.number) and not isinstance(score, bool) and isfinite(score)
+    except OverflowError:
+        return False
+
+
+def _shown(score: object) -> str:
+    try:
+        return repr(score)[:60]
+    except ValueError:
+        return "of thousands of digits"
+
+
 def _bad_score(name: str, hits: Mapping[str, Mapping[str, float]]) -> InputError:
     """The first score that is not a finite number, named."""
     for question, docs in hits.items():
         for doc, score in docs.items():
-            if isinstance(score, bool) or not isinstance(score, int | float | np.number) or not np.isfinite(score):
+            if not _is_finite(score):
                 return InputError(
-                    f"score {score!r} of question {question!r}, document {doc!r} is not a finite number",
+                    f"score {_shown(score)} of question {question!r}, document {doc!r} is not a finite number",
                     place=name,
                     remedy="Give every hit a number, or pass plain lists in ranked order.",
                 )

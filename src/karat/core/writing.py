@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from karat.core.errors import InputError
@@ -24,7 +24,8 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
         reason = problem.strerror or str(problem)
         raise InputError(f"cannot be written: {reason}", place=str(path), remedy="Choose another place.") from None
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:

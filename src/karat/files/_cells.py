@@ -112,7 +112,8 @@ def whole(value: Any, what: str = "grade") -> int:
                 number = None
     elif isinstance(value, int | float) and not isinstance(value, bool):
         number = value
-    if number is None or not math.isfinite(number) or int(number) != number:
+    fraction = isinstance(number, float) and not number.is_integer()
+    if number is None or fraction:
         raise CellError(f"{what} {shown(value)} is not a whole number", "Use 0, 1, 2, ...")
     if abs(number) >= GRADE_LIMIT:
         raise CellError(f"{what} {shown(value)} is out of range", f"Use a number below {GRADE_LIMIT}.")

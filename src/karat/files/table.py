@@ -5,6 +5,7 @@ Kept in columns from end to end, so that millions of rows cost little.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,32 +65,41 @@ def _read_testset(look: Look) -> tuple[TestSet, Taken]:
     return TestSet(qrels=table, name=look.stem), Taken(look.name, FORMAT.name, what)
 
 
-def _frame(look: Look) -> pl.DataFrame:
-    """The table with normalised column names; of a text file every cell is text."""
+def _frame(look: Look) -> tuple[pl.DataFrame, Sequence[int]]:
+    """The table with normalised column names, and the number of each row; of a text file every cell is text."""
     import polars as pl
 
-    if look.shape in ("parquet", "frame"):
-        frame = look.frame
-    elif look.shape in ("csv", "tsv"):
-        source = look.need_source()
-        separator = "\t" if look.shape == "tsv" else look.delimiter
-        data = b"".join(source.blocks())
-
-        def read() -> pl.DataFrame:
-            return pl.read_csv(data, separator=separator, infer_schema=False)
-
-        frame = _records.guarded(read, source, "cannot be read as a table")
-    else:
-        rows = [record for _, record in look.records()]
-        columns = {name: [record.get(name) for record in rows] for name in look.fields}
-        return pl.DataFrame({name: _series(values) for name, values in columns.items()})
+    frame = look.frame if look.shape in ("parquet", "frame") else _plain_text_table(look)
+    if frame is None:
+        numbered = list(look.records())
+        columns = {name: [record.get(name) for _, record in numbered] for name in look.fields}
+        return pl.DataFrame({n: _series(v) for n, v in columns.items()}), [row for row, _ in numbered]
     names: dict[str, str] = {}
     for column in frame.columns:
         name = next((field for c, field in look.columns.items() if field_name(c) == field_name(column)), None)
         name = name or field_name(column)
         if name not in names.values():
             names[column] = name
-    return frame.select(list(names)).rename(names)
+    first = 2 if look.source is not None and not look.source.is_parquet else 1
+    return frame.select(list(names)).rename(names), range(first, first + frame.height)
+
+
+def _plain_text_table(look: Look) -> pl.DataFrame | None:
+    """A CSV or TSV file read at once; None where quotation marks or blank lines ask for a closer look."""
+    import polars as pl
+
+    if look.shape not in ("csv", "tsv"):
+        return None
+    source = look.need_source()
+    data = b"".join(source.blocks()).lstrip(b"\r\n").replace(b"\r\n", b"\n")
+    if b'"' in data or b"\n\n" in data or source.head[:1] in b"\r\n":
+        return None
+    separator = "\t" if look.shape == "tsv" else look.delimiter
+
+    def read() -> pl.DataFrame:
+        return pl.read_csv(data, separator=separator, infer_schema=False, quote_char=None)
+
+    return _records.guarded(read, source, "cannot be read as a table")
 
 
 def _series(values: list[Any]) -> pl.Series:
@@ -120,43 +130,50 @@ def id_column(column: pl.Series) -> pl.Series:
         return pl.select(pl.when(finite).then(made).otherwise(None)).to_series()
     if column.dtype.is_integer():
         return column.cast(pl.String)
+    if column.dtype.is_nested() or column.dtype == pl.Binary:
+        raise CellError(f"the column {column.name!r} holds {column.dtype} where ids are meant", "Give one id a row.")
     text = column.cast(pl.String).str.strip_chars()
     return text.set(text == "", None)
 
 
-def _first_row(look: Look, mask: pl.Series) -> tuple[int, int]:
-    """Index and number, in the input, of the first row where the mask holds."""
-    index = int(mask.arg_max() or 0)
-    return index, index + (2 if look.shape in ("csv", "tsv") else 1)
+def _first(mask: pl.Series) -> int:
+    """Index of the first row where the mask holds."""
+    return int(mask.arg_max() or 0)
 
 
-def _numbers(look: Look, column: pl.Series, name: str) -> pl.Series:
+def _numbers(look: Look, column: pl.Series, name: str, rows: Sequence[int]) -> pl.Series:
     import polars as pl
 
     if column.dtype == pl.Object:
         column = pl.Series(column.name, [None if v is None else str(v) for v in column.to_list()], dtype=pl.String)
+    if column.dtype.is_nested() or not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Null)):
+        raise look.error(f"{column.dtype} stands where numbers are meant", field=name, remedy="Give numbers.")
     numbers = column.str.strip_chars() if column.dtype == pl.String else column
     numbers = numbers.cast(pl.Float64, strict=False)
     bad = numbers.is_null() | ~numbers.is_finite().fill_null(False)
     if bad.any():
-        index, row = _first_row(look, bad)
+        index = _first(bad)
         value = column[index]
         problem = (
             f"no {name}"
             if _cells.is_missing(value) and value is None
             else f"{name} {shown(value)} is not a finite number"
         )
-        raise look.error(problem, row=row, field=name, remedy="Give every hit a number.")
+        raise look.error(problem, row=rows[index], field=name, remedy="Give every hit a number.")
     return numbers
 
 
 def _read_results(look: Look) -> tuple[list[Run], Taken]:
-    import polars as pl
-
     try:
-        frame = _frame(look)
+        return _read_columns(look)
     except CellError as error:
         raise look.error(error.problem, remedy=error.remedy) from None
+
+
+def _read_columns(look: Look) -> tuple[list[Run], Taken]:
+    import polars as pl
+
+    frame, rows = _frame(look)
     names = Names(TABLE, frame.columns)
     columns: dict[str, pl.Series] = {}
     notes: list[str] = []
@@ -164,15 +181,15 @@ def _read_results(look: Look) -> tuple[list[Run], Taken]:
         name = names.of[field][0]
         ids = id_column(frame[name])
         if ids.null_count():
-            row = _first_row(look, ids.is_null())[1]
+            row = rows[_first(ids.is_null())]
             raise look.error(f"no {field}", row=row, field=name, remedy="Fill in the cell, or remove the row.")
         columns[field] = ids
     if look.shape in ("csv", "tsv") and columns["question"].str.contains(r"^\d+\.0$").all():
         columns["question"] = columns["question"].str.strip_suffix(".0")
     if names.of["score"]:
-        columns["score"] = _numbers(look, frame[names.of["score"][0]], names.of["score"][0])
+        columns["score"] = _numbers(look, frame[names.of["score"][0]], names.of["score"][0], rows)
     elif names.of["rank"]:
-        columns["score"] = -_numbers(look, frame[names.of["rank"][0]], names.of["rank"][0])
+        columns["score"] = -_numbers(look, frame[names.of["rank"][0]], names.of["rank"][0], rows)
         notes.append("no scores: hits are ordered by their rank")
     else:
         notes.append("neither scores nor ranks: hits are taken in the order of the rows")
@@ -180,23 +197,25 @@ def _read_results(look: Look) -> tuple[list[Run], Taken]:
         if names.of[field]:
             columns[field] = id_column(frame[names.of[field][0]]) if field != "text" else frame[names.of[field][0]]
     table = pl.DataFrame(columns)
-    _refuse_repeats(look, table)
+    if not table.height:
+        raise look.error("no hits", remedy="Give at least one row.")
+    _refuse_repeats(look, table, rows)
     systems = table.partition_by("system", maintain_order=True) if "system" in columns else [table]
     runs = [_run(part, look) for part in systems]
     return runs, Taken(look.name, FORMAT.name, described(runs), tuple(notes))
 
 
-def _refuse_repeats(look: Look, table: pl.DataFrame) -> None:
+def _refuse_repeats(look: Look, table: pl.DataFrame, rows: Sequence[int]) -> None:
     import polars as pl
 
     keys = [name for name in ("system", "question", "doc") if name in table.columns]
     if table.select(keys).n_unique() == table.height:
         return
     first = table.select(pl.struct(keys).is_first_distinct()).to_series()
-    index, row = _first_row(look, ~first)
+    index = _first(~first)
     raise look.error(
         f"document {shown(table['doc'][index])} stands twice for question {shown(table['question'][index])}",
-        row=row,
+        row=rows[index],
         remedy="Keep one row for each question and document.",
     )
 
