@@ -110,6 +110,15 @@ TABLE: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Columns of a table with one row a hit, or one row a judgement."""
 
+FLAT_GOLD: dict[str, tuple[str, ...]] = {
+    "gold_doc": ("doc", "doc_id", "docid", "document"),
+    "gold_page": ("page_number", "page"),
+    "gold_url": ("url",),
+    "gold_chunk": ("chunk", "chunk_id"),
+    "gold_quote": ("quote",),
+}
+"""Columns that name the gold of a question when no other field does."""
+
 GOLD_FIELDS = ("gold", "gold_id", "gold_chunk", "gold_url", "gold_doc", "gold_page", "gold_quote")
 RETRIEVED_FIELDS = (
     "retrieved", "passages", "retrieved_id", "retrieved_doc", "retrieved_chunk", "retrieved_page", "retrieved_url",

@@ -200,6 +200,15 @@ def _literal_items(text: str) -> list[Any] | None:
     return items if all(between) or not any(commas) else None
 
 
+def page_items(value: Any) -> list[Any]:
+    """The pages of a list-valued cell; "34, 35" are two."""
+    items = as_list(value) or []
+    if len(items) == 1 and isinstance(items[0], str):
+        parts = [part.strip() for part in items[0].replace(";", ",").split(",")]
+        return parts if all(part.isdecimal() for part in parts) else items
+    return items
+
+
 def one_of(value: Any, convert: Callable[[Any], str]) -> list[str] | None:
     """A list-valued cell with each item converted; None where nothing is given."""
     items = as_list(value)

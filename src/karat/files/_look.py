@@ -176,6 +176,8 @@ class Look:
         if shape == "json object" and isinstance(self.document, dict):
             found = _records.wrapped(self.document)
             listed = found[1] if found else _records.from_columns(self.document)
+            if listed is None and not _looks_keyed(self.document):
+                listed = [self.document]
             if listed is not None:
                 return _records.from_items(listed, source)
         return iter(())

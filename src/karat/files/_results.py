@@ -111,12 +111,9 @@ class Reader:
 
     def _column(self, record: Record, unit: str) -> list[Any] | None:
         _, value = self.value(record, f"retrieved_{unit}")
-        items = _cells.as_list(value)
-        if items is None:
-            return None
-        if unit == "page":
-            return items
-        return [_cells.id_text(item) for item in items]
+        if value is not None and unit == "page":
+            return _cells.page_items(value)
+        return _cells.one_of(value, _cells.id_text)
 
     def _add_pages(self, hits: list[dict[str, Any]]) -> None:
         """A page that is not given ("N/A") keeps its slot and matches nothing."""

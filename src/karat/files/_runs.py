@@ -11,6 +11,8 @@ from karat.core.run import HIT_FIELDS, Run
 from karat.core.types import Answer
 from karat.files._units import hit_id
 
+_KEPT = frozenset(HIT_FIELDS)
+
 
 class Building:
     """Collects the rows of one system; `done` makes the Run."""
@@ -39,11 +41,13 @@ class Building:
             if last is not None and score is not None and score > last:
                 self.falls = False
             last = score
-            for field in HIT_FIELDS:
-                if field in hit:
+            if len(hit) == 1 and "id" in hit:
+                continue
+            for field, value in hit.items():
+                if field in _KEPT:
                     column = self.fields.setdefault(field, [])
                     column.extend([None] * (place - len(column)))
-                    column.append(hit[field])
+                    column.append(value)
 
     def done(self, name: str, source: str) -> Run:
         """The run."""

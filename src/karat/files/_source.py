@@ -254,11 +254,22 @@ class Source:
             whole.write(piece)
         return whole.getvalue()
 
+    def whole_lines(self) -> bytes:
+        """All lines at once, each within LINE_LIMIT and together within TEXT_LIMIT."""
+        blocks: list[bytes] = []
+        size = 0
+        for block in self.blocks():
+            size += len(block)
+            if size > TEXT_LIMIT:
+                raise self._too_large()
+            blocks.append(block)
+        return b"".join(blocks)
+
     def _too_large(self) -> InputError:
         limit = f"{TEXT_LIMIT / (1 << 30):g} GB"
         return self.error(
             f"is larger than {limit}, the most that is read as one document",
-            remedy="Write it as JSONL, one record a line.",
+            remedy="Split it, or write JSON as JSONL, one record a line.",
         )
 
     @cached_property

@@ -9,7 +9,7 @@ from karat.core.errors import InputError
 from karat.core.evaluation import Taken
 from karat.core.types import Gold, Question, TestSet
 from karat.files import _cells
-from karat.files._aliases import GOLD_FIELDS, NO_TAG, RESULTS, TAG_NAME, TESTSET, Names
+from karat.files._aliases import FLAT_GOLD, GOLD_FIELDS, NO_TAG, RESULTS, TAG_NAME, TESTSET, Names
 from karat.files._cells import CellError, Record, shown
 from karat.files._look import Look
 from karat.files._signs import lists_hits
@@ -25,6 +25,7 @@ class Reader:
     def __init__(self, look: Look, *, pages_in: Iterable[str] = (), number_from: int | None = None) -> None:
         self.look = look
         self.names = Names(TESTSET, look.fields)
+        self.flat = self._take_flat_gold() if not self.names.has(*GOLD_FIELDS) else []
         self.by_system = Names(RESULTS, look.fields).has("system")  # rows of several systems repeat the questions
         others = tuple(alias for alias in self.names.of["answers"] if alias != "answer")
         self.drops_answer = "answer" in self.names.of["answers"] and bool(others or lists_hits(look))
@@ -37,6 +38,12 @@ class Reader:
         self.has_ids = self.names.has("id")
         self.missing_pages = 0
         self.at: str | None = None  # the field being read, for errors
+
+    def _take_flat_gold(self) -> list[str]:
+        """Without a gold field, columns such as doc and page are the gold; the names taken so."""
+        for field, aliases in FLAT_GOLD.items():
+            self.names.of[field] = tuple(alias for alias in aliases if alias in self.look.fields)
+        return [alias for field in FLAT_GOLD for alias in self.names.of[field]]
 
     def value(self, record: Record, field: str) -> tuple[str, Any]:
         """The first alias of a field that the record fills, and its value; ("", None) when none does."""
@@ -117,10 +124,7 @@ class Reader:
     def _items(self, unit: str, value: Any) -> list[str]:
         if unit != "page":
             return _cells.one_of(value, _cells.id_text) or []
-        items = _cells.as_list(value) or []
-        if len(items) == 1 and isinstance(items[0], str):
-            parts = [part.strip() for part in items[0].replace(";", ",").split(",")]
-            items = parts if all(part.isdecimal() for part in parts) else items
+        items = _cells.page_items(value)
         pages = [page for item in items if (page := _cells.page_text(item)) is not None]
         self.missing_pages += len(items) - len(pages)
         return pages
@@ -246,6 +250,8 @@ def _refuse_bare(look: Look, questions: list[Question], bare: list[tuple[int, Re
 
 def _notes(reader: Reader, questions: list[Question]) -> list[str]:
     notes = reader.pages.notes()
+    if reader.flat:
+        notes.append(f"the gold is in {', '.join(reader.flat)}")
     if not reader.has_ids:
         if reader.number_from is not None:
             notes.append(f"no ids: questions are numbered from {reader.number_from} in the order of the file")

@@ -26,7 +26,7 @@ def _holds_pages(look: Look) -> bool:
     """Whether every relevant_docs of the first records is a page number."""
     for record in look.sample:
         try:
-            pages = _cells.as_list(record.get("relevant_docs")) or []
+            pages = _cells.page_items(record.get("relevant_docs"))
         except _cells.CellError:
             return False
         if not all(isinstance(page, str | int | float) and str(page).strip().isdecimal() for page in pages):

@@ -91,7 +91,7 @@ def _plain_text_table(look: Look) -> pl.DataFrame | None:
     if look.shape not in ("csv", "tsv"):
         return None
     source = look.need_source()
-    data = b"".join(source.blocks()).lstrip(b"\r\n").replace(b"\r\n", b"\n")
+    data = source.whole_lines().lstrip(b"\r\n").replace(b"\r\n", b"\n")
     if b'"' in data or b"\n\n" in data or source.head[:1] in b"\r\n":
         return None
     separator = "\t" if look.shape == "tsv" else look.delimiter

@@ -46,7 +46,7 @@ def _columns(source: Source) -> pl.DataFrame | None:
     first = source.first_line
     separator = "\t" if "\t" in first else " "
     schema = {"question": pl.String, "iteration": pl.String, "doc": pl.String, "grade": pl.Int64}
-    data = b"".join(source.blocks())
+    data = source.whole_lines()
     try:
         frame = pl.read_csv(data, has_header=False, separator=separator, schema=schema, quote_char=None)
     except (pl.exceptions.PolarsError, UnicodeDecodeError):

@@ -137,7 +137,7 @@ def test_large_document_is_refused_before_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(_source, "TEXT_LIMIT", 100)
     path = tmp_path / "a.json"
     path.write_bytes(b"[" + b" " * 200 + b"]")
-    with pytest.raises(InputError, match=r"the most that is read as one document\. Write it as JSONL"):
+    with pytest.raises(InputError, match=r"the most that is read as one document\. Split it"):
         Source(path).text()
     path.write_bytes(gzip.compress(b"[" + b" " * 200 + b"]"))
     with pytest.raises(InputError, match="the most that is read as one document"):

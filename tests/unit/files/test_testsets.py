@@ -67,6 +67,17 @@ def test_healthcare_pages_and_numbers_from_zero(put):
     assert "relevant_docs are page numbers" in taken.notes
 
 
+def test_pages_separated_by_commas(put):
+    testset, taken = read_testset(put("q.csv", 'query,relevant_docs\na?,"34, 35"\nb?,7\n'))
+    assert [q.gold for q in testset] == [(Gold(page="34"), Gold(page="35")), (Gold(page="7"),)]
+    assert taken.format == "healthcare"
+
+
+def test_one_record_over_several_lines(put):
+    testset, _ = read_testset(put("q.json", '{\n"id": 1,\n"gold": ["d"]\n}\n'))
+    assert [(q.id, q.gold) for q in testset] == [("1", (Gold(id="d"),))]
+
+
 def test_relevant_docs_that_are_no_pages_are_documents(put):
     testset, taken = read_testset(put("q.json", [{"query": "a?", "relevant_docs": ["intro.pdf"]}]))
     assert testset.questions[0].gold == (Gold(doc="intro.pdf"),)
@@ -207,6 +218,13 @@ def test_columns_of_a_table(put):
     testset, _ = read_testset(path)
     assert testset.questions[0].gold == (Gold(doc="h.pdf", page="34"), Gold(doc="h.pdf", page="35"))
     assert testset.questions[1].gold == (Gold(doc="g.pdf", page="7"),)
+
+
+def test_flat_gold_columns(put):
+    testset, taken = read_testset(put("qa.csv", "id,question,doc,page\n1,a?,h.pdf,34\n2,b?,g.pdf,7\n"))
+    assert [q.gold for q in testset] == [(Gold(doc="h.pdf", page="34"),), (Gold(doc="g.pdf", page="7"),)]
+    assert taken.notes == ("the gold is in doc, page",)
+    assert "line 3: no gold" in refused(put("qb.csv", "id,question,doc,page\n1,a?,h.pdf,34\n2,b?,,\n"))
 
 
 def test_parquet_and_float_ids(tmp_path):

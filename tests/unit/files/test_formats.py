@@ -1,0 +1,57 @@
+import re
+from pathlib import Path
+
+import pytest
+
+import karat.files
+from karat.core.errors import UsageError
+from karat.files import formats
+from karat.files._format import Format
+from karat.files._look import Look
+
+MODULES = sorted(p.stem for p in Path(karat.files.__file__).parent.glob("*.py") if not p.stem.startswith("_"))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_file_name_is_registered_name(module):
+    entry = formats().get(module)
+    assert entry.name == module
+    assert entry.kinds
+    assert "\\n" not in entry.about
+
+
+def test_names_are_found_in_any_spelling():
+    assert formats().get("Hybrid-RAG").name == "hybrid_rag"
+    with pytest.raises(UsageError, match="unknown format 'liverg'"):
+        formats().get("liverg")
+
+
+def test_the_example_of_the_guide_works(tmp_path):
+    guide = Path(__file__).parents[3] / "docs" / "adding-a-format.md"
+    code = re.search(r"```python\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+    assert code is not None
+    names: dict[str, object] = {}
+    exec(code[1], names)
+    entry = names["FORMAT"]
+    assert isinstance(entry, Format)
+    path = tmp_path / "a.txt"
+    path.write_text("#myrun\nq1\td1,d2\nq2\td3\n")
+    look = Look(path)
+    fit = entry.sniff(look, "results")
+    assert fit is not None
+    assert fit.confidence == 0.95
+    assert entry.sniff(look, "testset") is None
+    assert entry.read_results is not None
+    (run,), taken = entry.read_results(look)
+    assert (run.question_ids, run.doc_list, taken.what) == (
+        ["q1", "q2"],
+        ["d1", "d2", "d3"],
+        "a: 3 hits for 2 questions",
+    )
+
+
+def test_names_are_complete():
+    for name in karat.files.__all__:
+        assert callable(getattr(karat.files, name))
+    with pytest.raises(AttributeError):
+        karat.files.nothing  # noqa: B018
