@@ -35,7 +35,7 @@ def test_rouge_equals_rouge_score(rows, norm):
     for name, kind in KINDS.items():
         found = parse(f"{name}(norm={norm})").of(answered)
         for i, (_, reference) in enumerate(rows):
-            if len(tokenise(reference, norm)) < (2 if name == "ROUGE-2" else 1):
+            if not tokenise(reference, norm):
                 assert i in found.undefined
                 assert np.isnan(found.values[i])
             else:

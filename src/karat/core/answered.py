@@ -13,8 +13,8 @@ T = TypeVar("T")
 class Answered:
     """One entry per pair (system x question), numbered system-major.
 
-    `answers` None: the system gave none. `contexts` None: none are known. `memo` and
-    `made` let measures share tokens and what they make of them; both live and die with this object.
+    `answers` None: the system gave none. `contexts` None: none are known. `made` lets measures share what they make
+    of the texts; it lives and dies with this object.
     """
 
     systems: tuple[str, ...]
@@ -24,7 +24,6 @@ class Answered:
     references: Sequence[tuple[str, ...]]
     contexts: Sequence[tuple[str, ...] | None]
     answerable: Sequence[bool]
-    memo: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
     made: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -32,14 +31,6 @@ class Answered:
         if key not in self.made:
             self.made[key] = make()
         found: T = self.made[key]
-        return found
-
-    def tokens(self, text: str, tokenise: Callable[[str], Sequence[str]], name: str) -> tuple[str, ...]:
-        """Tokens of a text, computed once per text and tokeniser name."""
-        key = (name, text)
-        found = self.memo.get(key)
-        if found is None:
-            found = self.memo[key] = tuple(tokenise(text))
         return found
 
     def __len__(self) -> int:

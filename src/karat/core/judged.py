@@ -83,12 +83,14 @@ class Judged:
         return replace(self, rank=ordinal - before, slots=slots, distinct=distinct, tokens=None, tokens_missing=missing)
 
     def perfect(self) -> Judged:
-        """The best list any system could give: every gold unit in a slot of its own, best grades first."""
-        question, unit = self.gold_question, np.lexsort((-self.gold_grade, self.gold_question))
+        """The best list any system could give: every relevant unit in a slot of its own, best grades first."""
+        best_first = np.lexsort((-self.gold_grade, self.gold_question))
+        unit = best_first[self.gold_grade[best_first] >= self.rel]
+        question = self.gold_question[unit]
         held = np.bincount(question, minlength=len(self.questions))
         return Judged(
             ("perfect",), self.questions, question, _places(question), unit, np.ones(len(unit), bool),
-            question, self.gold_grade, held, held, rel=self.rel, collection=self.collection,
+            self.gold_question, self.gold_grade, held, held, rel=self.rel, collection=self.collection,
         )  # fmt: skip
 
     def within_tokens(self, budget: int) -> Ints:

@@ -5,7 +5,7 @@ Code points order text as UTF-8 bytes do, so Python's comparison of strings is t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Ties = Literal["float32", "double"]
 
 
-def comparable(scores: NDArray[np.float64], ties: Ties) -> NDArray[np.float32] | NDArray[np.float64]:
+def comparable(scores: NDArray[np.float64], ties: Ties) -> NDArray[np.floating[Any]]:
     """Scores at the precision at which they are compared; beyond float32's range they tie at infinity, as in C."""
     if ties == "double":
         return scores

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,14 +14,15 @@ if TYPE_CHECKING:
 
     from karat.core.judged import Ints
 
-_FEW = 8  # hits a question up to which counting passes beat sorting
+_FEW = 8  # hits of a list up to which counting what is better beats sorting it
+_BLOCK = 1 << 17
 
 
 def ranks_of(
-    scores: NDArray[np.float32] | NDArray[np.float64],
+    scores: NDArray[np.floating[Any]],
     offsets: Ints,
     row: Ints,
-    score: NDArray[np.float32] | NDArray[np.float64],
+    score: NDArray[np.floating[Any]],
     doc: Callable[[int], str],
     tied_docs: Callable[[int, float], Sequence[str]],
 ) -> Ints:
@@ -41,10 +43,10 @@ def ranks_of(
 
 
 def _count(
-    scores: NDArray[np.float32] | NDArray[np.float64],
+    scores: NDArray[np.floating[Any]],
     offsets: Ints,
     row: Ints,
-    score: NDArray[np.float32] | NDArray[np.float64],
+    score: NDArray[np.floating[Any]],
 ) -> tuple[Ints, Ints]:
     """For each hit, how many scores of its list are greater, and how many equal."""
     better = np.zeros(len(row), np.int64)
@@ -53,31 +55,33 @@ def _count(
         return better, equal
     first = np.flatnonzero(np.concatenate(([True], row[1:] != row[:-1])))
     held = np.diff(np.append(first, len(row)))
-    if held.max() > _FEW and len(scores) * int(held.max()) > 4_000_000:
-        for place, count in zip(first.tolist(), held.tolist(), strict=True):
-            these = slice(place, place + count)
-            ordered = np.sort(scores[offsets[row[place]] : offsets[row[place] + 1]])
-            upto = np.searchsorted(ordered, score[these], side="right")
-            better[these] = len(ordered) - upto
-            tied = (ordered[1:] == ordered[:-1]).any()
-            equal[these] = upto - np.searchsorted(ordered, score[these], side="left") if tied else 1
-        return better, equal
-    lists = row[first]
-    begin, end = offsets[lists], offsets[lists + 1]
-    if (begin[1:] == end[:-1]).all():
-        flat = scores[begin[0] : end[-1]]
-    else:
-        flat = scores[_rows(begin, end)]
-    sizes = end - begin
-    starts = np.cumsum(sizes) - sizes
-    for j in range(int(held.max())):
-        here = first[held > j] + j
-        bar = np.full(len(lists), np.inf, scores.dtype)
-        bar[held > j] = score[here]
-        bars = np.repeat(bar, sizes)
-        better[here] = np.add.reduceat(flat > bars, starts, dtype=np.int64)[held > j]
-        equal[here] = np.add.reduceat(flat == bars, starts, dtype=np.int64)[held > j]
+    many = held > _FEW
+    for place, count in zip(first[many].tolist(), held[many].tolist(), strict=True):
+        these = slice(place, place + count)
+        ordered = np.sort(scores[offsets[row[place]] : offsets[row[place] + 1]])
+        upto = np.searchsorted(ordered, score[these], side="right")
+        better[these] = len(ordered) - upto
+        tied = (ordered[1:] == ordered[:-1]).any()
+        equal[these] = upto - np.searchsorted(ordered, score[these], side="left") if tied else 1
+    for j in range(int(held[~many].max(initial=0))):
+        here = first[~many & (held > j)] + j
+        for part in _parts(offsets, row[here]):
+            lists, bars = row[here[part]], score[here[part]]
+            begin, end = offsets[lists], offsets[lists + 1]
+            sizes = end - begin
+            flat = scores[begin[0] : end[-1]] if (begin[1:] == end[:-1]).all() else scores[_rows(begin, end)]
+            starts, against = np.cumsum(sizes) - sizes, np.repeat(bars, sizes)
+            better[here[part]] = np.add.reduceat(flat > against, starts, dtype=np.int32)
+            equal[here[part]] = np.add.reduceat(flat == against, starts, dtype=np.int32)
     return better, equal
+
+
+def _parts(offsets: Ints, lists: Ints) -> list[slice]:
+    """The lists in groups of about _BLOCK scores, which stay in the processor's cache."""
+    seen = np.cumsum(offsets[lists + 1] - offsets[lists])
+    cuts = np.searchsorted(seen, np.arange(_BLOCK, int(seen[-1]), _BLOCK)) + 1
+    edges = sorted({0, len(lists), *np.minimum(cuts, len(lists)).tolist()})
+    return [slice(a, b) for a, b in pairwise(edges)]
 
 
 def _rows(begin: Ints, end: Ints) -> Ints:

@@ -62,7 +62,8 @@ class Compared:
 def overlap(compared: Compared, bag: Bag = "multiset") -> Floats:
     """F1 of the tokens both sides share: 2 * shared / (tokens of the answer + tokens of the other)."""
     common, ours, theirs = shared(compared.answers, compared.others, compared.size, distinct=bag == "set")
-    return 2.0 * common / (ours + theirs)
+    f1: Floats = 2.0 * common / np.maximum(ours + theirs, 1)
+    return f1
 
 
 def compared(answered: Answered, norm: Norm, stopwords: Stopwords = "keep", to: To = "references") -> Compared:

@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 def rouge_2(answered: Answered, *, norm: Norm = "squad") -> Outcome:
     """F1 of the word pairs that the answer shares with a reference, the best of several.
 
-    Equals rouge-score given the same tokens, but for references of one word: they hold no pair, so that even a perfect
-    answer could only score 0. rouge-score prints that 0; here the score is undefined.
+    Equals rouge-score given the same tokens. A reference of one word holds no pair, so that even a perfect answer
+    scores 0: take ROUGE-L or TokenF1 where references are that short.
     """
     beside = compared(answered, norm)
-    beside = beside.only(beside.others.sizes > 1, "the reference answer has a single word, so no pair of words")
     size = beside.size
     pairs = replace(beside, answers=beside.answers.bigrams(size), others=beside.others.bigrams(size), size=size**2)
     return pairs.best(overlap(pairs))
