@@ -33,8 +33,9 @@ def facts_of(
         width = len(testset)
         for s, run in enumerate(runs):
             if run.has_answers:
-                given = answered.answers[s * width : (s + 1) * width]
-                empty[run.name] = (sum(1 for a in given if not (a or "").strip()), width)
+                given = zip(testset.ids, answered.answers[s * width : (s + 1) * width], strict=True)
+                asked_for = [a for qid, a in given if qid not in run.failed]
+                empty[run.name] = (sum(1 for a in asked_for if not (a or "").strip()), len(asked_for))
     gold = next((g.label for q in testset.questions for g in q.gold), None) if not testset.is_plain else None
     return Facts(
         dialect=dialect,

@@ -84,14 +84,28 @@ def score(
     questions, taken = as_testset(testset, columns=choices.columns)
     say("reading the results")
     runs, taken_too = as_runs(results, columns=choices.columns)
+    inputs = _mapped((taken, *taken_too), choices.columns)
     runs, notes = brought_together(questions, runs, choices)
-    notes += check_printed(questions, runs, (taken, *taken_too))
-    evaluation = evaluate(questions, runs, choices, say, (taken, *taken_too), notes)
+    notes += check_printed(questions, runs, inputs)
+    evaluation = evaluate(questions, runs, choices, say, inputs, notes)
     return Report(evaluation, runs)
 
 
 def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
     return () if value is None else (value,) if isinstance(value, str) else tuple(value)
+
+
+def _mapped(taken: Sequence[Taken], columns: Mapping[str, str]) -> tuple[Taken, ...]:
+    """Inputs without the notes on mapped columns that another input has; a column that none has is refused."""
+    from dataclasses import replace
+
+    for column, field_ in columns.items():
+        about = f"--map {column}={field_}: "
+        lacking = [t for t in taken if any(note.startswith(about) for note in t.notes)]
+        if len(lacking) == len(taken):
+            raise UsageError(next(note for note in lacking[0].notes if note.startswith(about)))
+        taken = [replace(t, notes=tuple(n for n in t.notes if not n.startswith(about))) for t in taken]
+    return tuple(taken)
 
 
 def check(choices: Choices) -> None:
