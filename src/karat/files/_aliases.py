@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import Any
 
 from karat.core.errors import UsageError, did_you_mean
+from karat.files._cells import is_missing
 
 ID = ("qid", "question_id", "query_id", "queryid", "questionid", "id", "_id")
 QUESTION = ("question", "query", "user_input", "question_text", "query_text", "text", "prompt")
@@ -179,6 +181,13 @@ class Names:
     def has(self, *fields: str) -> bool:
         """Whether the file holds any of these."""
         return any(self.of[field] for field in fields)
+
+    def first(self, record: Mapping[str, Any], field: str) -> tuple[str, Any]:
+        """The first alias of a field that a record fills, and its value; ("", None) when none does."""
+        for alias in self.of[field]:
+            if not is_missing(record.get(alias)):
+                return alias, record[alias]
+        return "", None
 
     def nearest(self, fields: Iterable[str]) -> str:
         """A sentence on an unknown field that resembles an alias of these fields, or nothing."""

@@ -213,3 +213,12 @@ def one_of(value: Any, convert: Callable[[Any], str]) -> list[str] | None:
     """A list-valued cell with each item converted; None where nothing is given."""
     items = as_list(value)
     return None if items is None else [convert(item) for item in items]
+
+
+def is_number(text: str) -> bool:
+    """Whether a text reads as a number, infinities and NaN included."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

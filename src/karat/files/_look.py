@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from karat.core.errors import InputError, did_you_mean
 from karat.files import _records
 from karat.files._aliases import checked_map, field_name
-from karat.files._cells import Record
+from karat.files._cells import Record, is_number
 from karat.files._source import Source
 
 if TYPE_CHECKING:
@@ -291,13 +291,5 @@ def _text_shape(source: Source) -> Shape:
 def _is_trec(cells: list[str]) -> bool:
     """Whether a line may be of qrels (four values, a number last) or of a run (six, a number fifth)."""
     if len(cells) == 4:
-        return _is_number(cells[3])
-    return len(cells) == 6 and _is_number(cells[4]) and (cells[1].upper() == "Q0" or _is_number(cells[3]))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        return is_number(cells[3])
+    return len(cells) == 6 and is_number(cells[4]) and (cells[1].upper() == "Q0" or is_number(cells[3]))

@@ -43,11 +43,9 @@ class Reader:
 
     def value(self, record: Record, field: str) -> tuple[str, Any]:
         """The first alias of a field that the record fills, and its value."""
-        for alias in self.names.of[field]:
-            if not _cells.is_missing(record.get(alias)):
-                self.at = alias
-                return alias, record[alias]
-        return "", None
+        alias, value = self.names.first(record, field)
+        self.at = alias or self.at
+        return alias, value
 
     def text_of(self, record: Record, field: str) -> str | None:
         _, value = self.value(record, field)

@@ -46,12 +46,10 @@ class Reader:
         return [alias for field in FLAT_GOLD for alias in self.names.of[field]]
 
     def value(self, record: Record, field: str) -> tuple[str, Any]:
-        """The first alias of a field that the record fills, and its value; ("", None) when none does."""
-        for alias in self.names.of[field]:
-            if not _cells.is_missing(record.get(alias)):
-                self.at = alias
-                return alias, record[alias]
-        return "", None
+        """The first alias of a field that the record fills, and its value."""
+        alias, value = self.names.first(record, field)
+        self.at = alias or self.at
+        return alias, value
 
     def question(self, record: Record, row: int) -> Question:
         """One record as a question."""

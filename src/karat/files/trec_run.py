@@ -14,6 +14,7 @@ from karat.core.errors import UsageError
 from karat.core.evaluation import Taken
 from karat.core.order import ranking
 from karat.core.run import Run
+from karat.files._cells import is_number
 from karat.files._format import Fit, Format
 from karat.files._write import written
 
@@ -37,19 +38,11 @@ def _sniff(look: Look, kind: Kind) -> Fit | None:
     whole = lines[:-1] if len(lines) > 1 else lines
     if not whole or any(len(line) not in (5, 6) for line in whole):
         return None
-    if all(len(line) == 6 and line[3].lstrip("-").isdigit() and _is_number(line[4]) for line in whole):
+    if all(len(line) == 6 and line[3].lstrip("-").isdigit() and is_number(line[4]) for line in whole):
         return Fit(0.95, "six fields a line, the fourth a rank and the fifth a score")
     if sum(len(line) == 6 and line[1].upper() == "Q0" for line in whole) * 2 > len(whole):
         return Fit(0.8, "six fields a line with Q0")
     return None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def read(source: Source, name: str | None = None) -> Run:
@@ -160,7 +153,7 @@ def _explain(block: bytes, source: Source, before: int) -> Exception:
                 row=number,
                 remedy="Ids may not hold blanks: replace them, or give the results as JSONL.",
             )
-        if not _is_number(fields[4]) or not math.isfinite(float(fields[4])):
+        if not is_number(fields[4]) or not math.isfinite(float(fields[4])):
             return source.error(
                 f"the score {fields[4]!r} is not a finite number", row=number, field="score",
                 remedy="Give every hit a number.",
