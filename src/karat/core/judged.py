@@ -184,19 +184,24 @@ class Judged:
         keep = self.gold_grade >= self.rel
         return _best_first(self.gold_question[keep], self.gold_grade[keep])
 
-    @cached_property
-    def ideal_by_pair(self) -> tuple[Ints, Ints, Ints]:
-        """Pair, gain and place in ideal order: one entry per crediting slot and one per unit never credited."""
+    def ideal_by_pair(self, k: Cut = None) -> tuple[Ints, Ints, Ints]:
+        """Pair, gain and place in ideal order: one entry per slot of the top k that newly credits, one per other unit.
+
+        Repeats never enter the ideal, whatever way they are counted.
+        """
+        once = self if self.repeats != "count" else replace(self, repeats="once", views={})
         keep = np.flatnonzero(self.gold_grade >= self.rel)
         systems = np.arange(len(self.systems))[:, None]
         pair = (systems * len(self.questions) + self.gold_question[keep]).ravel()
         gain = np.tile(self.gold_grade[keep], len(self.systems))
-        if not self.one_unit_a_slot:
+        if not once.one_unit_a_slot:
+            hits, entries = once.hits, once.credited & self.within(self.pair, self.rank, k)
+            top = self.within(hits.pair, hits.rank, k)
             credited = np.zeros((len(self.systems), len(self.gold_grade)), bool)
-            credited[self.pair[self.credited] // len(self.questions), self.unit[self.credited]] = True
+            credited[self.pair[entries] // len(self.questions), self.unit[entries]] = True
             never = ~credited[:, keep].ravel()
-            pair = np.concatenate((pair[never], self.hits.pair))
-            gain = np.concatenate((gain[never], self.hits.gain))
+            pair = np.concatenate((pair[never], hits.pair[top]))
+            gain = np.concatenate((gain[never], hits.gain[top]))
         return _best_first(pair, gain)
 
     @cached_property

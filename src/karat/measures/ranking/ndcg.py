@@ -59,6 +59,6 @@ def ndcg(
         top = place <= k if k is not None else np.ones(len(place), bool)
         best = np.bincount(question[top], worth(grade[top]) / np.log2(place[top] + 1), len(judged.questions))
         return reached / np.tile(best, len(judged.systems))
-    pair, grade, place = judged.ideal_by_pair if ideal == "gold" else judged.retrieved_by_pair
+    pair, grade, place = judged.ideal_by_pair(k) if ideal == "gold" else judged.retrieved_by_pair
     top = judged.within(pair, place, k)
     return share(reached, judged.per_pair(pair[top], worth(grade[top]) / np.log2(place[top] + 1)))
