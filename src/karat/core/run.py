@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, repeat
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -49,7 +49,7 @@ class Run:
         texts: Mapping[str, str] | None = None,
     ) -> None:
         self.name, self.question_ids, self.offsets = name, list(question_ids), offsets
-        self.scores, self.order = scores, order
+        self._scores, self.order = scores, order
         self.fields = dict(fields or {})
         self.answers, self.failed = dict(answers or {}), dict(failed or {})
         self.source = source or name
@@ -62,16 +62,10 @@ class Run:
 
     @classmethod
     def from_scores(cls, name: str, hits: Mapping[str, Mapping[str, float]]) -> Run:
-        """A run from `{question: {doc: score}}`; the dicts are kept, not copied."""
+        """A run from `{question: {doc: score}}`; the dicts are kept, and read when scores are asked for."""
         sizes = np.fromiter(map(len, hits.values()), np.int64, len(hits))
         offsets = np.concatenate(([0], np.cumsum(sizes)))
-        try:
-            scores = _flat(hits, offsets)
-        except (TypeError, ValueError, OverflowError, struct.error):
-            raise _bad_score(name, hits) from None
-        if not np.isfinite(scores).all():
-            raise _bad_score(name, hits)
-        run = cls(name, list(hits), offsets, None, scores, order="score", unique=True)
+        run = cls(name, list(hits), offsets, None, order="score", unique=True)
         run.by_question = hits
         return run
 
@@ -81,6 +75,48 @@ class Run:
         sizes = np.fromiter(map(len, hits.values()), np.int64, len(hits))
         offsets = np.concatenate(([0], np.cumsum(sizes)))
         return cls(name, list(hits), offsets, list(chain.from_iterable(hits.values())))
+
+    @property
+    def scores(self) -> NDArray[np.float64] | None:
+        """The score of each hit, all finite; None where hits have none."""
+        if self._scores is None and self.by_question is not None:
+            self._lay_out(repeat(()))
+        return self._scores
+
+    def look_up(self, wanted: Mapping[str, Iterable[str]]) -> NDArray[np.float64]:
+        """Scores of the wanted documents of each question, one after the other, NaN where they are no hits.
+
+        For runs made of dicts. Reading the dicts is what takes the time, so they are read once for this and for
+        `scores` where the questions stand in the same order.
+        """
+        hits = self.by_question or {}
+        if self._scores is None and list(wanted) == self.question_ids:
+            return self._lay_out(wanted.values())
+        none: Mapping[str, float] = {}
+        lists = map(hits.get, wanted, repeat(none))
+        found = [map(docs.get, names) for docs, names in zip(lists, wanted.values(), strict=True)]
+        return np.array(list(chain.from_iterable(found)), np.float64)
+
+    def _lay_out(self, wanted: Iterable[Iterable[str]]) -> NDArray[np.float64]:
+        """Fill `scores` from the dicts, looking up documents of each on the way."""
+        hits = self.by_question or {}
+        scores = np.empty(len(self))
+        buffer = scores.view(np.uint8).data
+        packers: dict[int, struct.Struct] = {}
+        found: list[float | None] = []
+        try:
+            for begin, docs, names in zip((self.offsets[:-1] * 8).tolist(), hits.values(), wanted, strict=False):
+                packer = packers.get(len(docs))
+                if packer is None:
+                    packer = packers[len(docs)] = struct.Struct(f"{len(docs)}d")
+                packer.pack_into(buffer, begin, *docs.values())
+                found.extend(map(docs.get, names))
+        except (TypeError, ValueError, OverflowError, struct.error):
+            raise _bad_score(self.name, hits) from None
+        if not np.isfinite(scores.sum()) and not np.isfinite(scores).all():
+            raise _bad_score(self.name, hits)
+        self._scores = scores
+        return np.array(found, np.float64)
 
     @cached_property
     def docs(self) -> Sequence[str] | pl.Series:
@@ -114,21 +150,6 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {len(self.question_ids)} questions, {len(self)} hits, {len(self.answers)} answers)"
-
-
-def _flat(hits: Mapping[str, Mapping[str, float]], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
-    """All scores in one array. Long lists are packed by struct, which takes half the time of numpy's iteration."""
-    if len(hits) and offsets[-1] / len(hits) < 40:
-        return np.fromiter(chain.from_iterable(d.values() for d in hits.values()), np.float64, int(offsets[-1]))
-    scores = np.empty(int(offsets[-1]))
-    buffer = scores.view(np.uint8).data
-    packers: dict[int, struct.Struct] = {}
-    for begin, docs in zip((offsets[:-1] * 8).tolist(), hits.values(), strict=True):
-        packer = packers.get(len(docs))
-        if packer is None:
-            packer = packers[len(docs)] = struct.Struct(f"{len(docs)}d")
-        packer.pack_into(buffer, begin, *docs.values())
-    return scores
 
 
 def _is_finite(score: object) -> bool:

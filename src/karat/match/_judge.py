@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from operator import methodcaller
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,7 +43,7 @@ def judge(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Judged:
 
 
 def _is_plain(run: Run) -> bool:
-    return run.order == "score" and run.scores is not None and run.unique
+    return run.order == "score" and run.unique
 
 
 def _plainly(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Judged:
@@ -50,7 +51,8 @@ def _plainly(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Judge
     assert qrels is not None
     wanted = Wanted.of(qrels)
     pair, rank, unit = locate(runs, wanted, settings.ties)
-    grades = np.fromiter(chain.from_iterable(docs.values() for docs in qrels.values()), np.int64, len(wanted.docs))
+    judged = map(methodcaller("values"), qrels.values())
+    grades = np.fromiter(chain.from_iterable(judged), np.int64, len(wanted.docs))
     width = len(testset.ids)
     slots = np.zeros((len(runs), width), np.int64)
     for s, run in enumerate(runs):

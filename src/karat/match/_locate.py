@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING
@@ -124,11 +124,8 @@ def rows_of(run: Run, questions: tuple[str, ...]) -> Ints:
 
 
 def _in_dicts(run: Run, wanted: Wanted) -> tuple[Ints, NDArray[np.float64]]:
-    """Look every judged document up in the question's dict of hits; None, where it is not, becomes NaN."""
-    none: Mapping[str, float] = {}
-    lists = map((run.by_question or {}).get, wanted.qrels, repeat(none))
-    looked_up = [map(hits.get, judged) for hits, judged in zip(lists, wanted.qrels.values(), strict=True)]
-    score = np.array(list(chain.from_iterable(looked_up)), np.float64)
+    """Look every judged document up in the question's dict of hits."""
+    score = run.look_up(wanted.qrels)
     unit = np.flatnonzero(~np.isnan(score))
     return unit, score[unit]
 

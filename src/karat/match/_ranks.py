@@ -57,22 +57,22 @@ def _count(
     held = np.diff(np.append(first, len(row)))
     many = held > _FEW
     for place, count in zip(first[many].tolist(), held[many].tolist(), strict=True):
-        these = slice(place, place + count)
+        block = slice(place, place + count)
         ordered = np.sort(scores[offsets[row[place]] : offsets[row[place] + 1]])
-        upto = np.searchsorted(ordered, score[these], side="right")
-        better[these] = len(ordered) - upto
+        upto = np.searchsorted(ordered, score[block], side="right")
+        better[block] = len(ordered) - upto
         tied = (ordered[1:] == ordered[:-1]).any()
-        equal[these] = upto - np.searchsorted(ordered, score[these], side="left") if tied else 1
+        equal[block] = upto - np.searchsorted(ordered, score[block], side="left") if tied else 1
     for j in range(int(held[~many].max(initial=0))):
         here = first[~many & (held > j)] + j
         for part in _parts(offsets, row[here]):
-            lists, bars = row[here[part]], score[here[part]]
-            begin, end = offsets[lists], offsets[lists + 1]
-            sizes = end - begin
-            flat = scores[begin[0] : end[-1]] if (begin[1:] == end[:-1]).all() else scores[_rows(begin, end)]
-            starts, against = np.cumsum(sizes) - sizes, np.repeat(bars, sizes)
-            better[here[part]] = np.add.reduceat(flat > against, starts, dtype=np.int32)
-            equal[here[part]] = np.add.reduceat(flat == against, starts, dtype=np.int32)
+            these = here[part]
+            flat, starts, sizes, at = _laid_out(scores, offsets, row[these])
+            bars = np.full(len(sizes), np.inf, scores.dtype)
+            bars[at] = score[these]
+            against = np.repeat(bars, sizes)
+            better[these] = np.add.reduceat(flat > against, starts, dtype=np.int32)[at]
+            equal[these] = np.add.reduceat(flat == against, starts, dtype=np.int32)[at]
     return better, equal
 
 
@@ -82,6 +82,25 @@ def _parts(offsets: Ints, lists: Ints) -> list[slice]:
     cuts = np.searchsorted(seen, np.arange(_BLOCK, int(seen[-1]), _BLOCK)) + 1
     edges = sorted({0, len(lists), *np.minimum(cuts, len(lists)).tolist()})
     return [slice(a, b) for a, b in pairwise(edges)]
+
+
+def _laid_out(
+    scores: NDArray[np.floating[Any]], offsets: Ints, lists: Ints
+) -> tuple[NDArray[np.floating[Any]], Ints, Ints, Ints]:
+    """Scores of the lists end to end, where each begins, its size, and which of them are the lists asked for.
+
+    Lists that stand near each other are taken with what lies between them, which saves a copy.
+    """
+    first, last = int(lists[0]), int(lists[-1])
+    begin, end = offsets[lists], offsets[lists + 1]
+    if end[-1] - begin[0] > 2 * (end - begin).sum():
+        sizes = end - begin
+        return scores[_rows(begin, end)], np.cumsum(sizes) - sizes, sizes, np.arange(len(lists))
+    sizes = np.diff(offsets[first : last + 2])
+    filled = sizes > 0
+    place = np.cumsum(filled) - 1
+    starts = offsets[first : last + 1][filled] - begin[0]
+    return scores[begin[0] : end[-1]], starts, sizes[filled], place[lists - first]
 
 
 def _rows(begin: Ints, end: Ints) -> Ints:
