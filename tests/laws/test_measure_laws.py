@@ -43,11 +43,14 @@ def judged_of(world, repeats="once"):
     )
     runs = []
     for name, lists in world.ranked.items():
-        run = Run.from_lists(name, {q: [f"{q}-{i}" for i in range(len(slots))] for q, slots in lists.items()})
-        run.fields["page"] = [[str(u) for u in units] for slots in lists.values() for units in slots]
-        if world.scores is not None:
-            run.scores = np.array([s for q in lists for s in world.scores[name][q]], float)
-            run.order = "score"
+        ids = [f"{q}-{i}" for q, slots in lists.items() for i in range(len(slots))]
+        offsets = np.cumsum([0, *map(len, lists.values())])
+        pages = {"page": [[str(u) for u in units] for slots in lists.values() for units in slots]}
+        if world.scores is None:
+            run = Run(name, list(lists), offsets, ids, fields=pages)
+        else:
+            scores = np.array([s for q in lists for s in world.scores[name][q]], float)
+            run = Run(name, list(lists), offsets, ids, scores, order="score", fields=pages)
         runs.append(run)
     return judge(testset, runs, Settings(MATCHERS.get("page"), repeats=repeats, collection=COLLECTION))
 

@@ -21,6 +21,7 @@ from karat.core.registry import key_of
 
 _SHAPE = re.compile(r"\s*(?P<name>[^()@{}]+?)\s*(?:\((?P<params>[^()]*)\))?\s*(?:@\s*(?P<cut>\w+))?\s*")
 _SUFFIX = re.compile(r"(?P<name>.*?)[_-]?(?:at|cut)?[_-](?P<cut>\d+|k)", re.IGNORECASE)
+_USER = "karat_user_"  # before the names of modules loaded from the user's files
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -34,10 +35,20 @@ def parse_all(texts: str | Iterable[str], *, k: int | None = None) -> tuple[Meas
     for text in [texts] if isinstance(texts, str) else texts:
         for one in expand(text):
             measure = parse(one, k=k)
-            found.setdefault(measure.name, measure)
+            earlier = found.setdefault(measure.name, measure)
+            if _home(earlier) != _home(measure):
+                raise UsageError(
+                    f"two measures are called {measure.name!r}, one of {_home(earlier)} and one of {_home(measure)}. "
+                    "Rename one of the functions."
+                )
     if not found:
         raise UsageError("no measure was named. `karat measures` lists them.")
     return tuple(found.values())
+
+
+def _home(measure: Measure) -> str:
+    """The module that defines a measure."""
+    return str(getattr(measure.spec.function, "__module__", "")).removeprefix(_USER)
 
 
 def expand(text: str) -> list[str]:
@@ -143,7 +154,7 @@ def load(name: str) -> MeasureSpec:
     path = Path(module_name.replace(".", "/") + ".py") if "/" not in module_name else Path(module_name + ".py")
     try:
         if path.is_file():
-            loaded_as = f"karat_user_{path.stem}"
+            loaded_as = f"{_USER}{path.stem}"
             file = importlib.util.spec_from_file_location(loaded_as, path)
             assert file is not None
             assert file.loader is not None

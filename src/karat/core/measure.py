@@ -36,15 +36,16 @@ class Param:
 
     name: str
     default: Any
-    choices: tuple[str, ...] = ()
+    choices: tuple[Any, ...] = ()
     type: type = float
 
     def read(self, text: str, measure: str) -> Any:
         """The value a user wrote, checked."""
         if self.choices:
-            if text.lower() in self.choices:
-                return text.lower()
-            raise UsageError(f"{measure}: {self.name}={text} is not one of {', '.join(self.choices)}.")
+            known = {str(choice).lower(): choice for choice in self.choices}
+            if text.lower() in known:
+                return known[text.lower()]
+            raise UsageError(f"{measure}: {self.name}={text} is not one of {', '.join(map(str, self.choices))}.")
         try:
             if self.type is bool:
                 return {"true": True, "false": False, "1": True, "0": False}[text.lower()]
@@ -96,7 +97,7 @@ class MeasureSpec:
 
     def param(self, name: str) -> Param:
         """A parameter by name; ranking measures also take `rel` and `condensed`."""
-        known = {p.name: p for p in self.params}
+        known = {p.name.lower(): p for p in self.params}
         if self.stage == "retrieval":
             known.update(rel=REL, condensed=CONDENSED)
         if name.lower() not in known:
@@ -110,9 +111,9 @@ class Measure:
     """A measure as asked for: `nDCG@10`, `P(rel=2)@5`, `Recall@800t`."""
 
     spec: MeasureSpec = field(compare=False)
-    k: int | None = None
-    tokens: int | None = None
-    given: tuple[tuple[str, Any], ...] = ()
+    k: int | None = field(default=None, compare=False)
+    tokens: int | None = field(default=None, compare=False)
+    given: tuple[tuple[str, Any], ...] = field(default=(), compare=False)
     name: str = field(init=False)  # the canonical spelling, which is also its identity
 
     def __post_init__(self) -> None:
@@ -168,7 +169,10 @@ class Measure:
 
 
 def _spell(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
+    """A value as the language reads it back: 40, 0.8, and every digit of 0.123456789."""
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @typing.overload
@@ -282,7 +286,7 @@ def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., Out
                 failed[i] = f"{type(error).__name__}: {error}"
         return Outcome(values, undefined, failed)
 
-    over_rows.__doc__ = function.__doc__
+    over_rows.__doc__, over_rows.__module__ = function.__doc__, function.__module__
     return over_rows
 
 
@@ -316,7 +320,7 @@ def _end(bound: float) -> str:
 
 def _offer(param: Param) -> str:
     if param.choices:
-        return f"{param.name}={'|'.join(param.choices)}"
+        return f"{param.name}={'|'.join(map(str, param.choices))}"
     if param.type is bool:
         return param.name
     return f"{param.name}={_spell(param.default) if param.default is not None else param.type.__name__}"

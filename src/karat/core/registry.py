@@ -54,10 +54,7 @@ class Registry(Generic[T]):
             for entry in entry_points(group=self.group):
                 key = key_of(entry.name)
                 if key in self._built_in():
-                    raise KaratError(
-                        f"the plug-in {entry.value} registers the {self.kind} {entry.name!r}, which karat has "
-                        "built in. Rename it in that package's entry points, or uninstall the package."
-                    )
+                    raise self._taken(entry, entry.name)
                 if key in self._plugins and self._plugins[key].value != entry.value:
                     raise KaratError(
                         f"two plug-ins register the {self.kind} {entry.name!r}: {self._plugins[key].value} and "
@@ -105,7 +102,17 @@ class Registry(Generic[T]):
                 f"the plug-in {plugin.value} is no {self.kind}: found {type(loaded).__name__}. "
                 f"See docs/adding-a-{self.kind}.md."
             )
+        built_in = {key_of(name) for key in self._built_in() for name in _names(self.get(key))}
+        for name in (plugin.name, *_names(found)):
+            if key_of(name) in built_in:
+                raise self._taken(plugin, name)
         return found
+
+    def _taken(self, plugin: EntryPoint, name: str) -> KaratError:
+        return KaratError(
+            f"the plug-in {plugin.value} registers the {self.kind} {name!r}, which karat has built in. "
+            "Rename it in that package, or uninstall the package."
+        )
 
     def is_plugin(self, name: str) -> bool:
         """Whether another package brings this entry."""
@@ -113,3 +120,8 @@ class Registry(Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         return (self.get(key) for key in self.keys())
+
+
+def _names(entry: Any) -> tuple[str, ...]:
+    """Every name an entry goes by."""
+    return tuple(filter(None, (getattr(entry, "name", None), *getattr(entry, "aliases", ()))))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.errors import KaratError
 from karat.core.scores import Outcome, Scores, Status
 
 if TYPE_CHECKING:
@@ -50,10 +52,8 @@ def compute(
         if data is None or len(missing) == len(systems):
             mark(range(shape[0] * shape[1]), m, Status.undefined, next(iter(missing.values()), f"no {stage} results"))
             continue
-        with np.errstate(divide="ignore", invalid="ignore"):
-            column = measure.of(data)
-        outcome = column if isinstance(column, Outcome) else Outcome(column)
-        flat = np.array(outcome.values, np.float64)
+        outcome = _outcome(measure, data, shape[0] * shape[1])
+        flat = outcome.values
         if judged is not None and stage == "retrieval" and measure.spec.needs_gold:
             empty = np.flatnonzero(judged.at(rel=measure.rel).relevant == 0)
             if no_gold_is_zero:
@@ -74,6 +74,29 @@ def compute(
         for pair, reason in (failed or {}).items():
             mark([pair], m, Status.failed, reason)
     return Scores(tuple(systems), tuple(questions), tuple(measures), values, status, reasons)
+
+
+def _outcome(measure: Measure, data: Judged | Answered, pairs: int) -> Outcome:
+    """What a measure gives for each pair. Where another package's raises, or gives no such column, its rows fail."""
+    try:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            column = measure.of(data)
+        outcome = column if isinstance(column, Outcome) else Outcome(column)
+        try:
+            values = np.array(outcome.values, np.float64)
+        except (TypeError, ValueError):
+            values = np.zeros(())
+        if values.shape != (pairs,):
+            given = type(outcome.values).__name__
+            raise ValueError(f"the measure gave {given} instead of {pairs} numbers, one per system and question")
+        return replace(outcome, values=values)
+    except KaratError:
+        raise
+    except Exception as error:
+        if measure.spec.function.__module__.startswith("karat."):
+            raise
+        reason = f"{type(error).__name__}: {error}"
+        return Outcome(np.full(pairs, np.nan), failed=dict.fromkeys(range(pairs), reason))
 
 
 def _why_undefined(measure: Measure) -> str:
