@@ -1,0 +1,71 @@
+"""Run: hits by question, from dicts and lists."""
+
+import numpy as np
+import pytest
+
+from karat.core.errors import InputError
+from karat.core.run import Run
+from karat.core.types import Answer
+
+
+def test_scores_of_dicts():
+    run = Run.from_scores("s", {"a": {"x": 1, "y": 2.5}, "b": {}, "c": {"z": np.float32(0.5)}})
+    assert run.question_ids == ["a", "b", "c"]
+    assert run.offsets.tolist() == [0, 2, 2, 3]
+    assert list(run.docs) == ["x", "y", "z"]
+    assert run.scores.tolist() == [1.0, 2.5, 0.5]
+    assert (run.order, run.unique, len(run)) == ("score", True, 3)
+
+
+@pytest.mark.parametrize("size", [1, 3, 60])
+def test_short_and_long_lists_are_read_alike(size):
+    hits = {q: {f"d{i}": i / 7 for i in range(size)} for q in "ab"}
+    run = Run.from_scores("s", hits)
+    assert run.scores.tolist() == [i / 7 for i in range(size)] * 2
+    assert list(run.docs) == [f"d{i}" for i in range(size)] * 2
+
+
+def test_lists_keep_their_order_and_repeats():
+    run = Run.from_lists("s", {"a": ["x", "y", "x"], "b": []})
+    assert (run.doc_list, run.scores, run.order) == (["x", "y", "x"], None, "given")
+    assert run.offsets.tolist() == [0, 3, 3]
+    assert run.by_score() is run
+
+
+@pytest.mark.parametrize("length", [2, 60])
+@pytest.mark.parametrize(
+    ("bad", "shown"),
+    [
+        (float("nan"), "nan"),
+        (float("inf"), "inf"),
+        (-float("inf"), "-inf"),
+        ("high", "'high'"),
+        (None, "None"),
+        (10**400, "1000"),
+        ([1], r"\[1\]"),
+    ],
+)
+def test_a_score_that_is_no_finite_number_is_named(length, bad, shown):
+    hits = {f"d{i}": 1.0 for i in range(length)}
+    with pytest.raises(InputError, match=f"bm25: score {shown}.* of question 'b', document 'y' is not a finite number"):
+        _ = Run.from_scores("bm25", {"a": hits, "b": {"x": 1.0, **hits, "y": bad}}).scores
+
+
+def test_by_score_keeps_everything_else():
+    answers = {"a": Answer("a", "yes")}
+    run = Run("s", ["a"], np.array([0, 2]), ["x", "y"], np.array([1.0, 2.0]), fields={"page": ["1", "2"]},
+              answers=answers, failed={"b": "why"}, source="file", texts={"a": "what?"})  # fmt: skip
+    ranked = run.by_score()
+    assert ranked.order == "score"
+    assert (ranked.fields, ranked.answers, ranked.failed) == (run.fields, run.answers, run.failed)
+    assert (ranked.source, ranked.texts, ranked.doc_list) == ("file", {"a": "what?"}, ["x", "y"])
+    assert ranked.by_score() is ranked
+
+
+def test_times_alone_are_no_answers():
+    def with_text(text):
+        return Run("s", [], np.array([0]), [], answers={"a": Answer("a", text, seconds={"answer": 1.0})})
+
+    assert not with_text(None).has_answers
+    assert with_text("").has_answers
+    assert repr(with_text("")) == "Run('s', 0 questions, 0 hits, 1 answers)"
