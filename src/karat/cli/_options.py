@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print less: the table and what needs attention.")]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print more: quartiles, spread, every note.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print less: the results and what needs attention.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print more: every measure of every slice.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Map = Annotated[
     list[str] | None,

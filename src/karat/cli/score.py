@@ -11,7 +11,7 @@ from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, pro
 
 
 def command(
-    testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/files.md.")],
+    testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],
     results: Annotated[list[str], typer.Argument(help="What one or more systems returned, a file each.")],
     measure: Annotated[
         list[str] | None,

@@ -26,6 +26,12 @@ def comparable(scores: NDArray[np.float64], ties: Ties) -> NDArray[np.floating[A
         return scores.astype(np.float32)
 
 
+def trec_key(hit: tuple[str, float]) -> tuple[float, str]:
+    """Sort key of an (id, score) pair; reversed, it gives the order of trec_eval."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(hit[1])), hit[0]
+
+
 def ranking(run: Run, ties: Ties = "float32") -> Ints:
     """Positions of all hits of a run, list by list, best first."""
     if run.order == "given" or run.scores is None:

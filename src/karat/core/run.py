@@ -145,8 +145,9 @@ class Run:
         return any(answer.text is not None for answer in self.answers.values())
 
     @property
-    def has_hits(self) -> bool:
-        return len(self) > 0
+    def has_rankings(self) -> bool:
+        """Whether it holds ranked hits. Lists that are all empty count as rankings, unless there are answers."""
+        return len(self) > 0 or (bool(self.question_ids) and not self.has_answers)
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {len(self.question_ids)} questions, {len(self)} hits, {len(self.answers)} answers)"

@@ -37,7 +37,7 @@ def align(testset: TestSet, run: Run) -> tuple[Run, list[Note]]:
                 "warning",
                 f"{run.name}: {len(clashing)} of {len(shared)} questions ask something else than the test set's of "
                 f"the same id (id {example!r}). Check that both belong together.",
-                guard="questions_differ",
+                guard="questions differ",
             )
         ]
     note = Note(

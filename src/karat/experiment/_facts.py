@@ -43,10 +43,10 @@ def facts_of(
         extra={name: len(ids - known) for name, ids in asked.items()},
         missing={name: len(known - ids) for name, ids in asked.items()},
         empty_answers=empty,
-        depth={run.name: int(np.diff(run.offsets).max()) for run in runs if run.question_ids},
+        depth={run.name: int(np.diff(run.offsets).max()) for run in runs if run.has_rankings},
         unjudged=_unjudged(judged) if judged is not None else {},
         gold_example=gold,
-        hit_examples={run.name: str(run.docs[0]) for run in runs if run.has_hits},
+        hit_examples={run.name: str(run.docs[0]) for run in runs if len(run)},
     )
 
 
@@ -68,7 +68,7 @@ class RankedIds(Mapping[str, Sequence[Sequence[str]]]):
     """Ids in ranked order per question of the test set, made when asked for: a run may hold millions."""
 
     def __init__(self, testset: TestSet, runs: Sequence[Run]) -> None:
-        self._ids, self._runs = testset.ids, {run.name: run for run in runs if run.question_ids}
+        self._ids, self._runs = testset.ids, {run.name: run for run in runs if run.has_rankings}
 
     def __getitem__(self, system: str) -> list[list[str]]:
         run = self._runs[system]

@@ -76,11 +76,15 @@ def _check(testset: TestSet, run: Run, printed: Mapping[str, Mapping[str, float]
         return []
     name = run.name
     if wrong:
-        return [Note("warning", f"{name}: printed scores do not follow from its rows: {'; '.join(wrong)}.", "printed")]
+        return [
+            Note(
+                "warning", f"{name}: printed scores do not follow from its rows: {'; '.join(wrong)}.", "printed scores"
+            )
+        ]
     if counting:
         text = f"{name}: printed {', '.join(counting)} count every chunk of a page, as `--dialect healthcare` does."
-        return [Note("warning", text, "printed")]
-    return [Note("info", f"{name}: its {total:,} printed scores follow from its rows.")]
+        return [Note("warning", text, "printed scores")]
+    return [Note("info", f"{name}: all {total:,} of its printed scores follow from its rows.")]
 
 
 def _recompute(testset: TestSet, run: Run, columns: Sequence[str], repeats: Repeats) -> dict[str, NDArray[np.float64]]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from karat.core.evaluation import Evaluation
     from karat.core.run import Run
+    from karat.experiment.score import Choices
 
 EXPORTS = ("liverag", "trec")
 
@@ -26,8 +27,8 @@ class Report:
     `summary` and `per_query` are polars frames: one row per system x measure, and one per system x question.
     """
 
-    def __init__(self, evaluation: Evaluation, runs: Sequence[Run] = ()) -> None:
-        self.evaluation, self.runs = evaluation, tuple(runs)
+    def __init__(self, evaluation: Evaluation, runs: Sequence[Run], choices: Choices) -> None:
+        self.evaluation, self.runs, self.choices = evaluation, tuple(runs), choices
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -67,7 +68,7 @@ class Report:
         """The mean of a measure; None where no question has a value. `system` may be left out when there is one."""
         from karat.core.language import parse
 
-        name = measure if measure in self.measures else parse(measure).name
+        name = measure if measure in self.measures else parse(measure, k=self.choices.k).with_rel(self.choices.rel).name
         if name not in self.measures:
             offered = f"Computed were {', '.join(self.measures)}."
             raise UsageError(f"{name} was not computed.{did_you_mean(name, self.measures)} {offered}")
@@ -91,7 +92,9 @@ class Report:
         evaluation = self.evaluation
         if not any(s.slice == slice for s in evaluation.summaries):
             slices = slices_of(evaluation.testset, [slice])
-            evaluation = replace(evaluation, summaries=summarise(evaluation.scores, slices=slices))
+            choices = self.choices
+            sliced = summarise(evaluation.scores, slices=slices, intervals=choices.intervals, seed=choices.seed)
+            evaluation = replace(evaluation, summaries=sliced)
         return summary(evaluation).filter(_column("slice") == slice).drop("slice").rename({"value": slice})
 
     def failures(self) -> pl.DataFrame:
@@ -205,7 +208,7 @@ class Report:
 
         from karat.files import write
 
-        ranked = [run for run in self.runs if run.question_ids]
+        ranked = [run for run in self.runs if run.has_rankings]
         if not ranked:
             raise UsageError("--export trec: the results hold no rankings.")
         safe = [re.sub(r"[^\w.-]+", "_", run.name) for run in ranked]

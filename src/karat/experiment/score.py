@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -88,7 +89,7 @@ def score(
     runs, notes = brought_together(questions, runs, choices)
     notes += check_printed(questions, runs, inputs)
     evaluation = evaluate(questions, runs, choices, say, inputs, notes)
-    return Report(evaluation, runs)
+    return Report(evaluation, runs, choices)
 
 
 def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -139,6 +140,9 @@ def brought_together(testset: TestSet, runs: Sequence[Run], choices: Choices) ->
         )
     if not runs:
         raise UsageError("no results were given.")
+    if len(set(testset.ids)) < len(testset.ids):
+        twice = [q for q, count in Counter(testset.ids).items() if count > 1]
+        raise UsageError(f"{testset.name} holds question {twice[0]!r} twice. Give every question an id of its own.")
     aligned = [align(testset, run) for run in runs]
     by_score = dialect_named(choices.dialect).by_score
     return [run.by_score() if by_score else run for run, _ in aligned], [n for _, notes in aligned for n in notes]
@@ -175,7 +179,7 @@ def evaluate(
     progress(f"computing {len(measures)} measures")
     systems = [run.name for run in runs]
     absent = {
-        "retrieval": {run.name: NO_RANKINGS for run in runs if not run.question_ids},
+        "retrieval": {run.name: NO_RANKINGS for run in runs if not run.has_rankings},
         "answer": {run.name: NO_ANSWERS for run in runs if not run.has_answers},
     }
     scores = compute(
@@ -215,7 +219,7 @@ def evaluate(
 def _match(testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices) -> Matched | None:
     from karat.match import MATCHERS, Settings, check_questions, match
 
-    ranked = [run for run in runs if run.question_ids]
+    ranked = [run for run in runs if run.has_rankings]
     check_questions(testset, runs)
     if not ranked or not any(q for q in (testset.qrels or {}).values()):
         return None
@@ -248,10 +252,12 @@ def _measures(
     if choices.measures:
         texts = [dialect.meant(one) for text in choices.measures for one in expand(text)]
     else:
-        rankings = any(run.question_ids for run in runs)
-        references = any(q.answers for q in testset.questions) if answered else False
         texts = dialect.measures(
-            rankings=rankings, answers=answered and references, contexts=_have_contexts(runs), k=choices.k
+            rankings=any(run.has_rankings for run in runs),
+            answers=answered,
+            references=answered and any(q.answers for q in testset.questions),
+            contexts=_have_contexts(runs),
+            k=choices.k,
         )
         if not texts:
             raise UsageError(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from karat.core.evaluation import Taken
+from karat.core.order import trec_key
 from karat.core.run import Run
 from karat.core.types import Answer
 from karat.files import _cells
@@ -141,9 +142,7 @@ class Reader:
     def _entries(self, value: Any) -> list[dict[str, Any]]:
         if isinstance(value, Mapping):
             scored = [(_cells.id_text(doc), _cells.finite(score)) for doc, score in value.items()]
-            scored.sort(key=lambda pair: pair[0].encode("utf-8", "surrogatepass"), reverse=True)
-            scored.sort(key=lambda pair: pair[1], reverse=True)
-            return [{"id": doc, "score": score} for doc, score in scored]
+            return [{"id": doc, "score": score} for doc, score in sorted(scored, key=trec_key, reverse=True)]
         hits = []
         for entry in _cells.as_list(value) or []:
             if isinstance(entry, Mapping):

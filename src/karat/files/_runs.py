@@ -76,7 +76,7 @@ def described(runs: list[Run]) -> str:
 
 def _described(run: Run) -> str:
     parts = []
-    if run.has_hits:
+    if len(run):
         parts.append(plural(len(run), "hit"))
     spoken = sum(answer.text is not None for answer in run.answers.values())
     if spoken:

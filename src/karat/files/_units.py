@@ -15,6 +15,11 @@ _FIELD_OF = {alias: field for field, aliases in HIT.items() for alias in aliases
 _NAMING = ("id", "chunk", "url", "doc", "page", "span", "quote", "text")
 
 
+def times(count: int) -> str:
+    """A count of occurrences in words."""
+    return "once" if count == 1 else f"{count:,} times"
+
+
 class Pages:
     """Counts entries whose `page_number` and `page` disagree, for a note."""
 
@@ -38,10 +43,10 @@ class Pages:
     def notes(self) -> list[str]:
         made = []
         if self.by_one:
-            made.append(f"page_number taken as the page; page differs by one in {self.by_one} places ({self.example})")
+            made.append(f"page_number taken as the page; page differs by one {times(self.by_one)} ({self.example})")
         if self.otherwise:
             made.append(
-                f"page_number taken as the page; page differs by more than one in {self.otherwise} places "
+                f"page_number taken as the page; page differs by more than one {times(self.otherwise)} "
                 f"({self.example}): check which is right"
             )
         return made

@@ -130,7 +130,9 @@ def _choices(kind: str) -> str:
 def _by_name(path: Path, kind: str) -> Format:
     found = [(size, entry) for entry in formats() if _writer(entry, kind) and (size := _ends(path, entry))]
     if not found:
-        raise UsageError(f"{path}: the name does not say which format to write. Name one. {_choices(kind)}")
+        raise UsageError(
+            f"{path}: the name does not say which format to write: name it with --to (format=). {_choices(kind)}"
+        )
     return max(found, key=lambda pair: pair[0])[1]
 
 

@@ -90,7 +90,7 @@ def _write_results(runs: Sequence[Run], path: Path) -> list[str]:
 def _result(run: Run, qid: str, hits: list[dict[str, Any]]) -> dict[str, Any]:
     row: dict[str, Any] = {}
     answer = run.answers.get(qid)
-    if run.has_hits or answer is None:
+    if len(run) or answer is None:
         row["retrieved"] = [{k: h[k] for k in ("id", "score", *HIT_FIELDS) if h.get(k) is not None} for h in hits]
     if answer is None:
         return row

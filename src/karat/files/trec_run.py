@@ -16,6 +16,7 @@ from karat.core.order import ranking
 from karat.core.run import Run
 from karat.files._cells import is_number
 from karat.files._format import Fit, Format
+from karat.files._runs import described
 from karat.files._write import written
 
 if TYPE_CHECKING:
@@ -185,20 +186,24 @@ def _refuse_repeats(
 
 def _read_results(look: Look) -> tuple[list[Run], Taken]:
     run = read(look.need_source())
-    what = f"{run.name}: {len(run):,} hits for {len(run.question_ids):,} questions"
-    return [run], Taken(run.source, FORMAT.name, what)
+    return [run], Taken(run.source, FORMAT.name, described([run]))
 
 
 def _write(runs: Sequence[Run], path: Path) -> list[str]:
-    """Ranked hits with scores; where a list has no scores that keep its order, 1/rank stands in their place."""
+    """Ranked hits with their scores; where those do not give the list's own order, 1/rank stands in their place."""
     if len(runs) > 1:
         names = ", ".join(run.name for run in runs)
         raise UsageError(f"a TREC run holds one system, and there are {len(runs)} ({names}). Write one file for each.")
     (run,) = runs
-    lost = ["answers"] if run.answers else []
+    order = ranking(run)
+    scores = run.scores
+    lost = [what for what, there in (("answers", run.has_answers), ("failed rows", run.failed)) if there]
+    lost += [f"the {field} of hits" for field in run.fields]
+    if scores is not None and (ranking(run.by_score()) != order).any():
+        scores = None
+        lost.append("scores, which do not give the order of the hits: 1/rank is written")
+    order, docs = order.tolist(), run.doc_list
     with written(path) as file:
-        order = ranking(run).tolist()
-        docs, scores = run.doc_list, run.scores if run.order == "score" else None
         for q, qid in enumerate(run.question_ids):
             for rank, hit in enumerate(order[run.offsets[q] : run.offsets[q + 1]], 1):
                 score = 1 / rank if scores is None else float(scores[hit])

@@ -47,14 +47,13 @@ def match(
         chosen = replace(settings, matcher=matcher, options=options)
         judged = judge(testset, runs, chosen)
         shares = share_matched(judged)
-        why, others = "asked for", {}
-        if min(shares.values()) == 0:
-            others = _shares(testset, runs, chosen, skip=matcher.name)
+        why, others = "asked for", _others(testset, runs, chosen, shares)
     else:
         settings = replace(settings, options=replace(settings.options, page_offset=page_offset))
         chosen, judged, why, others = _choose(testset, runs, settings)
         shares = share_matched(judged)
-    matching = Matching(chosen.matcher.name, chosen.matcher.unit, why, shares, others, _suggest(chosen, shares, others))
+    name = by if by.startswith("regex") else chosen.matcher.name
+    matching = Matching(name, chosen.matcher.unit, why, shares, others, _suggest(chosen, shares, others))
     if not allow_zero:
         _check_overlap(testset, runs, matching, judged)
     return Matched(judged, matching, chosen)
@@ -94,6 +93,8 @@ def _choose(
         matcher, why = fitting[0]
         other = replace(settings, matcher=matcher)
         best = (other, judge(testset, runs, other), why)
+    if hits <= _TRY_ALL:
+        others = {**_others(testset, runs, best[0], share_matched(best[1])), **others}
     return (*best, {name: share for name, share in sorted(others.items()) if name != best[0].matcher.name})
 
 
@@ -106,6 +107,14 @@ def _names_larger_unit(context: Context) -> bool:
 
 def _by_strictness() -> list[Matcher]:
     return sorted(MATCHERS, key=lambda m: m.strictness)
+
+
+def _others(testset: TestSet, runs: Sequence[Run], chosen: Settings, shares: Mapping[str, float]) -> dict[str, float]:
+    """What other matchers would find, where that is worth knowing: some gold is not found, and it is soon done."""
+    least = min(shares.values())
+    if least == 1 or (least > _LOW and sum(len(run) for run in runs) > _TRY_ALL):
+        return {}
+    return _shares(testset, runs, chosen, skip=chosen.matcher.name)
 
 
 def _shares(testset: TestSet, runs: Sequence[Run], settings: Settings, *, skip: str) -> dict[str, float]:
@@ -125,13 +134,19 @@ def _shares(testset: TestSet, runs: Sequence[Run], settings: Settings, *, skip: 
 
 
 def _suggest(chosen: Settings, shares: Mapping[str, float], others: Mapping[str, float]) -> str | None:
+    """A matcher that finds more: of the same unit or unit unknown always, a larger unit only where little is found."""
     least = min(shares.values(), default=0.0)
-    better = {name: share for name, share in others.items() if share > least + 0.05}
+    same = {"id", chosen.matcher.unit}
+    better = {
+        name: share
+        for name, share in others.items()
+        if share > least + 0.05 and (least < _LOW or (name != "doc" and chosen.matcher.name == "exact"))
+    }
     if not better:
         return None
     name = max(better, key=lambda n: better[n])
     unit = MATCHERS.get(name).unit
-    looser = f", counting the {unit} as the unit," if unit != chosen.matcher.unit else ""
+    looser = f", counting the {unit} as the unit," if unit not in same else ""
     return f"`--match {name}`{looser} would match {better[name]:.0%} of the gold instead of {least:.0%}."
 
 
@@ -156,7 +171,7 @@ def _check_overlap(testset: TestSet, runs: Sequence[Run], matching: Matching, ju
     if not judged.relevant.any():
         return
     for run in runs:
-        if matching.share.get(run.name, 1.0) > 0 or not run.question_ids:
+        if matching.share.get(run.name, 1.0) > 0 or not run.has_rankings:
             continue
         fix = _fix(testset, run, matching)
         raise NoOverlapError(

@@ -20,7 +20,7 @@ def _prepare(context: Context) -> tuple[Callable[[Gold], str | None], Callable[[
 
 matcher = Matcher(
     "exact",
-    unit="unit as named in the gold",
+    unit="id",
     summary="the id of the hit equals the id of the gold",
     strictness=0,
     prepare=_prepare,

@@ -28,12 +28,14 @@ class Dialect:
     renamed: Mapping[str, str] = field(default_factory=dict)  # their name -> the karat measure that means it
     differs: tuple[str, ...] = ()  # printed once: what is different and what that can hide
 
-    def measures(self, *, rankings: bool, answers: bool, contexts: bool = False, k: int | None = None) -> list[str]:
-        """What to compute when the user names no measures."""
+    def measures(
+        self, *, rankings: bool, answers: bool, references: bool, contexts: bool, k: int | None = None
+    ) -> list[str]:
+        """What to compute when the user names no measures, by what results and test set hold."""
         cuts = str(k) if k is not None else self.cuts
         chosen = [m.replace("{K}", cuts) for m in self.ranking] if rankings else []
         if answers:
-            chosen += [m for m in self.answers if contexts or m not in SUPPORT]
+            chosen += [m for m in self.answers if (contexts if m in SUPPORT else references)]
         return chosen
 
     def meant(self, measure: str) -> str:

@@ -1,4 +1,4 @@
-"""How numbers are written, in one place: four decimals, a dash where there is none, never "nan"."""
+"""How numbers are written, in one place: four decimals, no zero before the point, a dash where there is none."""
 
 from __future__ import annotations
 
@@ -12,36 +12,32 @@ NONE = "–"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A value with fixed decimals.
+    """A value with fixed decimals and no zero before its point: tables of scores are full of them.
 
-    >>> number(0.5), number(-0.00001), number(None), number(float("nan"))
-    ('0.5000', '0.0000', '–', '–')
+    >>> number(0.5), number(-0.25), number(1), number(-0.00001), number(None), number(float("nan"))
+    ('.5000', '-.2500', '1.0000', '.0000', '–', '–')
     """
     if value is None or not math.isfinite(value):
         return NONE
     text = f"{value:.{digits}f}"
-    return text.removeprefix("-") if float(text) == 0 else text
+    sign, digits_ = ("-", text[1:]) if text.startswith("-") else ("", text)
+    return ("" if float(text) == 0 else sign) + (digits_[1:] if digits_.startswith("0.") else digits_)
 
 
 def short(value: float | None) -> str:
-    """Three decimals without a leading zero, for intervals and sentences.
+    """Three decimals, for intervals and sentences.
 
     >>> short(0.6667), short(-0.25), short(1)
     ('.667', '-.250', '1.000')
     """
-    return _bare(number(value, 3))
-
-
-def _bare(text: str) -> str:
-    """A number without the zero before its point: tables of scores are full of them."""
-    return "-" + text[2:] if text.startswith("-0.") else text.removeprefix("0") if text.startswith("0.") else text
+    return number(value, 3)
 
 
 def figure(measure: Measure, value: float | None) -> str:
     """A mean in its measure's own unit: shares in percent, counts with two decimals."""
     if measure.spec.unit == "share":
         return percent(value)
-    return count(value) if measure.spec.unit == "count" else _bare(number(value))
+    return count(value) if measure.spec.unit == "count" else number(value)
 
 
 def deviation(measure: Measure, value: float | None) -> str:

@@ -111,7 +111,7 @@ def _said(head: Measure, whole: Summary, *, brief: bool) -> str:
     words = _in_ten(head, whole.mean) or whole.meaning
     if words and not brief:
         said += f": {words}"
-    if whole.n_failed:
+    if whole.n_failed and (whole.worst is not None or whole.best is not None):
         reach = [short(end) if end is not None else "unbounded" for end in (whole.worst, whole.best)]
         said += f" ({reach[0]} to {reach[1]} as {whole.n_failed} failed)"
     return said

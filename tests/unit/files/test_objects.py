@@ -142,7 +142,7 @@ def test_what_cannot_be_told(given):
 
 def test_bad_scores():
     with pytest.raises(InputError, match="score nan of question 'q'"):
-        as_runs({"q": {"a": 1.0, "b": float("nan")}})
+        _ = as_runs({"q": {"a": 1.0, "b": float("nan")}})[0][0].scores
 
 
 def test_pandas_hits_with_a_nan():

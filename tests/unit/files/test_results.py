@@ -61,7 +61,7 @@ def test_hits_without_an_id_are_named_by_what_they_have(put):
     assert run.docs == ["a.pdf#page=34", "http://x", "b.pdf", "c.pdf#page=2", "only text", "plain", "5"]
     assert run.scores is None
     assert run.fields["page"] == ["34", None, None, "2", None, None, None]
-    assert taken.notes[0].startswith("page_number taken as the page; page differs by one in 1 places")
+    assert taken.notes[0].startswith("page_number taken as the page; page differs by one once")
 
 
 def test_liverag_rows(put):
@@ -139,7 +139,7 @@ def test_squad_predictions(put):
     for content in ({"56be": "Denver", "57aa": ""}, {"56be": "Denver"}):
         (run,), taken = read_results(put("pred.json", content))
         assert {qid: a.text for qid, a in run.answers.items()} == content
-        assert (run.name, taken.format, run.has_hits) == ("pred", "squad", False)
+        assert (run.name, taken.format, run.has_rankings) == ("pred", "squad", False)
 
 
 def test_json_mapping(put):

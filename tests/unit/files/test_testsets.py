@@ -276,8 +276,8 @@ def test_page_number_wins_and_is_reported(put):
     ])  # fmt: skip
     testset, taken = read_testset(path)
     assert [q.gold[0].page for q in testset] == ["34", "34"]
-    assert taken.notes[0] == "page_number taken as the page; page differs by one in 1 places (page_number 34, page 33)"
-    assert "differs by more than one in 1 places" in taken.notes[1]
+    assert taken.notes[0] == "page_number taken as the page; page differs by one once (page_number 34, page 33)"
+    assert "differs by more than one once" in taken.notes[1]
 
 
 def test_rows_of_several_systems_hold_a_test_set(put):

@@ -8,7 +8,7 @@ NAN, INF = float("nan"), float("inf")
 
 
 def test_numbers_have_four_decimals_and_no_minus_zero():
-    assert [number(v) for v in (2 / 3, 1, -0.00001, -12.5)] == ["0.6667", "1.0000", "0.0000", "-12.5000"]
+    assert [number(v) for v in (2 / 3, 1, -0.00001, -12.5)] == [".6667", "1.0000", ".0000", "-12.5000"]
 
 
 @pytest.mark.parametrize("write", [number, short, count, percent, amount])
@@ -31,7 +31,7 @@ def test_counts_stay_whole_when_they_are():
 def test_a_measure_is_written_in_its_unit():
     assert figure(parse("AnyGold"), 0.444) == "44.4%"
     assert figure(parse("Retrieved"), 3.25) == "3.25"
-    assert figure(parse("Recall@5"), 0.444) == "0.4440"
+    assert figure(parse("Recall@5"), 0.444) == ".4440"
     assert interval(parse("Recall@5"), 0.1, 0.25) == "[.100, .250]"
     assert interval(parse("Recall@5"), None, None) == ""
 
