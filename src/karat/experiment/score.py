@@ -247,11 +247,10 @@ def _measures(
     testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices, answered: bool
 ) -> tuple[Measure, ...]:
     """What was asked for, else the dialect's set for what the results hold."""
-    from karat.core.language import expand, parse_all
+    from karat.core.language import parse_all
 
-    if choices.measures:
-        texts = [dialect.meant(one) for text in choices.measures for one in expand(text)]
-    else:
+    texts: Sequence[str] = choices.measures
+    if not texts:
         texts = dialect.measures(
             rankings=any(run.has_rankings for run in runs),
             answers=answered,
@@ -264,7 +263,10 @@ def _measures(
                 "there is nothing to compute by default: the results hold answers but the test set has no reference "
                 'answers. Name measures with -m (`karat measures` lists them), or add "answers" to the test set.'
             )
-    return tuple(m.with_rel(choices.rel) for m in parse_all(texts, k=choices.k))
+    found = parse_all(texts, k=choices.k)
+    if choices.measures:
+        found = tuple(dict.fromkeys(dialect.meant(m) for m in found))
+    return tuple(m.with_rel(choices.rel) for m in found)
 
 
 def _have_contexts(runs: Sequence[Run]) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.judged import Repeats
+from karat.core.measure import MEASURES, Measure
 
 _CUTS = "{1,3,5,10,20}"
 
@@ -25,7 +26,7 @@ class Dialect:
     left_out: tuple[str, ...] = ()  # measures of the original that need a model
     no_gold_is_zero: bool = False
     by_score: bool = False  # lists with scores are ordered by them, as trec_eval does
-    renamed: Mapping[str, str] = field(default_factory=dict)  # their name -> the karat measure that means it
+    renamed: Mapping[str, str] = field(default_factory=dict)  # karat's name of what they write -> of what they mean
     differs: tuple[str, ...] = ()  # printed once: what is different and what that can hide
 
     def measures(
@@ -38,13 +39,10 @@ class Dialect:
             chosen += [m for m in self.answers if (contexts if m in SUPPORT else references)]
         return chosen
 
-    def meant(self, measure: str) -> str:
-        """The karat name of a measure as this dialect's users write it."""
-        name, at, cut = measure.partition("@")
-        for theirs, ours in self.renamed.items():
-            if name.strip().lower() == theirs.lower():
-                return ours + at + cut
-        return measure
+    def meant(self, measure: Measure) -> Measure:
+        """What this dialect's users mean by a measure, however they spell it."""
+        ours = self.renamed.get(measure.spec.name)
+        return measure if ours is None else Measure(MEASURES.get(ours), measure.k, measure.tokens, measure.given)
 
 
 SUPPORT = ("SupportCoverage", "SupportDensity", "HallucinationRate", "UnsupportedTrigrams", "NumberSupport")
@@ -116,7 +114,7 @@ DIALECTS: dict[str, Dialect] = {
             answers=("TokenF1(bag=set, norm=technical)",),
             left_out=("SemanticSimilarity",),
             no_gold_is_zero=True,
-            renamed={"Recall": "Hit", "R": "Hit"},
+            renamed={"Recall": "Hit"},
             differs=(
                 "Recall@k here is the share of questions with at least one hit; it is printed under its name in karat, "
                 "Hit@k, and hides how much of the gold was missed.",
