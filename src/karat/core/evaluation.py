@@ -30,6 +30,8 @@ class Matching:
     share: Mapping[str, float]  # system -> share of relevant gold units that stand anywhere in its hits
     others: Mapping[str, float] = field(default_factory=dict)  # matcher -> share, where it would match
     suggestion: str | None = None
+    unusable: int = 0  # gold entries without a unit of this kind: never found, counted as missed
+    entries: int = 0  # gold entries, where that was counted
 
 
 @dataclass(frozen=True)

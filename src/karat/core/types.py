@@ -30,15 +30,18 @@ class Gold:
 
     @property
     def label(self) -> str:
-        """The most specific name of the unit, for messages and exact matching."""
-        for value in (self.id, self.chunk, self.url):
-            if value is not None:
-                return value
+        """One name for the unit, for messages and exact matching: its id, or document and the place in it."""
+        plain = self.id if self.id is not None else self.chunk
+        if plain is not None:
+            return plain
+        whole = self.url if self.url is not None else self.doc
         if self.page is not None:
-            return self.page if self.doc is None else f"{self.doc}#page={self.page}"
+            return self.page if whole is None else f"{whole}#page={self.page}"
         if self.span is not None:
-            return f"{self.doc or ''}#char={self.span[0]},{self.span[1]}"
-        return self.doc if self.doc is not None else (self.quote or "")
+            return f"{whole or ''}#char={self.span[0]},{self.span[1]}"
+        if self.quote is not None:
+            return self.quote if whole is None else f"{whole}#quote={self.quote}"
+        return whole or ""
 
 
 @dataclass(frozen=True, slots=True)

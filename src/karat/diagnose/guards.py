@@ -62,6 +62,7 @@ def check(
     return (
         *no_overlap(table, matching, facts),
         *ids_apart(matching, facts),
+        *unusable_gold(matching),
         *questions_apart(facts, len(scores.questions)),
         *duplicate_ids(facts.duplicates),
         *failed_rows(scores),
@@ -137,6 +138,17 @@ def ids_apart(matching: Matching | None, facts: Facts) -> tuple[Note, ...]:
         for system, share in matching.share.items()
         if 0 < share < LOW_MATCH
     )
+
+
+def unusable_gold(matching: Matching | None) -> tuple[Note, ...]:
+    """Gold that the matcher cannot look for."""
+    if matching is None or not matching.unusable:
+        return ()
+    text = (
+        f"{matching.unusable} of {matching.entries} gold entries name no {matching.unit}: under `{matching.matcher}` "
+        "they are never found and count as missed. Name that unit for all gold, or choose another with --match."
+    )
+    return (warn("unusable gold", text),)
 
 
 def _examples(facts: Facts, system: str) -> str:

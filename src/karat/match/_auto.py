@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
 
 _TRY_ALL = 20_000  # hits up to which every fitting matcher is tried, to say what each would match
-_LOW = 0.1
+_LOW, _HALF = 0.1, 0.5
+_LARGER = ("doc", "uuid", "page")  # matchers that may count a larger unit than the ids name
+_AS_THEY_ARE = "ids compared as they are"
 
 
 @dataclass(frozen=True)
@@ -45,57 +47,60 @@ def match(
     if by != "auto":
         matcher, options = matcher_named(by, page_offset=page_offset)
         chosen = replace(settings, matcher=matcher, options=options)
-        judged = judge(testset, runs, chosen)
-        shares = share_matched(judged)
-        why, others = "asked for", _others(testset, runs, chosen, shares)
+        judged, why = judge(testset, runs, chosen), "asked for"
     else:
         settings = replace(settings, options=replace(settings.options, page_offset=page_offset))
-        chosen, judged, why, others = _choose(testset, runs, settings)
-        shares = share_matched(judged)
-    name = by if by.startswith("regex") else chosen.matcher.name
-    matching = Matching(name, chosen.matcher.unit, why, shares, others, _suggest(chosen, shares, others))
+        chosen, judged, why = _choose(testset, runs, settings)
+    others = _others(testset, runs, chosen, judged)
+    matching = Matching(
+        by if by.startswith("regex") else chosen.matcher.name,
+        chosen.matcher.unit,
+        why,
+        share_matched(judged),
+        others,
+        _suggest(chosen, _least(judged), others),
+        *_unusable(testset, runs, chosen),
+    )
     if not allow_zero:
         _check_overlap(testset, runs, matching, judged)
     return Matched(judged, matching, chosen)
 
 
-def _choose(
-    testset: TestSet, runs: Sequence[Run], settings: Settings
-) -> tuple[Settings, Judged, str, dict[str, float]]:
-    """Among the matchers that fit, the strictest that matches anything for every system."""
+def _least(judged: Judged) -> float:
+    """Share of the gold found for the system that finds least; 1 where there is none to find."""
+    return min(share_matched(judged).values(), default=1.0)
+
+
+def _choose(testset: TestSet, runs: Sequence[Run], settings: Settings) -> tuple[Settings, Judged, str]:
+    """Plain ids where they find gold for every system; else the strictest fitting matcher that does."""
     exact = replace(settings, matcher=MATCHERS.get("exact"))
     judged = judge(testset, runs, exact)
-    shares = share_matched(judged)
-    hits = sum(len(run) for run in runs)
-    if min(shares.values()) > _LOW and hits > _TRY_ALL:
-        return exact, judged, "ids compared as they are; other matchers were not tried on so many hits", {}
-    context = Context([g for q in testset.questions for g in q.gold], runs, settings.options)
-    fitting = [(m, why) for m in _by_strictness() if m.name != "exact" and (why := m.fits(context)) is not None]
-    others: dict[str, float] = {}
-    best: tuple[Settings, Judged, str] = (exact, judged, "ids compared as they are")
-    settled = min(shares.values()) > 0 and not _names_larger_unit(context)
-    for matcher, why in fitting:
+    if testset.is_plain and _least(judged) > _LOW:
+        return exact, judged, _AS_THEY_ARE
+    context = _context(testset, runs, settings)
+    larger = _names_larger_unit(context)
+    if _least(judged) > 0 and not larger:
+        return exact, judged, _AS_THEY_ARE
+    nearest: tuple[Settings, Judged, str] | None = None
+    for matcher in _by_strictness():
+        why = matcher.fits(context) if matcher.name != "exact" else None
+        if why is None:
+            continue
+        other = replace(settings, matcher=matcher)
         try:
-            other = replace(settings, matcher=matcher)
             found = judge(testset, runs, other)
         except UsageError:
-            if not settled and matcher.strictness < 40:
+            if larger:
                 raise
             continue
-        share = min(share_matched(found).values())
-        others[matcher.name] = share
-        if not settled and share > 0:
-            if best[0] is exact:
-                others["exact"] = min(shares.values())
-            others.pop(matcher.name)
-            best, settled = (other, found, why), True
-    if not settled and fitting and _names_larger_unit(context):  # nothing matches: judge by the unit the gold names
-        matcher, why = fitting[0]
-        other = replace(settings, matcher=matcher)
-        best = (other, judge(testset, runs, other), why)
-    if hits <= _TRY_ALL:
-        others = {**_others(testset, runs, best[0], share_matched(best[1])), **others}
-    return (*best, {name: share for name, share in sorted(others.items()) if name != best[0].matcher.name})
+        if _least(found) > 0:
+            return other, found, why
+        nearest = nearest or (other, found, why)
+    return nearest if nearest is not None and larger else (exact, judged, _AS_THEY_ARE)
+
+
+def _context(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Context:
+    return Context([g for q in testset.questions for g in q.gold], runs, settings.options)
 
 
 def _names_larger_unit(context: Context) -> bool:
@@ -105,48 +110,50 @@ def _names_larger_unit(context: Context) -> bool:
     )
 
 
+def _unusable(testset: TestSet, runs: Sequence[Run], chosen: Settings) -> tuple[int, int]:
+    """Gold entries without a unit of the matcher's kind, and all of them."""
+    if testset.is_plain and chosen.matcher.name == "exact":
+        return 0, 0
+    context = _context(testset, runs, chosen)
+    keys = chosen.matcher.prepare(context)[0] if chosen.matcher.prepare else chosen.matcher.unit_of
+    return sum(1 for g in context.golds if not keys(g)), len(context.golds)
+
+
 def _by_strictness() -> list[Matcher]:
     return sorted(MATCHERS, key=lambda m: m.strictness)
 
 
-def _others(testset: TestSet, runs: Sequence[Run], chosen: Settings, shares: Mapping[str, float]) -> dict[str, float]:
+def _others(testset: TestSet, runs: Sequence[Run], chosen: Settings, judged: Judged) -> dict[str, float]:
     """What other matchers would find, where that is worth knowing: some gold is not found, and it is soon done."""
-    least = min(shares.values())
+    least = _least(judged)
     if least == 1 or (least > _LOW and sum(len(run) for run in runs) > _TRY_ALL):
         return {}
-    return _shares(testset, runs, chosen, skip=chosen.matcher.name)
+    return _shares(testset, runs, chosen)
 
 
-def _shares(testset: TestSet, runs: Sequence[Run], settings: Settings, *, skip: str) -> dict[str, float]:
-    """Share of the gold that each other matcher would match in the system where it matches least."""
+def _shares(testset: TestSet, runs: Sequence[Run], chosen: Settings) -> dict[str, float]:
+    """Share of the gold that each other matcher would find, for the system where it finds least."""
     found: dict[str, float] = {}
     for matcher in _by_strictness():
-        if matcher.name in (skip, "regex"):
+        if matcher.name in (chosen.matcher.name, "regex"):
             continue
         try:
-            judged = judge(testset, runs, replace(settings, matcher=matcher))
+            share = _least(judge(testset, runs, replace(chosen, matcher=matcher)))
         except KaratError:
             continue
-        share = min(share_matched(judged).values())
         if share > 0:
             found[matcher.name] = share
     return found
 
 
-def _suggest(chosen: Settings, shares: Mapping[str, float], others: Mapping[str, float]) -> str | None:
-    """A matcher that finds more: of the same unit or unit unknown always, a larger unit only where little is found."""
-    least = min(shares.values(), default=0.0)
-    same = {"id", chosen.matcher.unit}
-    better = {
-        name: share
-        for name, share in others.items()
-        if share > least + 0.05 and (least < _LOW or (name != "doc" and chosen.matcher.name == "exact"))
-    }
+def _suggest(chosen: Settings, least: float, others: Mapping[str, float]) -> str | None:
+    """A matcher that finds more; one that counts a larger unit only where less than half is found."""
+    larger = {name for name in others if name in _LARGER and MATCHERS.get(name).unit != chosen.matcher.unit}
+    better = {n: share for n, share in others.items() if share > least + 0.05 and (least < _HALF or n not in larger)}
     if not better:
         return None
     name = max(better, key=lambda n: better[n])
-    unit = MATCHERS.get(name).unit
-    looser = f", counting the {unit} as the unit," if unit not in same else ""
+    looser = f", counting the {MATCHERS.get(name).unit} as the unit," if name in larger else ""
     return f"`--match {name}`{looser} would match {better[name]:.0%} of the gold instead of {least:.0%}."
 
 
@@ -187,7 +194,7 @@ def _fix(testset: TestSet, run: Run, matching: Matching) -> str:
     shapes = f"Gold looks like {_examples([g.label for g in golds])}, hits like {_examples(run.docs)}."
     if any(g.quote is not None for g in golds) and column(run, "text") is None:
         return 'The gold are quotes and the hits have no texts: add "text" to the hits.'
-    others = _shares(testset, [run], Settings(MATCHERS.get("exact")), skip=matching.matcher)
+    others = _shares(testset, [run], Settings(MATCHERS.get(matching.matcher.partition(":")[0])))
     if others:
         name = max(others, key=lambda n: others[n])
         return f"{shapes} `--match {name}` would match {others[name]:.0%}."

@@ -23,37 +23,33 @@ class Units:
 
     question: Ints
     grade: Ints
-    code: Ints  # of the key a keyed matcher compares; -1 for matchers that decide hit by hit
+    code: Ints  # of its key
     gold: list[Gold]
     codes: dict[str, int]  # key -> code
-    unmatchable: int  # gold entries that have no unit of this kind
 
 
-def units_of(testset: TestSet, matcher: Matcher, gold_key: Callable[[Gold], str | None] | None) -> Units:
-    """Gold entries as units: equal keys of a question are one unit."""
+def units_of(testset: TestSet, keys_of: Callable[[Gold], Keys]) -> Units:
+    """Gold entries as units: equal keys of a question are one unit; an entry without a key is one never found."""
     codes: dict[str, int] = {}
     question: list[int] = []
     grade: list[int] = []
     code: list[int] = []
     gold: list[Gold] = []
-    unmatchable = 0
     for q, one in enumerate(testset.questions):
         seen: dict[str, int] = {}
-        for g in one.gold:
-            key = gold_key(g) if gold_key else g.label
-            if key is None:
-                unmatchable += 1
-                key = f"\x00{q}\x00{len(gold)}"
-            if key in seen:
-                grade[seen[key]] = max(grade[seen[key]], g.grade)
-                continue
-            seen[key] = len(gold)
-            question.append(q)
-            grade.append(g.grade)
-            code.append(codes.setdefault(key, len(codes)))
-            gold.append(g)
+        for entry, g in enumerate(one.gold):
+            keys = keys_of(g)
+            for key in (keys,) if isinstance(keys, str) else keys or (f"\x00{q}\x00{entry}",):
+                if key in seen:
+                    grade[seen[key]] = max(grade[seen[key]], g.grade)
+                    continue
+                seen[key] = len(gold)
+                question.append(q)
+                grade.append(g.grade)
+                code.append(codes.setdefault(key, len(codes)))
+                gold.append(g)
     arrays = (np.array(question, np.int64), np.array(grade, np.int64), np.array(code, np.int64))
-    return Units(*arrays, gold, codes, unmatchable)
+    return Units(*arrays, gold, codes)
 
 
 @dataclass(frozen=True)

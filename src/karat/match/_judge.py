@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.errors import InputError
 from karat.core.judged import Judged, Repeats
 from karat.core.order import Ties
 from karat.match._credit import Credits, credit, units_of
@@ -90,7 +91,7 @@ def _generally(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Jud
     matcher = settings.matcher
     context = Context([g for q in testset.questions for g in q.gold], runs, settings.options)
     of_gold, of_hits = matcher.prepare(context) if matcher.prepare else (None, None)
-    units = units_of(testset, matcher, of_gold)
+    units = units_of(testset, of_gold or matcher.unit_of)
     credits: list[Credits] = []
     missing = None if settings.tokens else "it was not asked for"
     for run in runs:
@@ -136,6 +137,8 @@ def _sizes(run: Run) -> Ints | None:
         if count is None and text is None:
             return None
         sizes[i] = int(count) if count is not None else len(tokenise(text, "words"))
+        if sizes[i] < 0:
+            raise InputError(f"a hit has {count} tokens", place=run.source, remedy="Give counts from 0 up, or none.")
     return sizes
 
 
@@ -150,10 +153,10 @@ def _join_sizes(credits: Sequence[Credits]) -> tuple[Ints, Ints]:
 
 
 def share_matched(judged: Judged) -> dict[str, float]:
-    """Share of the relevant gold units that stand anywhere in each system's hits."""
+    """Share of the relevant gold units that stand anywhere in each system's hits; nothing without such gold."""
     found = judged.found_within().reshape(len(judged.systems), -1).sum(1)
     total = judged.relevant.reshape(len(judged.systems), -1).sum(1)
-    return {s: float(f / t) if t else 0.0 for s, f, t in zip(judged.systems, found, total, strict=True)}
+    return {s: float(f / t) for s, f, t in zip(judged.systems, found, total, strict=True) if t}
 
 
 def matcher_named(text: str, *, page_offset: int = 0) -> tuple[Matcher, Options]:

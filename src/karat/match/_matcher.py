@@ -40,16 +40,18 @@ class Matcher:
     """A rule of matching, exact after normalisation.
 
     Either keyed (a hit holds a gold unit when their keys are equal: `prepare` gives the two key functions), or
-    `holds` decides for each gold and hit of a question. `strictness` orders automatic choice, strictest first.
-    A key function returns None for what has no unit of this kind; for a hit, several keys are several units.
+    `holds` decides for each gold and hit of a question, and `unit_of` says which gold entries are one unit.
+    `strictness` orders automatic choice, strictest first. A key function returns None for what has no unit of this
+    kind; several keys are several units.
     """
 
     name: str
     unit: str
     summary: str
     strictness: int
-    prepare: Callable[[Context], tuple[Callable[[Gold], str | None], Callable[[Run], Sequence[Keys]]]] | None = None
+    prepare: Callable[[Context], tuple[Callable[[Gold], Keys], Callable[[Run], Sequence[Keys]]]] | None = None
     holds: Callable[[Context], Callable[[Gold, Run], Callable[[int], bool]]] | None = None
+    unit_of: Callable[[Gold], Keys] = lambda gold: gold.label
     fits: Callable[[Context], str | None] = lambda context: None
     """Why the shapes of gold and hits suit this matcher, or None when they do not."""
 

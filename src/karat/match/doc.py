@@ -15,12 +15,13 @@ _SUFFIX = re.compile(
 
 
 def document_of(identifier: str) -> str:
-    """The id without its chunk suffix.
+    """The id without its chunk suffix; an id that is nothing but a suffix stays whole.
 
     >>> document_of("guide.pdf::chunk-3"), document_of("a#12"), document_of("doc_34_chunk_0"), document_of("d-7")
     ('guide.pdf', 'a', 'doc_34', 'd-7')
     """
-    return _SUFFIX.sub("", identifier.strip())
+    whole = identifier.strip()
+    return _SUFFIX.sub("", whole) or whole
 
 
 def _gold_key(gold: Gold) -> str | None:
@@ -35,7 +36,7 @@ def _hit_keys(run: Run) -> Sequence[Keys]:
     return [document_of(str(d)) if d is not None else document_of(i) for d, i in zip(docs, run.doc_list, strict=True)]
 
 
-def _prepare(context: Context) -> tuple[Callable[[Gold], str | None], Callable[[Run], Sequence[Keys]]]:
+def _prepare(context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], Sequence[Keys]]]:
     return _gold_key, _hit_keys
 
 

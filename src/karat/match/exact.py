@@ -14,7 +14,7 @@ def gold_key(gold: Gold) -> str | None:
     return gold.label.strip() or None
 
 
-def _prepare(context: Context) -> tuple[Callable[[Gold], str | None], Callable[[Run], Sequence[Keys]]]:
+def _prepare(context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], Sequence[Keys]]]:
     return gold_key, lambda run: [doc.strip() for doc in run.doc_list]
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
-from karat.core.errors import UsageError
 from karat.core.run import Run
 from karat.core.types import Gold
+from karat.match._files import FileNames, file_keys
 from karat.match._matcher import Context, Keys, Matcher, column, ids_of, share_matching
 
 _LABEL = re.compile(r"(?:pages?|pp?\.?|с\.|стр\.?)\s*", re.I)
@@ -22,7 +22,7 @@ def page_of(text: object) -> str | None:
     >>> [page_of(t) for t in ("34", " 34", "034", "p. 34", 34.0, "iv", "N/A")]
     ['34', '34', '34', '34', '34', 'iv', None]
     """
-    if isinstance(text, float) and text == int(text):
+    if isinstance(text, float) and text.is_integer():
         text = int(text)
     label = str(text).strip().lower()
     if label in _NONE:
@@ -47,59 +47,28 @@ def pages_of(value: object) -> tuple[str, ...]:
 
 
 def _shift(page: str, offset: int) -> str:
-    return str(int(page) + offset) if offset and page.isdigit() else page
+    return str(int(page) + offset) if offset and page.isdecimal() else page
 
 
-def _base(path: str) -> str:
-    return path.replace("\\", "/").rstrip("/").rpartition("/")[2].strip()
+def _prepare(context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], Sequence[Keys]]]:
+    files = FileNames([g for g in context.golds if g.page is not None], context.runs, "page numbers")
 
+    def key(file: str | None, page: str) -> str:
+        return page if file is None else f"{file}\x1f{page}"
 
-def _distinct(names: Iterable[object]) -> set[str]:
-    return {str(n).strip() for n in names if n is not None}
-
-
-def _tell_apart(paths: set[str]) -> bool:
-    """Whether file names alone, without their folders, tell the paths apart."""
-    return len({_base(p) for p in paths}) == len(paths)
-
-
-def _prepare(context: Context) -> tuple[Callable[[Gold], str | None], Callable[[Run], Sequence[Keys]]]:
-    paged = [g for g in context.golds if g.page is not None]
-    golds_named = _distinct(g.doc for g in paged)
-    hits_named: set[str] = set()
-    for run in context.runs:
-        hits_named |= _distinct(column(run, "doc") or ())
-    by_file = bool(golds_named) and bool(hits_named)
-    if not by_file:
-        files = golds_named or hits_named
-        if len(files) > 1:
-            side, other = ("gold", "hits") if golds_named else ("hits", "gold")
-            raise UsageError(
-                f"page numbers alone are ambiguous: the {side} name {len(files)} files "
-                f"({', '.join(sorted(files)[:3])}{', ...' if len(files) > 3 else ''}) and the {other} name none. "
-                f'Give every {other.rstrip("s")} entry a "doc" beside its "page".'
-            )
-    elif any(g.doc is None for g in paged) and len(hits_named) > 1:
-        raise UsageError('page numbers alone are ambiguous: some gold has a "page" but no "doc". Add the "doc".')
-    name = _base if _tell_apart(golds_named) and _tell_apart(hits_named) else str.strip
-
-    def key(doc: object, page: str) -> str:
-        return f"{name(str(doc))}\x1f{page}" if by_file and doc is not None else page
-
-    def gold_key(gold: Gold) -> str | None:
-        page = page_of(gold.page if gold.page is not None else gold.id) if gold.page or gold.id else None
-        return None if page is None else key(gold.doc, page)
+    def gold_keys(gold: Gold) -> Keys:
+        file = files.of_gold(gold)
+        return tuple(key(file, p) for p in pages_of(gold.page if gold.page is not None else gold.id)) or None
 
     def hit_keys(run: Run) -> Sequence[Keys]:
         pages = column(run, "page")
-        docs = column(run, "doc") or [None] * len(run)
         offset = context.options.page_offset
         return [
-            tuple(key(doc, _shift(p, offset)) for p in pages_of(page)) or None
-            for doc, page in zip(docs, pages if pages is not None else run.doc_list, strict=True)
+            tuple(key(file, _shift(p, offset)) for p in pages_of(page)) or None
+            for file, page in zip(file_keys(files, run), pages if pages is not None else run.doc_list, strict=True)
         ]
 
-    return gold_key, hit_keys
+    return gold_keys, hit_keys
 
 
 def _fits(context: Context) -> str | None:
@@ -107,9 +76,9 @@ def _fits(context: Context) -> str | None:
     if any(g.page is not None for g in context.golds):
         if has_pages:
             return "the gold names pages and the hits say which page they stand on"
-        if max((share_matching(str.isdigit, run.docs) for run in context.runs), default=0.0) > 0.5:
+        if max((share_matching(str.isdecimal, run.docs) for run in context.runs), default=0.0) > 0.5:
             return "the gold names pages and the ids of the hits are numbers"
-    elif has_pages and share_matching(str.isdigit, ids_of(context.golds)) > 0.9:
+    elif has_pages and share_matching(str.isdecimal, ids_of(context.golds)) > 0.9:
         return "the gold are numbers and the hits say which page they stand on"
     return None
 

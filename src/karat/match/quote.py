@@ -14,6 +14,12 @@ def _padded(text: str) -> str:
     return f" {normalise(text, 'words')} "
 
 
+def _unit(gold: Gold) -> str | None:
+    """A quote is the same unit wherever its words stand; documents tell equal quotes apart."""
+    wanted = _padded(gold.quote or "").strip()
+    return f"{gold.doc}\x1f{wanted}" if wanted else None
+
+
 def _holds(context: Context) -> Callable[[Gold, Run], Callable[[int], bool]]:
     texts: dict[int, list[str]] = {}
 
@@ -41,5 +47,6 @@ matcher = Matcher(
     summary="the text of the hit contains the gold quote, word for word, after normalisation",
     strictness=20,
     holds=_holds,
+    unit_of=_unit,
     fits=_fits,
 )

@@ -11,7 +11,7 @@ from karat.core.types import Gold
 from karat.match._matcher import Context, Keys, Matcher, plain_id
 
 
-def _prepare(context: Context) -> tuple[Callable[[Gold], str | None], Callable[[Run], Sequence[Keys]]]:
+def _prepare(context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], Sequence[Keys]]]:
     if not context.options.pattern:
         raise UsageError("--match regex needs its pattern: --match 'regex:^(\\w+)-'.")
     try:
@@ -21,7 +21,7 @@ def _prepare(context: Context) -> tuple[Callable[[Gold], str | None], Callable[[
 
     def key(identifier: str | None) -> str | None:
         found = pattern.search(identifier or "")
-        return (found[1] if pattern.groups else found[0]) if found else None
+        return (found[1] if pattern.groups else found[0]) or None if found else None
 
     return (
         lambda gold: key(plain_id(gold) or gold.label),

@@ -6,21 +6,27 @@ from collections.abc import Callable
 
 from karat.core.run import Run
 from karat.core.types import Gold
+from karat.match._files import FileNames, file_keys
 from karat.match._matcher import Context, Matcher, column
 
 
+def _unit(gold: Gold) -> str | None:
+    return None if gold.span is None else f"{gold.doc}\x1f{gold.span[0]}\x1f{gold.span[1]}"
+
+
 def _holds(context: Context) -> Callable[[Gold, Run], Callable[[int], bool]]:
+    names = FileNames([g for g in context.golds if g.span is not None], context.runs, "character spans")
+    files = {id(run): file_keys(names, run) for run in context.runs}
+
     def of_pair(gold: Gold, run: Run) -> Callable[[int], bool]:
-        spans, docs = column(run, "span"), column(run, "doc")
+        spans, of_hits, file = column(run, "span"), files[id(run)], names.of_gold(gold)
         if gold.span is None or spans is None:
             return lambda i: False
         start, end = gold.span
 
         def overlaps(i: int) -> bool:
             span = spans[i]
-            if span is None or not (span[0] < end and start < span[1]):
-                return False
-            return docs is None or gold.doc is None or docs[i] == gold.doc
+            return span is not None and span[0] < end and start < span[1] and of_hits[i] == file
 
         return overlaps
 
@@ -39,5 +45,6 @@ matcher = Matcher(
     summary="the characters of the hit overlap the gold span in the same document",
     strictness=10,
     holds=_holds,
+    unit_of=_unit,
     fits=_fits,
 )

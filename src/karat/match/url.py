@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import string
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from karat.core.run import Run
 from karat.core.types import Gold
 from karat.match._matcher import Context, Keys, Matcher, column, ids_of, plain_id, share_matching
+
+_RESERVED = "%/:?#[]@!$&'()*+,;=~"
+_PLAIN = frozenset(string.ascii_letters + string.digits + "-._~")
+_ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
+_HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}(:\d+)?(/|$)", re.IGNORECASE)
 
 
 @lru_cache(maxsize=65536)
@@ -19,7 +26,7 @@ def address_of(url: str) -> str | None:
     True
     """
     text = url.strip()
-    if not is_url(text):
+    if not is_url(text) and not _HOST.match(text):
         return None
     try:
         parts = urlsplit(text if "//" in text else f"//{text}")
@@ -27,9 +34,14 @@ def address_of(url: str) -> str | None:
     except ValueError:
         return None
     named_port = f":{port}" if port not in (None, 80, 443) else ""
-    path = quote(unquote(parts.path), safe="/:@!$&'()*+,;=~-._").rstrip("/")
-    query = f"?{quote(unquote(parts.query), safe='/:@!$&()*+,;=~-._?')}" if parts.query else ""
-    return f"{host}{named_port}{path}{query}"
+    path = _encoded(parts.path).rstrip("/")
+    return f"{host}{named_port}{path}{'?' + _encoded(parts.query) if parts.query else ''}"
+
+
+def _encoded(text: str) -> str:
+    """One percent-encoding for equal texts: everything but ASCII encoded, and no letter, digit or -._~ encoded."""
+    encoded = quote(text, safe=_RESERVED)
+    return _ESCAPE.sub(lambda found: c if (c := chr(int(found[1], 16))) in _PLAIN else found[0].upper(), encoded)
 
 
 def is_url(text: str) -> bool:
@@ -49,7 +61,7 @@ def _hit_keys(run: Run) -> Sequence[Keys]:
     return [address_of(str(u)) if u is not None else address_of(i) for u, i in zip(urls, run.doc_list, strict=True)]
 
 
-def _prepare(context: Context) -> tuple[Callable[[Gold], str | None], Callable[[Run], Sequence[Keys]]]:
+def _prepare(context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], Sequence[Keys]]]:
     return _gold_key, _hit_keys
 
 

@@ -32,7 +32,7 @@ def _hit_keys(run: Run) -> Sequence[Keys]:
     return keys if docs is None else [k or uuid_of(str(d)) for k, d in zip(keys, docs, strict=True)]
 
 
-def _prepare(context: Context) -> tuple[Callable[[Gold], str | None], Callable[[Run], Sequence[Keys]]]:
+def _prepare(context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], Sequence[Keys]]]:
     return _gold_key, _hit_keys
 
 

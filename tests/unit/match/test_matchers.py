@@ -113,8 +113,73 @@ def test_page_alone_is_ambiguous_among_files():
 
 def test_same_file_name_in_two_folders_is_told_apart():
     gold = [Gold(doc="x/a.pdf", page="3")]
-    assert share("page", gold, ["c", "d"], doc=["y/a.pdf", "x/b.pdf"], page=["3", "3"]) == 1, "names alone tell apart"
+    assert share("page", gold, ["c", "d"], doc=["y/a.pdf", "x/b.pdf"], page=["3", "3"]) == 0
     assert share("page", gold, ["c", "d"], doc=["y/a.pdf", "x/a.pdf"], page=["3", "9"]) == 0
+    assert share("page", gold, ["c", "d"], doc=["y/a.pdf", "x/a.pdf"], page=["9", "3"]) == 1
+
+
+def test_roots_of_paths_may_differ():
+    gold = [Gold(doc="data/docs/a.pdf", page="3")]
+    assert share("page", gold, ["c"], doc=["C:\\users\\docs\\a.pdf"], page=["3"]) == 1
+    assert share("page", gold, ["c"], doc=["a.pdf"], page=["3"]) == 1
+    assert share("page", gold, ["c"], doc=["data/old/a.pdf"], page=["3"]) == 0
+
+
+def test_gold_without_a_file_is_of_the_only_file():
+    gold = [Gold(doc="h.pdf", page="3"), Gold(page="5")]
+    assert share("page", gold, ["c", "d"], doc=["h.pdf", "h.pdf"], page=["3", "5"]) == 1
+    with pytest.raises(UsageError, match="ambiguous"):
+        share("page", gold, ["c", "d"], doc=["h.pdf", "x.pdf"], page=["3", "5"])
+
+
+def test_a_range_of_gold_pages_is_several_units():
+    assert share("page", [Gold(page="34-35"), Gold(page="1")], ["a", "b"], page=["34", "1"]) == pytest.approx(2 / 3)
+
+
+def test_two_quotes_of_one_document_are_two_units():
+    gold = [Gold(doc="h.pdf", quote="red apples grow"), Gold(doc="h.pdf", quote="blue berries shrink")]
+    assert share("quote", gold, ["c"], text=["here blue berries shrink"]) == 0.5
+    assert (
+        share(
+            "span",
+            [Gold(doc="a", page="1", span=(0, 5)), Gold(doc="a", page="1", span=(9, 12))],
+            ["c"],
+            doc=["a"],
+            span=[(0, 6)],
+        )
+        == 0.5
+    )
+
+
+def test_a_span_needs_its_document():
+    with pytest.raises(UsageError, match="character spans alone are ambiguous"):
+        share("span", [Gold(doc="a", span=(0, 5)), Gold(doc="b", span=(0, 5))], ["c"], span=[(0, 5)])
+    assert (
+        share(
+            "span",
+            [Gold(doc="a", span=(0, 9)), Gold(doc="b", span=(0, 9))],
+            ["c", "d"],
+            doc=[None, "b"],
+            span=[(0, 9), (0, 9)],
+        )
+        == 0.5
+    )
+
+
+def test_nothing_is_no_key():
+    assert share("regex", ["doc-12"], ["doc-13"], Options(pattern=r"x*")) == 0
+    assert share("doc", ["#1"], ["#2"]) == 0
+
+
+def test_url_without_scheme_and_reserved_characters():
+    assert share("url", ["e.org/b"], ["https://e.org/b"]) == 1
+    assert share("url", ["https://e.org/?q=a%26b"], ["https://e.org/?q=a&b"]) == 0
+    assert share("url", ["https://e.org/%7eme"], ["https://e.org/~me"]) == 1
+
+
+def test_gold_the_matcher_cannot_use_is_counted():
+    found = auto([Gold(quote="a b"), Gold(doc="h", page="3")], ["c"], text=["x a b y"])
+    assert (found.matcher, found.unusable, found.entries) == ("quote", 1, 2)
 
 
 def test_page_offset_shifts_the_hits():
