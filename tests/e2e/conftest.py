@@ -1,0 +1,123 @@
+"""Driving the command line: within this process where that shows the same, else in one of its own."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def sentence(self):
+        """The one message of a refusal, checked to be one: nothing on standard output, no traceback."""
+        assert self.out == ""
+        assert "Traceback" not in self.err
+        assert self.err.startswith("karat: "), self.err
+        assert self.err.count("\n") == 1, self.err
+        assert "internal error" not in self.err
+        return self.err.removeprefix("karat: ").rstrip("\n")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    return tmp_path
+
+
+@pytest.fixture
+def put(folder):
+    """Writes a file: bytes and text as they are, a list as JSONL, a dict as JSON; `.gz` is packed."""
+
+    def write(name, content):
+        if isinstance(content, list):
+            content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in content)
+        elif isinstance(content, dict):
+            content = json.dumps(content)
+        data = content.encode() if isinstance(content, str) else content
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
+        return name
+
+    return write
+
+
+@pytest.fixture
+def karat(folder, monkeypatch, capsys):
+    """Runs a command in this process."""
+    from karat.cli.main import main
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["karat", *map(str, words)])
+        capsys.readouterr()
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        told = capsys.readouterr()
+        return Told(code, told.out, told.err)
+
+    return run
+
+
+@pytest.fixture
+def process(folder):
+    """Runs a command in a process of its own; `path` goes before the installed packages."""
+
+    def run(*words, path=None, code="from karat.cli.main import main; main()"):
+        env = {
+            **os.environ,
+            "PYTHONUTF8": "1",
+            "PYTHONWARNINGS": "error",
+            **({"PYTHONPATH": str(path)} if path else {}),
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", code, *map(str, words)],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        return Told(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+QA = [
+    {"id": "q1", "question": "How long does it last?", "answers": ["two years"], "gold": [{"id": "d1"}], "kind": "fact"},
+    {"id": "q2", "question": "How is it reset?", "answers": ["hold the red button", "press red"],
+     "gold": [{"id": "d2", "grade": 2}, {"id": "d3"}], "kind": "steps", "tags": {"difficulty": "hard"}},
+    {"id": "q3", "question": "Which oil?", "answers": ["SAE 30"], "gold": [{"id": "d4"}], "kind": "fact"},
+]  # fmt: skip
+RUN = "q1 Q0 d1 1 3.0 t\nq1 Q0 d9 2 2.0 t\nq2 Q0 d9 1 3.0 t\nq2 Q0 d3 2 2.0 t\nq3 Q0 d8 1 1.0 t\nq3 Q0 d4 2 0.5 t\n"
+DENSE = RUN.replace("d9", "d2").replace("q3 Q0 d8 1 1.0", "q3 Q0 d8 1 0.1")
+ANSWERS = [
+    {"id": "q1", "retrieved": [{"id": "d1", "text": "The warranty lasts two years."}], "answer": "Two years, please."},
+    {"id": "q2", "retrieved": [{"id": "d3", "text": "Press red."}], "answer": "press red"},
+    {"id": "q3", "retrieved": [{"id": "d4", "text": "Use SAE 30."}], "answer": ""},
+]
+
+
+@pytest.fixture
+def files(put):
+    """The small test set and results most tests use."""
+    put("qa.jsonl", QA)
+    put("bm25.run", RUN)
+    put("dense.run", DENSE)
+    put("answers.jsonl", ANSWERS)
+    put("qrels.txt", "q1 0 d1 1\nq2 0 d2 2\nq2 0 d3 1\nq3 0 d4 1\n")
