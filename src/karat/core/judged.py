@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Cut = int | Ints | None
 
 Repeats = Literal["once", "collapse", "count"]
+_WIDE = 1 << 32  # more than any rank
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Judged:
     A pair is system * len(questions) + question. One entry of `pair`, `rank`, `unit`, `new` is a judged unit in
     a slot; entries are ordered by pair, then rank. `new` is False where an earlier slot held the same unit.
     `gold_question` and `gold_grade` list the judged units of each question, ordered by question; `unit` points
-    into them. `slots` counts the hits of each pair, `distinct` their distinct units.
+    into them. `slots` counts the hits of each pair, `distinct` their distinct units; `stale` lists, as pair and rank,
+    the slots that hold nothing but what an earlier slot of the pair held.
     """
 
     systems: tuple[str, ...]
@@ -51,6 +53,7 @@ class Judged:
     gold_grade: Ints
     slots: Ints
     distinct: Ints
+    stale: tuple[Ints, Ints]
     repeats: Repeats = "once"
     rel: int = 1
     tokens: tuple[Ints, Ints] | None = None  # offsets per pair, tokens of each slot in rank order
@@ -77,20 +80,43 @@ class Judged:
         ordinal = np.cumsum(fresh)
         first_of_pair = _starts(self.pair)
         before = np.maximum.accumulate(np.where(first_of_pair, ordinal - 1, 0))
-        slots = np.bincount(self.pair[fresh], minlength=self.pairs)
-        distinct = np.bincount(self.pair[self.new], minlength=self.pairs)
-        missing = "unjudged hits are removed, so a token budget has no meaning"
-        return replace(self, rank=ordinal - before, slots=slots, distinct=distinct, tokens=None, tokens_missing=missing)
+        rank: Ints = ordinal - before
+        slot, stale = self.pair[fresh] * _WIDE + self.rank[fresh], self.stale[0] * _WIDE + self.stale[1]
+        judged = np.isin(slot, stale)
+        return replace(
+            self,
+            rank=rank,
+            slots=np.bincount(self.pair[fresh], minlength=self.pairs),
+            distinct=np.bincount(self.pair[self.new], minlength=self.pairs),
+            stale=(self.pair[fresh][judged], rank[fresh][judged]),
+            tokens=None,
+            tokens_missing="unjudged hits are removed, so a token budget has no meaning",
+        )
 
-    def perfect(self) -> Judged:
-        """The best list any system could give: every relevant unit in a slot of its own, best grades first."""
-        best_first = np.lexsort((-self.gold_grade, self.gold_question))
-        unit = best_first[self.gold_grade[best_first] >= self.rel]
-        question = self.gold_question[unit]
+    def perfect(self, depth: int = 0) -> Judged:
+        """The best list any system could give: every relevant unit in a slot of its own, best first, and nothing else.
+
+        Where repeats are counted, the slots left down to `depth` are filled with repeats of the best unit.
+        """
+        best = np.lexsort((-self.gold_grade, self.gold_question))
+        best = best[self.gold_grade[best] >= self.rel]
+        question = self.gold_question[best]
         held = np.bincount(question, minlength=len(self.questions))
+        unit, rank, new = best, _places(question), np.ones(len(best), bool)
+        if self.repeats == "count":
+            first = _starts(question)
+            more = np.maximum(depth - held[question[first]], 0)
+            after = np.arange(int(more.sum())) - np.repeat(np.cumsum(more) - more, more)
+            rank = np.concatenate((rank, np.repeat(held[question[first]], more) + after + 1))
+            unit = np.concatenate((unit, np.repeat(unit[first], more)))
+            new = np.concatenate((new, np.zeros(len(after), bool)))
+            question = np.concatenate((question, np.repeat(question[first], more)))
+            order = np.lexsort((rank, question))
+            question, unit, rank, new = question[order], unit[order], rank[order], new[order]
+        slots = np.bincount(question, minlength=len(self.questions))
         return Judged(
-            ("perfect",), self.questions, question, _places(question), unit, np.ones(len(unit), bool),
-            self.gold_question, self.gold_grade, held, held, rel=self.rel, collection=self.collection,
+            ("perfect",), self.questions, question, rank, unit, new, self.gold_question, self.gold_grade, slots, held,
+            (question[~new], rank[~new]), repeats=self.repeats, rel=self.rel, collection=self.collection,
         )  # fmt: skip
 
     def within_tokens(self, budget: int) -> Ints:
@@ -151,6 +177,12 @@ class Judged:
         units = np.add.reduceat(new.astype(np.int64), starts)
         return Slots(pair[starts], rank[starts], gain, units)
 
+    def fresh_within(self, k: Cut = None) -> Floats:
+        """Slots of the top k that hold something new, relevant or not."""
+        slots = self.slots if k is None else np.minimum(self.slots, k)
+        pair, rank = self.stale
+        return slots - self.per_pair(pair[self.within(pair, rank, k)])
+
     @cached_property
     def one_unit_a_slot(self) -> bool:
         """True when no slot credits two units: every formula is then the textbook's."""
@@ -184,12 +216,17 @@ class Judged:
         keep = self.gold_grade >= self.rel
         return _best_first(self.gold_question[keep], self.gold_grade[keep])
 
+    @cached_property
+    def once(self) -> Judged:
+        """The same with repeats credited once."""
+        return self if self.repeats != "count" else replace(self, repeats="once", views={})
+
     def ideal_by_pair(self, k: Cut = None) -> tuple[Ints, Ints, Ints]:
         """Pair, gain and place in ideal order: one entry per slot of the top k that newly credits, one per other unit.
 
         Repeats never enter the ideal, whatever way they are counted.
         """
-        once = self if self.repeats != "count" else replace(self, repeats="once", views={})
+        once = self.once
         keep = np.flatnonzero(self.gold_grade >= self.rel)
         systems = np.arange(len(self.systems))[:, None]
         pair = (systems * len(self.questions) + self.gold_question[keep]).ravel()

@@ -25,10 +25,10 @@ HIT_FIELDS = ("chunk", "doc", "page", "url", "text", "span", "tokens")
 class Run:
     """A system's hits, grouped by question, with its answers and failures.
 
-    The hits of question i are `docs[offsets[i]:offsets[i + 1]]`. `order` says how to rank them: "given" keeps the
-    order of the list; "score" ranks as trec_eval does: score descending as float32, then id descending. `fields`
-    holds further columns of the hits (HIT_FIELDS), each as long as `docs`. A question in `failed` has a
-    reason instead of a result.
+    `question_ids` are the questions that have a list of hits; that of question i is `docs[offsets[i]:offsets[i + 1]]`.
+    `order` says how to rank them: "given" keeps the order of the list; "score" ranks as trec_eval does: score
+    descending as float32, then id descending. `fields` holds further columns of the hits (HIT_FIELDS), each as long as
+    `docs`. A question in `failed` has a reason instead of a result.
     """
 
     def __init__(
@@ -144,10 +144,20 @@ class Run:
         """Whether any answer says something, if only an empty text; times and costs alone are no answers."""
         return any(answer.text is not None for answer in self.answers.values())
 
+    @cached_property
+    def listed(self) -> frozenset[str]:
+        """Questions that have a list of hits, if only an empty one."""
+        return frozenset(self.question_ids)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Every question of which anything is known: hits, an answer or a failure."""
+        return tuple(dict.fromkeys((*self.question_ids, *self.answers, *self.failed)))
+
     @property
     def has_rankings(self) -> bool:
-        """Whether it holds ranked hits. Lists that are all empty count as rankings, unless there are answers."""
-        return len(self) > 0 or (bool(self.question_ids) and not self.has_answers)
+        """Whether it holds lists of hits, if only empty ones."""
+        return bool(self.question_ids)
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {len(self.question_ids)} questions, {len(self)} hits, {len(self.answers)} answers)"

@@ -29,7 +29,7 @@ JUDGED_LEAST = 0.80
 
 @dataclass(frozen=True)
 class Facts:
-    """What the guards need beside scores: counted where runs and test set met. All keyed by system but `duplicates`.
+    """What the guards need beside scores: counted where runs and test set met. All keyed by system.
 
     Leave `unjudged` empty where the gold holds no judged non-relevant units: every miss is then unjudged, and the
     share says nothing.
@@ -37,7 +37,6 @@ class Facts:
 
     dialect: str = "karat"
     repeats: str = "once"
-    duplicates: Mapping[str, Sequence[str]] = field(default_factory=dict)  # file -> question ids it holds twice
     extra: Mapping[str, int] = field(default_factory=dict)  # questions of the run that the test set lacks
     missing: Mapping[str, int] = field(default_factory=dict)  # questions of the test set that the run lacks
     empty_answers: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # empty, all
@@ -64,7 +63,6 @@ def check(
         *ids_apart(matching, facts),
         *unusable_gold(matching),
         *questions_apart(facts, len(scores.questions)),
-        *duplicate_ids(facts.duplicates),
         *failed_rows(scores),
         *tables.values_in_range(scores, facts.dialect, facts.repeats),
         *tables.f1_under_its_parts(table, counted),
@@ -171,22 +169,13 @@ def questions_apart(facts: Facts, asked: int) -> tuple[Note, ...]:
     notes = []
     for system, count in facts.extra.items():
         if count:
-            said = f"{system}: {plural(count, 'question')} of the run are not in the test set and are left out."
+            said = f"{system}: {plural(count, 'question')} of the run that the test set lacks: left out."
             notes.append(warn("questions not in the test set", said))
     for system, count in facts.missing.items():
         if count:
             said = f"{system}: {count} of {plural(asked, 'question')} have no result in the run; each scores 0."
             notes.append(warn("questions not in the run", said))
     return tuple(notes)
-
-
-def duplicate_ids(duplicates: Mapping[str, Sequence[str]]) -> tuple[Note, ...]:
-    """Question ids that stand twice in a file."""
-    return tuple(
-        warn("duplicate question ids", f"{place}: {plural(len(ids), 'question id')} stand more than once: {few(ids)}.")
-        for place, ids in duplicates.items()
-        if ids
-    )
 
 
 def failed_rows(scores: Scores) -> tuple[Note, ...]:
@@ -244,13 +233,14 @@ def depths_apart(depth: Mapping[str, int], by_name: tables.ByName) -> tuple[Note
 def empty_answers(counts: Mapping[str, tuple[int, int]]) -> tuple[Note, ...]:
     """Answers that say nothing."""
     return tuple(
-        warn(
+        Note(
+            "warning" if empty / asked >= EMPTY_ANSWERS else "info",
+            f"{system}: {empty} of {plural(asked, 'answer')} {'is' if empty == 1 else 'are'} empty "
+            f"({percent(empty / asked)}): 0 against references, and no support.",
             "empty answers",
-            f"{system}: {empty} of {plural(asked, 'answer')} are empty ({percent(empty / asked)}); "
-            "they score 0 against references and their support is undefined.",
         )
         for system, (empty, asked) in counts.items()
-        if asked and empty / asked >= EMPTY_ANSWERS
+        if empty
     )
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.order import ranking
+from karat.core.order import Ties, ranking
+from karat.core.text import drop_blocks
 from karat.diagnose.guards import Facts
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def facts_of(
 ) -> Facts:
     """Counts taken where runs and test set meet."""
     known = set(testset.ids)
-    asked = {run.name: {*run.question_ids, *run.answers, *run.failed} for run in runs}
+    asked = {run.name: set(run.asked) for run in runs}
+    answered_for = {run.name: {*(run.question_ids if run.has_rankings else run.answers), *run.failed} for run in runs}
     empty: dict[str, tuple[int, int]] = {}
     if answered is not None:
         width = len(testset)
@@ -35,13 +37,13 @@ def facts_of(
             if run.has_answers:
                 given = zip(testset.ids, answered.answers[s * width : (s + 1) * width], strict=True)
                 asked_for = [a for qid, a in given if qid not in run.failed]
-                empty[run.name] = (sum(1 for a in asked_for if not (a or "").strip()), len(asked_for))
+                empty[run.name] = (sum(1 for a in asked_for if not drop_blocks(a or "").strip()), len(asked_for))
     gold = next((g.label for q in testset.questions for g in q.gold), None) if not testset.is_plain else None
     return Facts(
         dialect=dialect,
         repeats=repeats,
         extra={name: len(ids - known) for name, ids in asked.items()},
-        missing={name: len(known - ids) for name, ids in asked.items()},
+        missing={name: len(known - ids) for name, ids in answered_for.items()},
         empty_answers=empty,
         depth={run.name: int(np.diff(run.offsets).max()) for run in runs if run.has_rankings},
         unjudged=_unjudged(judged) if judged is not None else {},
@@ -67,12 +69,13 @@ def _unjudged(judged: Judged) -> dict[str, float]:
 class RankedIds(Mapping[str, Sequence[Sequence[str]]]):
     """Ids in ranked order per question of the test set, made when asked for: a run may hold millions."""
 
-    def __init__(self, testset: TestSet, runs: Sequence[Run]) -> None:
-        self._ids, self._runs = testset.ids, {run.name: run for run in runs if run.has_rankings}
+    def __init__(self, testset: TestSet, runs: Sequence[Run], ties: Ties) -> None:
+        self._ids, self._ties = testset.ids, ties
+        self._runs = {run.name: run for run in runs if run.has_rankings}
 
     def __getitem__(self, system: str) -> list[list[str]]:
         run = self._runs[system]
-        order, docs = ranking(run).tolist(), run.doc_list
+        order, docs = ranking(run, self._ties).tolist(), run.doc_list
         rows = {
             qid: [docs[i] for i in order[run.offsets[q] : run.offsets[q + 1]]] for q, qid in enumerate(run.question_ids)
         }

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.order import Ties
     from karat.core.run import Run
+    from karat.core.scores import Scores
     from karat.core.types import TestSet
     from karat.experiment.report import Report
     from karat.match import Matched
@@ -202,12 +203,12 @@ def evaluate(
         summaries,
         tuple(taken),
         matching,
-        targets(summaries, _ceilings(judged, measures, dialect)),
+        targets(summaries, _ceilings(judged, scores, dialect)),
         tuple(_usage(runs)),
         verdicts(summaries, scores.measures, dialect=dialect.name),
         notes,
         dialect.name,
-        RankedIds(testset, runs),
+        RankedIds(testset, runs, choices.ties),
         {
             run.name: [run.answers[q].text if q in run.answers else None for q in testset.ids]
             for run in runs
@@ -217,11 +218,14 @@ def evaluate(
 
 
 def _match(testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices) -> Matched | None:
-    from karat.match import MATCHERS, Settings, check_questions, match
+    """Judged hits of all runs; the matcher is chosen by those that hold rankings. None where none does."""
+    from dataclasses import replace
 
-    ranked = [run for run in runs if run.has_rankings]
+    from karat.match import MATCHERS, Matched, Settings, check_questions, judge, match
+
     check_questions(testset, runs)
-    if not ranked or not any(q for q in (testset.qrels or {}).values()):
+    ranked = [run for run in runs if run.has_rankings]
+    if not ranked:
         return None
     settings = Settings(
         MATCHERS.get("exact"),
@@ -229,10 +233,13 @@ def _match(testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Cho
         ties=choices.ties,
         collection=choices.collection,
     )
-    return match(
-        testset, runs, settings,
+    if not any((testset.qrels or {}).values()):
+        return Matched(judge(testset, runs, settings), None, settings)
+    matched = match(
+        testset, ranked, settings,
         by=choices.match or dialect.match, page_offset=choices.page_offset, allow_zero=choices.allow_zero_overlap,
     )  # fmt: skip
+    return matched if len(ranked) == len(runs) else replace(matched, judged=judge(testset, runs, matched.settings))
 
 
 def _with_tokens(testset: TestSet, runs: Sequence[Run], matched: Matched) -> Judged:
@@ -293,17 +300,32 @@ def _failed(testset: TestSet, runs: Sequence[Run]) -> dict[int, str]:
     }
 
 
-def _ceilings(judged: Judged | None, measures: Sequence[Measure], dialect: Dialect) -> dict[str, float]:
-    """The highest mean any list could reach under this gold, by scoring the perfect list."""
+def _ceilings(judged: Judged | None, scores: Scores, dialect: Dialect) -> dict[str, float]:
+    """The highest mean any list could reach under this gold: that of the perfect list.
+
+    A hit that holds several units can do better than one unit a hit, so no ceiling is below what a system reached.
+    """
+    import numpy as np
+
     from karat.measures.compute import compute
 
-    ranking = [m for m in measures if m.spec.stage == "retrieval" and m.tokens is None and m.spec.direction == "higher"]
-    if judged is None or not ranking:
+    chosen = [
+        i
+        for i, m in enumerate(scores.measures)
+        if m.spec.stage == "retrieval" and m.tokens is None and m.spec.direction == "higher"
+    ]
+    if judged is None or not chosen:
         return {}
-    perfect = judged.perfect()
-    scores = compute(ranking, ["perfect"], judged.questions, judged=perfect, no_gold_is_zero=dialect.no_gold_is_zero)
-    known = [scores.values[0, scores.status[0, :, m] == 0, m] for m in range(len(ranking))]
-    return {m.name: float(v.mean()) for m, v in zip(ranking, known, strict=True) if len(v)}
+    ranking = [scores.measures[i] for i in chosen]
+    perfect = judged.perfect(max((m.k or 0 for m in ranking), default=0))
+    best = compute(ranking, ["perfect"], judged.questions, judged=perfect, no_gold_is_zero=dialect.no_gold_is_zero)
+    found = {}
+    for place, i in enumerate(chosen):
+        known = best.status[0, :, place] == 0
+        reached = np.where(scores.status[:, :, i] == 0, scores.values[:, :, i], -np.inf).max(axis=0)
+        if known.any():
+            found[ranking[place].name] = float(np.maximum(best.values[0, known, place], reached[known]).mean())
+    return found
 
 
 def _usage(runs: Sequence[Run]) -> Iterable[Usage]:

@@ -225,7 +225,7 @@ def run_from(given: Mapping[Any, Any], name: str, place: str, format_name: str) 
         run = _scored(hits, name, place)
     elif all(isinstance(value, str) for value in values):
         answers = {qid: Answer(qid, text) for qid, text in hits.items()}
-        run = Run(name, list(hits), np.zeros(len(hits) + 1, np.int64), [], answers=answers)
+        run = Run(name, [], np.zeros(1, np.int64), [], answers=answers)
     else:
         run = Run.from_lists(name, {qid: _ids(docs, qid, place) for qid, docs in hits.items()})
     run.source = place

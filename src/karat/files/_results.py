@@ -252,7 +252,7 @@ def _add(reader: Reader, building: Building, record: Record, row: int, qid: str,
         building.texts[qid] = text
     reason = reader.failure(record)
     if reason is not None:
-        building.add(qid, row, [])
+        building.add(qid, row, None)
         building.failed[qid] = reason
         return
     hits, contexts = reader.hits(record)
@@ -264,7 +264,7 @@ def _add(reader: Reader, building: Building, record: Record, row: int, qid: str,
             "neither retrieved ids nor an answer nor an error",
             near or 'Add "retrieved" (or "doc_ids", "retrieved_pages", ...), "answer", or "error".',
         )
-    building.add(qid, row, hits or [])
+    building.add(qid, row, hits)
     answer = reader.answer(record, qid, contexts)
     if answer is not None:
         building.answers[qid] = answer

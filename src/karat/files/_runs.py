@@ -19,6 +19,7 @@ class Building:
 
     def __init__(self) -> None:
         self.rows: dict[str, int] = {}  # question -> row it was read from
+        self.listed: list[str] = []  # questions with a list of hits, if only an empty one
         self.sizes: list[int] = []
         self.docs: list[str] = []
         self.scores: list[float | None] = []
@@ -28,9 +29,12 @@ class Building:
         self.texts: dict[str, str] = {}
         self.falls = True  # scores never rise within a list
 
-    def add(self, qid: str, row: int, hits: list[dict[str, Any]]) -> None:
-        """The hits of one question, best first."""
+    def add(self, qid: str, row: int, hits: list[dict[str, Any]] | None) -> None:
+        """The hits of one question, best first; None where the row holds no list of them."""
         self.rows[qid] = row
+        if hits is None:
+            return
+        self.listed.append(qid)
         self.sizes.append(len(hits))
         last: float | None = None
         for hit in hits:
@@ -57,7 +61,7 @@ class Building:
         scored = size and all(score is not None for score in self.scores)
         return Run(
             name,
-            list(self.rows),
+            self.listed,
             np.concatenate((np.zeros(1, np.int64), np.cumsum(np.array(self.sizes, np.int64)))),
             self.docs,
             np.array(self.scores, np.float64) if scored else None,
@@ -83,7 +87,7 @@ def _described(run: Run) -> str:
         parts.append(plural(spoken, "answer"))
     what = " and ".join(parts) or "nothing retrieved"
     failures = f" ({len(run.failed)} failed)" if run.failed else ""
-    return f"{run.name}: {what} for {plural(len(run.question_ids), 'question')}{failures}"
+    return f"{run.name}: {what} for {plural(len(run.asked), 'question')}{failures}"
 
 
 def plural(count: int, noun: str) -> str:

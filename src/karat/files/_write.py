@@ -143,10 +143,11 @@ def hits_of(run: Run) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     docs = run.doc_list
     order = ranking(run).tolist() if run.order == "score" else range(len(docs))
     scores = None if run.scores is None else run.scores.tolist()
-    bounds = run.offsets.tolist()
-    for place, qid in enumerate(run.question_ids):
+    bounds = dict(zip(run.question_ids, zip(run.offsets.tolist(), run.offsets[1:].tolist(), strict=False), strict=True))
+    for qid in run.asked:
         hits = []
-        for index in order[bounds[place] : bounds[place + 1]]:
+        begin, end = bounds.get(qid, (0, 0))
+        for index in order[begin:end]:
             hit: dict[str, Any] = {"id": docs[index]}
             if scores is not None:
                 hit["score"] = scores[index]

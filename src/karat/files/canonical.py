@@ -90,7 +90,7 @@ def _write_results(runs: Sequence[Run], path: Path) -> list[str]:
 def _result(run: Run, qid: str, hits: list[dict[str, Any]]) -> dict[str, Any]:
     row: dict[str, Any] = {}
     answer = run.answers.get(qid)
-    if len(run) or answer is None:
+    if qid in run.listed:
         row["retrieved"] = [{k: h[k] for k in ("id", "score", *HIT_FIELDS) if h.get(k) is not None} for h in hits]
     if answer is None:
         return row

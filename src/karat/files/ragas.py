@@ -78,7 +78,7 @@ def _result(run: Run, qid: str, hits: list[dict[str, Any]]) -> dict[str, Any]:
         texts = list(answer.contexts)
     if texts:
         row["retrieved_contexts"] = texts
-    if len(run) or answer is None:
+    if qid in run.listed:
         row["retrieved_context_ids"] = [hit["id"] for hit in hits]
     if answer is not None and answer.text is not None:
         row["response"] = answer.text

@@ -90,7 +90,7 @@ def _read_results(look: Look) -> tuple[list[Run], Taken]:
         if not qid or qid in answers:
             raise look.error(f"question id {_cells.shown(key)} is empty or stands twice", remedy="Correct the ids.")
         answers[qid] = Answer(qid, text)
-    run = Run(look.stem, list(answers), np.zeros(len(answers) + 1, np.int64), [], answers=answers, source=look.name)
+    run = Run(look.stem, [], np.zeros(1, np.int64), [], answers=answers, source=look.name)
     return [run], Taken(look.name, FORMAT.name, described([run]))
 
 

@@ -17,7 +17,7 @@ from karat.core.run import Run
 from karat.files._cells import is_number
 from karat.files._format import Fit, Format
 from karat.files._runs import described
-from karat.files._write import written
+from karat.files._write import plain, written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -208,12 +208,8 @@ def _write(runs: Sequence[Run], path: Path) -> list[str]:
             for rank, hit in enumerate(order[run.offsets[q] : run.offsets[q + 1]], 1):
                 score = 1 / rank if scores is None else float(scores[hit])
                 fields = (qid, "Q0", docs[hit], str(rank), repr(score), run.name)
-                file.write(" ".join(_without_blanks(f) for f in fields) + "\n")
+                file.write(" ".join(plain(f) for f in fields) + "\n")
     return lost
-
-
-def _without_blanks(text: str) -> str:
-    return "".join("_" if c.isspace() else c for c in text)
 
 
 FORMAT = Format(

@@ -29,7 +29,7 @@ class Matched:
     """The judged hits, the choice that led to them, and the settings to judge again with."""
 
     judged: Judged
-    matching: Matching
+    matching: Matching | None  # None where there is no gold to match
     settings: Settings
 
 

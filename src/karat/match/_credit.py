@@ -62,6 +62,7 @@ class Credits:
     new: Bools
     slots: Ints
     distinct: Ints
+    stale: tuple[Ints, Ints]  # question and rank of slots that bring nothing new
     sizes: tuple[Ints, Ints] | None  # offsets per question, tokens of each slot
 
 
@@ -98,6 +99,7 @@ def credit(
     rank_of_slot = np.arange(len(question)) - starts[question] + 1
     unit = _unit_of(question[slot], code, units)
     judged = unit >= 0
+    stale = np.bincount(slot[new], minlength=len(question)) == 0
     sizes = None
     if tokens is not None:
         sizes = (np.concatenate(([0], np.cumsum(slots))), tokens[hit])
@@ -108,6 +110,7 @@ def credit(
         new[judged],
         slots,
         np.bincount(question[slot][new], minlength=len(testset)),
+        (question[stale], rank_of_slot[stale]),
         sizes,
     )
 

@@ -70,6 +70,7 @@ def _plainly(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Judge
         grades,
         slots.ravel(),
         slots.ravel(),
+        (np.zeros(0, np.int64), np.zeros(0, np.int64)),
         repeats=settings.repeats,
         tokens_missing="it was not asked for",
         collection=settings.collection,
@@ -119,6 +120,10 @@ def _generally(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Jud
         units.grade,
         np.concatenate([c.slots for c in credits]),
         np.concatenate([c.distinct for c in credits]),
+        (
+            np.concatenate([c.stale[0] + s * width for s, c in enumerate(credits)]),
+            np.concatenate([c.stale[1] for c in credits]),
+        ),
         repeats=settings.repeats,
         tokens=_join_sizes(credits) if missing is None else None,
         tokens_missing=missing,

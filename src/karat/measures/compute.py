@@ -12,6 +12,8 @@ from karat.core.errors import KaratError
 from karat.core.scores import Outcome, Scores, Status
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from karat.core.answered import Answered
     from karat.core.judged import Judged
     from karat.core.measure import Measure
@@ -49,25 +51,21 @@ def compute(
         stage = measure.spec.stage
         data = judged if stage == "retrieval" else answered
         missing = (absent or {}).get(stage, {})
-        if data is None or len(missing) == len(systems):
-            mark(range(shape[0] * shape[1]), m, Status.undefined, next(iter(missing.values()), f"no {stage} results"))
-            continue
-        outcome = _outcome(measure, data, shape[0] * shape[1])
-        flat = outcome.values
-        if judged is not None and stage == "retrieval" and measure.spec.needs_gold:
-            empty = np.flatnonzero(judged.at(rel=measure.rel).relevant == 0)
-            if no_gold_is_zero:
-                flat[empty] = 0
-            else:
-                flat[empty] = np.nan
-        values[:, :, m] = flat.reshape(shape)
-        odd = np.flatnonzero(~np.isfinite(flat))
-        mark(odd[np.isnan(flat[odd])].tolist(), m, Status.undefined, _why_undefined(measure))
-        mark(odd[np.isinf(flat[odd])].tolist(), m, Status.failed, "the measure gave an infinite value")
-        for pair, reason in outcome.undefined.items():
-            mark([pair], m, Status.undefined, reason)
-        for pair, reason in outcome.failed.items():
-            mark([pair], m, Status.failed, reason)
+        if data is None:
+            mark(range(shape[0] * shape[1]), m, Status.undefined, f"no {stage} results")
+        elif len(missing) < len(systems):
+            outcome = _outcome(measure, data, shape[0] * shape[1])
+            flat, no_gold = outcome.values, _without_gold(measure, judged)
+            flat[no_gold] = 0 if no_gold_is_zero else np.nan
+            values[:, :, m] = flat.reshape(shape)
+            mark(np.flatnonzero(np.isnan(flat)).tolist(), m, Status.undefined, _why_undefined(measure))
+            mark(np.flatnonzero(np.isinf(flat)).tolist(), m, Status.failed, "the measure gave an infinite value")
+            for pair, reason in outcome.undefined.items():
+                mark([pair], m, Status.undefined, reason)
+            if not no_gold_is_zero:
+                mark(no_gold.tolist(), m, Status.undefined, NO_GOLD)
+            for pair, reason in outcome.failed.items():
+                mark([pair], m, Status.failed, reason)
         for system, reason in missing.items():
             start = list(systems).index(system) * shape[1]
             mark(range(start, start + shape[1]), m, Status.undefined, reason)
@@ -99,7 +97,14 @@ def _outcome(measure: Measure, data: Judged | Answered, pairs: int) -> Outcome:
         return Outcome(np.full(pairs, np.nan), failed=dict.fromkeys(range(pairs), reason))
 
 
+def _without_gold(measure: Measure, judged: Judged | None) -> NDArray[np.int64]:
+    """Pairs for which a measure of retrieval needs relevant gold and there is none."""
+    if judged is None or measure.spec.stage != "retrieval" or not measure.spec.needs_gold:
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(judged.at(rel=measure.rel).relevant == 0)
+
+
 def _why_undefined(measure: Measure) -> str:
     if measure.spec.stage == "retrieval":
-        return NO_GOLD if measure.spec.needs_gold else "nothing retrieved"
+        return "the measure gave no value" if measure.spec.needs_gold else "nothing retrieved"
     return "no reference answer, or nothing to measure it on"

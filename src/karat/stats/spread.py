@@ -36,7 +36,9 @@ def spread(measure: Measure, values: NDArray[np.float64], mean: float, std: floa
     piled = [f"{_percent(share)} score {_short(end)}" for end, share in shares if share >= PILED]
     if piled:
         piled[0] = piled[0].replace(" score", " of questions score", 1)
-    if sum(share for _, share in shares) > 1 - 1e-12:
+    if any(share == 1 for _, share in shares):
+        return f"all {n} questions score " + _short(mean)
+    if len(shares) == 2 and sum(share for _, share in shares) > 1 - 1e-12:
         (low, at_low), (high, at_high) = shares
         at_ends = f"{_percent(at_low)} of questions score {_short(low)}, {_percent(at_high)} score {_short(high)}"
         return at_ends + ", none between"

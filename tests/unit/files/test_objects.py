@@ -105,7 +105,7 @@ def test_several_systems(tmp_path):
     assert [run.name for run in runs] == [
         "bm25", "lists", "file", "path", "polars", "pandas", "records", "run", "answers",
     ]  # fmt: skip
-    assert all(run.question_ids == ["q"] for run in runs)
+    assert all(run.asked == ("q",) for run in runs)
     assert [run.doc_list for run in runs[:-1]] == [["a"]] * 8
     assert len(takens) == 9
 

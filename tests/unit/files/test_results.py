@@ -35,7 +35,8 @@ def test_canonical(put):
         {"id": 9, "status": "failed", "error": "timeout after 30 s"},
     ])  # fmt: skip
     (run,), taken = read_results(path)
-    assert (run.name, run.question_ids, run.offsets.tolist()) == ("bm25", ["7", "8", "9"], [0, 2, 2, 2])
+    assert (run.name, run.question_ids, run.offsets.tolist()) == ("bm25", ["7", "8"], [0, 2, 2])
+    assert run.asked == ("7", "8", "9")
     assert (run.docs, run.scores.tolist(), run.order) == (["c1", "c2"], [2.5, 1.0], "given")
     assert run.fields == {
         "text": ["t", None], "doc": ["d", None], "page": ["3", None], "url": ["u", None], "tokens": [None, 12],

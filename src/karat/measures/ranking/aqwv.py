@@ -37,18 +37,19 @@ def aqwv(
 ) -> Column:
     """1 - share of misses - beta x rate of false alarms; everything retrieved counts as detected.
 
-    n is the number of documents searched; false alarms are divided by n - R. With `fa=retrieved` they are divided by
-    what was retrieved, as the momento document does, which makes the value far more negative.
+    A hit that repeats what stands above it is neither a find nor an alarm. n is the number of documents searched; false
+    alarms are divided by n - R. With `fa=retrieved` they are divided by what was retrieved, as the momento document
+    does, which makes the value far more negative.
     """
-    retrieved = np.minimum(judged.slots, k) if k is not None else judged.slots
-    alarms = retrieved - judged.hits_within(k)
+    retrieved = judged.fresh_within(k)
+    alarms = retrieved - judged.once.hits_within(k)
     if fa == "retrieved":
         chances = retrieved
     else:
         size = n if n is not None else judged.collection
         if size is None:
             raise UsageError("AQWV needs the number of documents searched: write AQWV(n=100000) or AQWV(fa=retrieved).")
-        chances = size - judged.relevant
+        chances = (size - judged.relevant).astype(np.float64)
         if (alarms > chances).any():
             raise UsageError(f"AQWV: n={size} is less than what was retrieved and judged. Give the collection's size.")
     return judged.found_within(k) / judged.relevant - beta * share(alarms, chances)
