@@ -99,7 +99,7 @@ def process(folder):
 
 
 QA = [
-    {"id": "q1", "question": "How long does it last?", "answers": ["two years"], "gold": [{"id": "d1"}], "kind": "fact"},
+    {"id": "q1", "question": "How long?", "answers": ["two years"], "gold": [{"id": "d1"}], "kind": "fact"},
     {"id": "q2", "question": "How is it reset?", "answers": ["hold the red button", "press red"],
      "gold": [{"id": "d2", "grade": 2}, {"id": "d3"}], "kind": "steps", "tags": {"difficulty": "hard"}},
     {"id": "q3", "question": "Which oil?", "answers": ["SAE 30"], "gold": [{"id": "d4"}], "kind": "fact"},
