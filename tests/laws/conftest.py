@@ -29,7 +29,7 @@ def wordiness(answer, question, *, per: int = 1):
     return len(answer.split()) / per if question else None
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def plugin():
     """The registry as it stands in an environment with a plug-in package installed."""
     module = types.ModuleType(MODULE)
