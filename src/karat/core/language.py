@@ -167,7 +167,7 @@ def load(name: str) -> MeasureSpec:
         raise UsageError(
             f"cannot load the measure {name!r}: {error}. Name a file in this folder or an installed module."
         ) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"cannot load the measure {name!r}: {type(error).__name__}: {error}.") from error
     function = getattr(module, function_name, None)
     if not callable(function):

@@ -91,7 +91,7 @@ class Registry(Generic[T]):
     def _load(self, plugin: EntryPoint) -> T:
         try:
             loaded = plugin.load()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise KaratError(
                 f"the plug-in {plugin.value} ({self.kind} {plugin.name!r}) cannot be loaded: "
                 f"{type(error).__name__}: {error}. Repair or uninstall its package."

@@ -140,6 +140,7 @@ def test_the_same_name_of_two_files_is_refused_not_dropped(here):
         ("f = 3\n", "mine:f", "mine has no function 'f'"),
         ("import not_installed\n", "mine:f", "No module named 'not_installed'"),
         ("1 / 0\n", "mine:f", "ZeroDivisionError"),
+        ("import sys\nsys.exit()\n", "mine:f", "SystemExit"),
         ("def f(:\n", "mine:f", "SyntaxError"),
         ("def f(weather): return 1\n", "mine:f", "takes 'weather', which karat cannot supply"),
         ("def f(): return 1\n", "mine:f", "takes no arguments"),

@@ -95,6 +95,13 @@ def test_a_plugin_that_does_not_import_is_named(plugged):
         found.get("broken")
 
 
+def test_a_plugin_that_ends_the_program_is_named(plugged, tmp_path, monkeypatch):
+    (tmp_path / "package_that_exits.py").write_text("import sys\nsys.exit(0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(KaratError, match="cannot be loaded: SystemExit"):
+        plugged(Leaving="package_that_exits:measure").get("leaving")
+
+
 def test_a_plugin_that_is_no_measure_is_named(plugged):
     with pytest.raises(KaratError, match="another_package:number is no measure: found int"):
         plugged(number=f"{PACKAGE}:number").get("number")

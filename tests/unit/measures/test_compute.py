@@ -101,9 +101,13 @@ def test_a_result_of_the_wrong_shape_fails_its_rows(result):
     assert "6" in scores.reason(0, 0, 0)
 
 
-def test_a_users_mistake_stays_an_error():
-    with pytest.raises(UsageError, match="not a probability"):
-        scored("RBP(p=2)")
+@pytest.mark.parametrize(
+    ("measure", "sentence"),
+    [("RBP(p=2)", "not a probability"), ("AQWV(beta=-1, n=100)", "beta=-1"), ("AQWV(n=1)", "n=1 is less")],
+)
+def test_a_users_mistake_stays_an_error(measure, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        scored(measure)
 
 
 def test_a_measure_cannot_change_what_the_next_one_sees():

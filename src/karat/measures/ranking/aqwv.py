@@ -41,6 +41,8 @@ def aqwv(
     alarms are divided by n - R. With `fa=retrieved` they are divided by what was retrieved, as the momento document
     does, which makes the value far more negative.
     """
+    if beta < 0:
+        raise UsageError(f"AQWV: beta={beta:g} would reward false alarms. Use 0 or more.")
     retrieved = judged.fresh_within(k)
     alarms = retrieved - judged.once.hits_within(k)
     if fa == "retrieved":
