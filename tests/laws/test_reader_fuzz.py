@@ -99,12 +99,13 @@ def consistent(found: TestSet | Run) -> None:
         assert found.digest
         return
     assert len(found.offsets) == len(found.question_ids) + 1
-    assert len(set(found.question_ids)) == len(found.question_ids) > 0
+    assert len(set(found.question_ids)) == len(found.question_ids)
+    assert len(set(found.asked)) == len(found.asked) > 0
     assert len(found.doc_list) == len(found)
     assert all(type(doc) is str for doc in found.doc_list)
     assert all(len(column) == len(found) for column in found.fields.values())
     assert found.scores is None or (len(found.scores) == len(found) and all(map(math.isfinite, found.scores)))
-    assert set(found.answers) | set(found.failed) <= set(found.question_ids)
+    assert set(found.question_ids) | set(found.answers) | set(found.failed) == set(found.asked)
 
 
 @pytest.mark.parametrize("name", VALID)
@@ -185,6 +186,7 @@ def test_random_objects(given):
     for take in (as_testset, as_runs):
         try:
             found, _ = take(given)
+            _ = [run.scores for run in found] if isinstance(found, list) else None  # dicts are read when asked
         except KaratError:
             continue
         for part in [found] if isinstance(found, TestSet) else found:

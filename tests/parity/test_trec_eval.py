@@ -95,7 +95,7 @@ def test_files_agree(tmp_path_factory, qrels, run, random):
 @settings(max_examples=60, deadline=None)
 @given(qrel_dicts, run_dicts)
 def test_relevance_level_agrees(qrels, run):
-    binary = [m for m in MEASURES if not m.spec.graded]
+    binary = [m for m in MEASURES if m.spec.follows_rel]
     measures = [m.with_rel(2) for m in binary]
     with np.errstate(all="ignore"):
         judged = judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], Settings(MATCHERS.get("exact")))

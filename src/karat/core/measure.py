@@ -79,7 +79,7 @@ class MeasureSpec:
     cut: Literal["none", "optional", "required"] = "none"
     params: tuple[Param, ...] = ()
     shown: tuple[str, ...] = ()
-    graded: bool = False
+    follows_rel: bool = True  # whether --rel changes what it counts
     needs_gold: bool = True
     needs_contexts: bool = False
     unit: Literal["", "count", "share"] = ""
@@ -130,9 +130,9 @@ class Measure:
         return dict(self.given).get("rel")
 
     def with_rel(self, rel: int) -> Measure:
-        """The same measure at a relevance threshold, unless it names its own or reads the grades itself."""
+        """The same measure at a relevance threshold, unless it names its own or does not depend on one."""
         spec = self.spec
-        if spec.stage != "retrieval" or spec.graded or not spec.needs_gold or self.rel is not None or rel == 1:
+        if spec.stage != "retrieval" or not spec.follows_rel or self.rel is not None or rel == 1:
             return self
         return Measure(spec, self.k, self.tokens, (*self.given, ("rel", rel)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from karat.core.evaluation import Note
@@ -26,28 +27,28 @@ def align(testset: TestSet, run: Run) -> tuple[Run, list[Note]]:
     clashing = [qid for qid in shared if texts[qid] and asked[qid] != texts[qid]]
     if shared and not clashing:
         return run, []
-    once = _once(asked)
-    renamed = {qid: once[text] for qid, text in texts.items() if text in once}
-    if len(set(renamed.values())) < len(renamed) or len(renamed) <= len(shared) - len(clashing):
-        if not clashing:
-            return run, []
-        example = clashing[0]
-        return run, [
-            Note(
-                "warning",
-                f"{run.name}: {len(clashing)} of {len(shared)} questions ask something else than the test set's of "
-                f"the same id (id {example!r}). Check that both belong together.",
-                guard="questions differ",
-            )
-        ]
+    agreed = set(shared) - set(clashing)
+    free = {text: target for text, target in _once(asked).items() if target not in agreed}
+    wanted = {qid: free[text] for qid, text in texts.items() if qid not in agreed and text in free}
+    claims = Counter(wanted.values())
+    renamed = {qid: target for qid, target in wanted.items() if claims[target] == 1}
+    if not renamed:
+        return run, [_differing(run, clashing, shared)] if clashing else []
+    why = f"{len(clashing)} ids stand for other questions than in the test set." if shared else "no id is shared."
     note = Note(
-        "info" if not shared else "warning",
-        f"{run.name}: questions were matched by their texts ({len(renamed)} of {len(texts)}), because "
-        + (
-            "no id is shared." if not shared else f"{len(clashing)} ids stand for other questions than in the test set."
-        ),
+        "warning" if shared else "info",
+        f"{run.name}: {len(renamed)} of {len(texts)} questions were matched by their texts, because {why}",
     )
-    return _rename(run, renamed, set(asked)), [note]
+    return _rename(run, renamed, set(asked) - agreed), [note]
+
+
+def _differing(run: Run, clashing: list[str], shared: list[str]) -> Note:
+    return Note(
+        "warning",
+        f"{run.name}: {len(clashing)} of {len(shared)} questions ask something else than the test set's of the same id "
+        f"(id {clashing[0]!r}). Check that both belong together.",
+        guard="questions differ",
+    )
 
 
 def _plain(text: str) -> str:
@@ -66,8 +67,14 @@ def _once(asked: dict[str, str]) -> dict[str, str]:
 
 
 def _rename(run: Run, renamed: dict[str, str], taken: set[str]) -> Run:
+    """The run with questions renamed; one that only shares an id with a question it does not ask leaves it."""
+    claimed = set(renamed.values())
+
     def name(qid: str) -> str:
-        return renamed.get(qid) or (f"{qid} (results)" if qid in taken else qid)
+        if qid in renamed:
+            return renamed[qid]
+        leaves = qid in taken and (qid in run.texts or qid in claimed)
+        return f"{qid} (results)" if leaves else qid
 
     return Run(
         run.name, [name(q) for q in run.question_ids], run.offsets, run.docs, run.scores, order=run.order,

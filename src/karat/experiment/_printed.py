@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,36 +29,52 @@ _WITH_CUT = {
 }
 
 
-def check_printed(testset: TestSet, runs: Sequence[Run], taken: Sequence[Taken]) -> list[Note]:
-    """Notes on the printed measures of rows files that hold their rankings (healthcare)."""
-    from karat.files import printed_measures
+def check_printed(results: Sequence[Taken], columns: Mapping[str, str]) -> list[Note]:
+    """Notes on what rows files that hold rankings and gold (healthcare) print of themselves.
+
+    Each file is checked against its own gold, so the test set may be another.
+    """
+    from karat.files import printed_measures, read_results, read_testset
 
     notes: list[Note] = []
-    for one in taken:
-        if one.format != "healthcare":
+    for one in results:
+        if one.format != "healthcare" or not Path(one.place).is_file():
             continue
-        printed = printed_measures(one.place)
-        here = [run for run in runs if run.name in printed and run.source == one.place]
-        for run in here:
-            notes.extend(_check(testset, run, printed[run.name]))
+        testset, _ = read_testset(one.place, columns=columns)
+        runs, _ = read_results(one.place, columns=columns)
+        for run in runs:
+            printed = printed_measures(one.place, columns=columns).get(run.name)
+            if printed is not None and printed.rows:
+                k = printed.k or max(1, int(np.diff(run.offsets).max(initial=1)))
+                notes.extend(_check(testset, run, printed.rows, k))
+                notes.extend(_check_means(run.name, printed.rows, k))
     return notes
 
 
-def _check(testset: TestSet, run: Run, printed: Mapping[str, Mapping[str, float]]) -> list[Note]:
+def _check_means(system: str, printed: Mapping[str, Mapping[str, float]], k: int) -> tuple[Note, ...]:
+    """The guards of a table over the means of what was printed."""
+    from karat.diagnose.guards import check_table
+
+    columns = dict.fromkeys(c for row in printed.values() for c in row)
+    means = {c: float(np.mean([row[c] for row in printed.values() if c in row])) for c in columns}
+    return check_table({f"{system} (printed)": {_WITH_CUT.get(c.lower(), c): v for c, v in means.items()}}, k=k)
+
+
+def _check(testset: TestSet, run: Run, printed: Mapping[str, Mapping[str, float]], k: int) -> list[Note]:
     """One note a system: all agree, or which column does not, with an example."""
     columns = list(dict.fromkeys(c for row in printed.values() for c in row))
     ways: tuple[Repeats, ...] = ("once", "count")
-    recomputed = {way: _recompute(testset, run, columns, way) for way in ways}
+    recomputed = {way: _recompute(testset, run, columns, way, k) for way in ways}
+    index = {qid: i for i, qid in enumerate(testset.ids)}
     wrong: list[str] = []
     counting: list[str] = []
     total = 0
     for column in columns:
-        cells = [(q, row[column]) for q, row in printed.items() if column in row and q in testset.ids]
+        cells = [(q, row[column]) for q, row in printed.items() if column in row and q in index]
         known = {way: values.get(column) for way, values in recomputed.items()}
         if known["once"] is None or not cells:
             continue
         total += len(cells)
-        index = {qid: i for i, qid in enumerate(testset.ids)}
         apart = {
             way: [(q, v, values[index[q]]) for q, v in cells if not abs(v - values[index[q]]) <= TOLERANCE]
             for way, values in known.items()
@@ -87,23 +105,21 @@ def _check(testset: TestSet, run: Run, printed: Mapping[str, Mapping[str, float]
     return [Note("info", f"{name}: all {total:,} of its printed scores follow from its rows.")]
 
 
-def _recompute(testset: TestSet, run: Run, columns: Sequence[str], repeats: Repeats) -> dict[str, NDArray[np.float64]]:
+def _recompute(
+    testset: TestSet, run: Run, columns: Sequence[str], repeats: Repeats, k: int
+) -> dict[str, NDArray[np.float64]]:
     from karat.core.language import parse
     from karat.match import MATCHERS, Settings, judge
     from karat.measures.compute import compute
 
-    sizes = np.diff(run.offsets)
-    k = int(sizes.max()) if len(sizes) else 1
     asked = {}
     for column in columns:
-        try:
-            asked[column] = parse(_WITH_CUT.get(column.lower(), column), k=max(1, k))
-        except KaratError:
-            continue
+        with suppress(KaratError):
+            asked[column] = parse(_WITH_CUT.get(column.lower(), column), k=k)
+    measures = tuple(dict.fromkeys(m for m in asked.values() if m.spec.stage == "retrieval"))
     try:
         judged = judge(testset, [run], Settings(MATCHERS.get("page"), repeats=repeats))
     except KaratError:
         return {}
-    measures = tuple(dict.fromkeys(m for m in asked.values() if m.spec.stage == "retrieval"))
     scores = compute(measures, [run.name], testset.ids, judged=judged, no_gold_is_zero=True)
     return {c: scores.values[0, :, measures.index(m)] for c, m in asked.items() if m in measures}

@@ -67,8 +67,12 @@ class Report:
     def mean(self, measure: str, system: str | None = None) -> float | None:
         """The mean of a measure; None where no question has a value. `system` may be left out when there is one."""
         from karat.core.language import parse
+        from karat.measures.dialects import dialect_named
 
-        name = measure if measure in self.measures else parse(measure, k=self.choices.k).with_rel(self.choices.rel).name
+        name = measure
+        if name not in self.measures:
+            meant = dialect_named(self.choices.dialect).meant(parse(measure, k=self.choices.k))
+            name = meant.with_rel(self.choices.rel).name
         if name not in self.measures:
             offered = f"Computed were {', '.join(self.measures)}."
             raise UsageError(f"{name} was not computed.{did_you_mean(name, self.measures)} {offered}")

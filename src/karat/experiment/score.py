@@ -88,7 +88,7 @@ def score(
     runs, taken_too = as_runs(results, columns=choices.columns)
     inputs = _mapped((taken, *taken_too), choices.columns)
     runs, notes = brought_together(questions, runs, choices)
-    notes += check_printed(questions, runs, inputs)
+    notes += check_printed(inputs[1:], choices.columns)
     evaluation = evaluate(questions, runs, choices, say, inputs, notes)
     return Report(evaluation, runs, choices)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Columns = Mapping[str, str] | None
+LOOKED_AT = 100_000  # hits up to which every id is looked at
 
 
 def as_testset(given: Any, *, columns: Columns = None) -> tuple[TestSet, Taken]:
@@ -197,7 +199,7 @@ def is_numbers(docs: Mapping[Any, Any]) -> bool:
 def _texts(keys: Iterable[Any], place: str) -> list[str] | None:
     """Keys as ids, or None when they all are already; two keys that are the same id are refused."""
     listed = list(keys)
-    if all(type(key) is str for key in listed):
+    if all(map(_is_plain, listed)):
         return None
     made: dict[str, Any] = {}
     for key in listed:
@@ -211,10 +213,16 @@ def _texts(keys: Iterable[Any], place: str) -> list[str] | None:
     return list(made)
 
 
+def _is_plain(key: Any) -> bool:
+    """Whether a key is an id as it stands: a text without blanks around it."""
+    return type(key) is str and key == key.strip()
+
+
 def run_from(given: Mapping[Any, Any], name: str, place: str, format_name: str) -> tuple[Run, Taken]:
     """One run from a dict of scores, of lists or of answers.
 
-    Dicts of scores with text keys are kept as they are: only the first document of each question is looked at.
+    Dicts of scores with text keys are kept as they are: in runs of more than LOOKED_AT hits only the first document of
+    each question is looked at.
     """
     questions = _texts(given, place)
     hits = dict(given) if questions is None and not isinstance(given, dict) else given
@@ -234,14 +242,14 @@ def run_from(given: Mapping[Any, Any], name: str, place: str, format_name: str) 
 
 def _scored(hits: Mapping[str, Any], name: str, place: str) -> Run:
     changed: dict[str, Mapping[str, float]] = {}
+    every = sum(map(len, hits.values())) <= LOOKED_AT
     for qid, docs in hits.items():
         if not isinstance(docs, Mapping):
             if len(docs):
                 raise InputError(f"question {shown(qid)} has a list among dicts of scores", place=place)
             changed[qid] = {}
-        elif docs and type(next(iter(docs))) is not str:
-            names = _texts(docs, place)
-            changed[qid] = docs if names is None else dict(zip(names, docs.values(), strict=True))
+        elif not all(map(_is_plain, docs if every else islice(docs, 1))):
+            changed[qid] = dict(zip(_texts(docs, place) or docs, docs.values(), strict=True))
     return Run.from_scores(name, {**hits, **changed} if changed else hits)
 
 

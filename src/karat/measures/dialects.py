@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.judged import Repeats
-from karat.core.measure import MEASURES, Measure
+from karat.core.language import parse
+from karat.core.measure import Measure
 
 _CUTS = "{1,3,5,10,20}"
 
@@ -26,7 +27,7 @@ class Dialect:
     left_out: tuple[str, ...] = ()  # measures of the original that need a model
     no_gold_is_zero: bool = False
     by_score: bool = False  # lists with scores are ordered by them, as trec_eval does
-    renamed: Mapping[str, str] = field(default_factory=dict)  # karat's name of what they write -> of what they mean
+    meanings: Mapping[str, str] = field(default_factory=dict)  # what a measure's name means there, where not the same
     differs: tuple[str, ...] = ()  # printed once: what is different and what that can hide
 
     def measures(
@@ -40,9 +41,12 @@ class Dialect:
         return chosen
 
     def meant(self, measure: Measure) -> Measure:
-        """What this dialect's users mean by a measure, however they spell it."""
-        ours = self.renamed.get(measure.spec.name)
-        return measure if ours is None else Measure(MEASURES.get(ours), measure.k, measure.tokens, measure.given)
+        """What this dialect's users mean by a measure, however they spell it; parameters they give stand."""
+        if measure.spec.name not in self.meanings:
+            return measure
+        meaning = parse(self.meanings[measure.spec.name])
+        given = {**dict(meaning.given), **dict(measure.given)}
+        return Measure(meaning.spec, measure.k, measure.tokens, tuple(given.items()))
 
 
 SUPPORT = ("SupportCoverage", "SupportDensity", "HallucinationRate", "UnsupportedTrigrams", "NumberSupport")
@@ -76,6 +80,7 @@ DIALECTS: dict[str, Dialect] = {
             match="url",
             ranking=("MRR", "Recall@10"),
             answers=("TokenF1(bag=set, norm=words)",),
+            meanings={"TokenF1": "TokenF1(bag=set, norm=words)"},
             no_gold_is_zero=True,
             differs=(
                 "The unit is the page a chunk comes from: finding any chunk of the right page counts as finding it.",
@@ -99,6 +104,7 @@ DIALECTS: dict[str, Dialect] = {
                 "AnyGold",
                 "AllGold",
             ),
+            meanings={"nDCG": "nDCG(ideal=retrieved)"},
             left_out=("Relevance", "Faithfulness(scale=liverag)"),
             differs=(
                 "Recall, Precision and F1 have no cut-off: a longer list can only raise Recall.",
@@ -114,7 +120,7 @@ DIALECTS: dict[str, Dialect] = {
             answers=("TokenF1(bag=set, norm=technical)",),
             left_out=("SemanticSimilarity",),
             no_gold_is_zero=True,
-            renamed={"Recall": "Hit"},
+            meanings={"Recall": "Hit", "TokenF1": "TokenF1(bag=set, norm=technical)"},
             differs=(
                 "Recall@k here is the share of questions with at least one hit; it is printed under its name in karat, "
                 "Hit@k, and hides how much of the gold was missed.",
@@ -143,6 +149,7 @@ DIALECTS: dict[str, Dialect] = {
                 "SupportDensity",
                 "HallucinationRate",
             ),
+            meanings={"nDCG": "nDCG(gain=binary)", "AQWV": "AQWV(fa=retrieved)"},
             left_out=("SemanticSimilarity", "CrossEncoder"),
             differs=(
                 "nDCG takes every relevant document as equally relevant, whatever its grade.",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from karat.core.evaluation import Summary, Target
 
+_REL = re.compile(r"\(rel=\d+\)")  # a relevance threshold does not make another target
 TARGETS: Mapping[str, float] = {"F1@5": 0.5, "Hit@5": 0.8, "MRR": 0.5}
 
 
@@ -14,15 +16,12 @@ def targets(summaries: Iterable[Summary], ceilings: Mapping[str, float]) -> tupl
 
     `ceilings` holds the highest mean this gold allows by measure name; without an entry it is 1.
     """
-    return tuple(
-        Target(
-            system=summary.system,
-            measure=summary.measure,
-            threshold=TARGETS[summary.measure],
-            value=summary.mean,
-            met=None if summary.mean is None else summary.mean > TARGETS[summary.measure],
-            ceiling=ceilings.get(summary.measure, 1.0),
-        )
-        for summary in summaries
-        if summary.slice is None and summary.measure in TARGETS
-    )
+    found = []
+    for summary in summaries:
+        threshold = TARGETS.get(_REL.sub("", summary.measure))
+        if threshold is None or summary.slice is not None or not (summary.n or summary.n_failed):
+            continue
+        met = None if summary.mean is None else summary.mean > threshold
+        ceiling = ceilings.get(summary.measure, 1.0)
+        found.append(Target(summary.system, summary.measure, threshold, summary.mean, met, ceiling))
+    return tuple(found)

@@ -61,10 +61,11 @@ def test_targets_are_met_above_not_at():
         ],
         {"F1@5": 1 / 3},
     )
+    assert targets([Summary("a", "MRR(rel=2)", 9, 0, 0, mean=0.6)], {})[0].met
+    assert targets([Summary("a", "MRR", 0, 0, 9)], {})[0].met is None
     assert [(t.measure, t.threshold, t.met, t.ceiling) for t in found] == [
         ("F1@5", 0.5, False, 1 / 3),
         ("Hit@5", 0.8, True, 1.0),
-        ("MRR", 0.5, None, 1.0),
     ]
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 @measure(
     name="Judged",
     needs_gold=False,
+    follows_rel=False,
     direction="none",
     best_for="whether the judgements cover this system at all",
 )

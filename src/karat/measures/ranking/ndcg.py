@@ -33,7 +33,7 @@ _WORTH: dict[str, Callable[[Ints], Column]] = {"linear": _linear, "exp": _exp, "
 @measure(
     name="nDCG",
     aliases=("ndcg_cut",),
-    graded=True,
+    follows_rel=False,
     variants=("nDCG(gain=exp)@10", "nDCG(gain=binary)@10", "nDCG(ideal=retrieved)@10", "nDCG(condensed)@10"),
     best_for="the quality of the whole ranking, with graded relevance",
     prefer="MRR when only the first relevant passage matters",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     direction="none",
     unit="count",
     needs_gold=False,
+    follows_rel=False,
     best_for="seeing how much a system returns",
 )
 def retrieved(judged: Judged) -> Column:
