@@ -282,7 +282,7 @@ def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., Out
                     values[i] = float(value)
                     if not np.isfinite(values[i]):
                         failed[i] = f"the measure gave {value!r}"
-            except Exception as error:  # the user's function: its failure is a failed row with its reason
+            except (Exception, SystemExit) as error:  # the user's function: its failure is a failed row with its reason
                 failed[i] = f"{type(error).__name__}: {error}"
         return Outcome(values, undefined, failed)
 

@@ -86,6 +86,13 @@ def test_rows_become_values_undefined_or_failed():
     assert outcome.failed[5].startswith("ValueError: could not convert")
 
 
+def test_a_function_that_ends_the_program_fails_its_row():
+    def f(answer):
+        raise SystemExit(0)
+
+    assert find_measure(f).function(answered(["a"])).failed == {0: "SystemExit: 0"}
+
+
 def test_a_row_gets_what_it_asks_for():
     seen = []
 
