@@ -30,11 +30,19 @@ class Registry(Generic[T]):
     """Entries of some packages' files plus those of an entry-point group.
 
     `find` takes a module, or the object an entry point names, and returns the entry in it, or None; `kind` is
-    what messages call an entry.
+    what messages call an entry. In a `partial` room some files hold no entry.
     """
 
-    def __init__(self, kind: str, packages: tuple[str, ...], group: str, find: Callable[[Any], T | None]) -> None:
-        self.kind, self.packages, self.group, self.find = kind, packages, group, find
+    def __init__(
+        self,
+        kind: str,
+        packages: tuple[str, ...],
+        group: str,
+        find: Callable[[Any], T | None],
+        *,
+        partial: bool = False,
+    ) -> None:
+        self.kind, self.packages, self.group, self.find, self.partial = kind, packages, group, find, partial
         self._modules: dict[str, str] | None = None
         self._plugins: dict[str, EntryPoint] | None = None
         self._loaded: dict[str, T] = {}
@@ -44,8 +52,11 @@ class Registry(Generic[T]):
             self._modules = {}
             for package in self.packages:
                 for info in pkgutil.iter_modules(importlib.import_module(package).__path__):
-                    if not info.name.startswith("_") and not info.ispkg:
-                        self._modules[key_of(info.name)] = f"{package}.{info.name}"
+                    name = f"{package}.{info.name}"
+                    if info.name.startswith("_") or info.ispkg:
+                        continue
+                    if not self.partial or self.find(importlib.import_module(name)) is not None:
+                        self._modules[key_of(info.name)] = name
         return self._modules
 
     def _added(self) -> dict[str, EntryPoint]:
@@ -84,7 +95,8 @@ class Registry(Generic[T]):
         elif key in self._added():
             entry = self._load(self._added()[key])
         else:
-            raise UsageError(f"unknown {self.kind} {name!r}.{did_you_mean(name, self.keys())}")
+            offered = f"There are {', '.join(self.keys())}."
+            raise UsageError(f"unknown {self.kind} {name!r}.{did_you_mean(name, self.keys())} {offered}")
         self._loaded[key] = entry
         return entry
 

@@ -28,7 +28,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
-    """A file with this content, complete or not at all."""
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """A file with this content (text as UTF-8), complete or not at all."""
     with replaced(path) as part:
-        part.write_bytes(content)
+        part.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError, did_you_mean
 
@@ -165,7 +165,8 @@ class Report:
 
         `export` adds, in a folder, the tables of LiveRAG ("liverag") or TREC runs ("trec").
         """
-        from karat.core.writing import write_bytes
+        from karat.core.writing import write_whole
+        from karat.report import OUTPUTS
 
         target = Path(path)
         for name in export:
@@ -173,19 +174,19 @@ class Report:
                 raise UsageError(
                     f"unknown export {name!r}.{did_you_mean(name, EXPORTS)} There are {', '.join(EXPORTS)}."
                 )
-        renderers = _renderers()
-        if target.suffix.lower() in renderers and not target.is_dir():
+        outputs = {output.ending: output for output in OUTPUTS}
+        if target.suffix.lower() in outputs and not target.is_dir():
             if tuple(export):
                 raise UsageError(f"--export writes into a folder, and {path} is a file. Give -o a folder.")
-            write_bytes(target, renderers[target.suffix.lower()](self.evaluation))
+            write_whole(target, outputs[target.suffix.lower()].whole(self.evaluation))
             return [target]
         if target.suffix and not target.is_dir():
             raise UsageError(
-                f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(renderers))}; or name a folder."
+                f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(outputs))}; or name a folder."
             )
-        files = {name: render(self.evaluation) for name, render in _folder().items()}
-        for name, content in files.items():
-            write_bytes(target / name, content)
+        files = {name: render for output in outputs.values() for name, render in output.files.items()}
+        for name, render in files.items():
+            write_whole(target / name, render(self.evaluation))
         written = [target / name for name in files]
         for name in export:
             written += self._export(name, target)
@@ -199,12 +200,12 @@ class Report:
     def _export_liverag(self, folder: Path) -> list[Path]:
         from datetime import UTC, datetime
 
-        from karat.core.writing import write_bytes
+        from karat.core.writing import write_whole
         from karat.report.liverag import render
 
         made = render(self.evaluation, results={run.name: run.source for run in self.runs}, time=datetime.now(UTC))
         for name, text in made.items():
-            write_bytes(folder / name, text.encode())
+            write_whole(folder / name, text)
         return [folder / name for name in made]
 
     def _export_trec(self, folder: Path) -> list[Path]:
@@ -228,34 +229,3 @@ def _column(name: str) -> pl.Expr:
     import polars as pl
 
     return pl.col(name)
-
-
-def _renderers() -> dict[str, Callable[[Evaluation], bytes]]:
-    """Ending -> renderer of a whole report in one file."""
-    from karat.report import csv, json, latex, markdown, parquet, text
-
-    def encoded(render: Callable[..., str], **options: Any) -> Callable[[Evaluation], bytes]:
-        return lambda evaluation: render(evaluation, **options).encode()
-
-    return {
-        ".csv": encoded(csv.summary),
-        ".json": encoded(json.render, rows=True),
-        ".md": encoded(markdown.render),
-        ".parquet": parquet.render,
-        ".tex": encoded(latex.render),
-        ".txt": encoded(text.render),
-    }
-
-
-def _folder() -> dict[str, Callable[[Evaluation], bytes]]:
-    """File name -> renderer of what a folder gets."""
-    from karat.report import csv, json, markdown, parquet, text
-
-    return {
-        "rows.parquet": parquet.render,
-        "rows.csv": lambda evaluation: csv.render(evaluation).encode(),
-        "summary.csv": lambda evaluation: csv.summary(evaluation).encode(),
-        "results.json": lambda evaluation: json.render(evaluation, rows=True).encode(),
-        "report.md": lambda evaluation: markdown.render(evaluation).encode(),
-        "report.txt": lambda evaluation: text.render(evaluation).encode(),
-    }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from karat.report import frame
 from karat.report._escape import cell
+from karat.report._output import Output
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,3 +36,6 @@ def _written(table: pl.DataFrame) -> str:
         pl.Series(name, [None if v is None else cell(v) for v in table[name]], pl.String) for name in text
     ).rename({name: cell(name) for name in table.columns if cell(name) != name})
     return table.write_csv()
+
+
+OUTPUT = Output(".csv", summary, {"rows.csv": render, "summary.csv": summary})

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
+from karat.report._output import Output
 from karat.report._view import View, statuses
 
 if TYPE_CHECKING:
@@ -105,3 +106,11 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def with_rows(evaluation: Evaluation) -> str:
+    """results.json: the object with every question of every system."""
+    return render(evaluation, rows=True)
+
+
+OUTPUT = Output(".json", with_rows, {"results.json": with_rows})

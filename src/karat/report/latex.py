@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from karat.report._escape import latex as escape
 from karat.report._numbers import NONE, figure, interval
+from karat.report._output import Output
 from karat.report._view import Marks, View
 
 if TYPE_CHECKING:
@@ -64,3 +65,6 @@ def _caption(view: View) -> str:
     many = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}" if sizes else "no"
     best = " The best mean of each measure is bold." if any(view.marks(m).best for m in view.measures) else ""
     return f"Means over {many} questions with 95\\% intervals (BCa bootstrap).{best}"
+
+
+OUTPUT = Output(".tex", render)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from karat.report._escape import markdown as escape
 from karat.report._numbers import NONE, amount, deviation, figure, interval, number, percent
+from karat.report._output import Output
 from karat.report._view import Marks, View
 
 if TYPE_CHECKING:
@@ -184,3 +185,6 @@ def _slice(view: View, name: str, values: Sequence[str]) -> Iterator[str]:
             rows.append([escape(measure.name), escape(value), n, *cells])
     titles = ["measure", escape(name), "n", *(escape(s) for s in view.systems)]
     yield from pipes(titles, rows, right=range(2, len(titles)))
+
+
+OUTPUT = Output(".md", render, {"report.md": render})

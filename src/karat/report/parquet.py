@@ -6,6 +6,7 @@ import io
 from typing import TYPE_CHECKING
 
 from karat.report import frame
+from karat.report._output import Output
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Evaluation
@@ -16,3 +17,6 @@ def render(evaluation: Evaluation) -> bytes:
     out = io.BytesIO()
     frame.rows(evaluation).write_parquet(out, compression="zstd", statistics=False)
     return out.getvalue()
+
+
+OUTPUT = Output(".parquet", render, {"rows.parquet": render})

@@ -1,0 +1,31 @@
+"""Output: what a renderer registers, so that `-o` finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from karat.core.registry import Registry
+
+if TYPE_CHECKING:
+    from karat.core.evaluation import Evaluation
+
+    Render = Callable[[Evaluation], str | bytes]
+
+
+@dataclass(frozen=True)
+class Output:
+    """The ending that names a format, what `-o file.ending` holds, and the files that `-o folder` gets of it."""
+
+    ending: str
+    whole: Render
+    files: Mapping[str, Render] = field(default_factory=dict)
+
+
+def _find(source: Any) -> Output | None:
+    found = source if isinstance(source, Output) else getattr(source, "OUTPUT", None)
+    return found if isinstance(found, Output) else None
+
+
+OUTPUTS: Registry[Output] = Registry("report", ("karat.report",), "karat.reports", _find, partial=True)
