@@ -123,7 +123,7 @@ def peak(told):
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peak memory of a process is told by Linux only")
 @pytest.mark.parametrize("name", ["long.jsonl", "long.run", "long.jsonl.gz", "long.run.gz"])
 def test_a_line_over_64_mb_is_refused_before_it_is_held(put, folder, process, name):
-    """Of a line of 160 MB no more than the limit is ever held.
+    """Of a line of 160 MB little more than a block is ever held.
 
     The peak is the process's own: what getrusage tells of a child includes its parent's before exec.
     """
@@ -143,7 +143,7 @@ def test_a_line_over_64_mb_is_refused_before_it_is_held(put, folder, process, na
     assert told.code == 2
     assert message.startswith(f"karat: {name} line {1 if 'jsonl' in name else 2}: the line is longer than 64 MB")
     assert message.count("\n") == 1
-    assert large < small + 110
+    assert large < small + 50
     if name == "long.run":
         bare, _ = peak(process(alike, code=HOLDING))
         assert peak(process(name, code=HOLDING))[0] > bare + 150  # the way of measuring sees a line that is held

@@ -17,6 +17,9 @@ from karat.core.errors import InputError
 LINE_LIMIT = 64 << 20
 """The longest line that is read, in bytes."""
 
+LONG = 4 << 20
+"""The length from which a line's end is looked for before more of it is kept, in bytes."""
+
 TEXT_LIMIT = 2 << 30
 """The largest file that is read as one document (JSON), in bytes after decompression."""
 
@@ -149,7 +152,8 @@ class Source:
     def blocks(self, size: int = 16 << 20) -> Iterator[bytes]:
         r"""Blocks of whole lines; each ends with \n, except perhaps the last.
 
-        Holds one block and one partial line. A line over LINE_LIMIT is refused before it is held.
+        Holds one block and one partial line. A line over LINE_LIMIT is refused without being held: once a line is
+        known to be LONG, its end is looked for before more of it is kept.
         """
         if not self.is_gzip:
             yield from self._plain_blocks(size)
@@ -157,19 +161,20 @@ class Source:
         partial: list[bytes] = []
         pending = done = 0
         for piece in self._unmarked(size):
-            first = piece.find(b"\n")
-            if pending + (len(piece) if first < 0 else first) > LINE_LIMIT:
-                raise self._too_long(done)
-            if first < 0:
+            cut = piece.rfind(b"\n") + 1
+            if not cut:
+                if _grows_long(pending, len(piece)):
+                    self._refuse_too_long(done)
                 partial.append(piece)
                 pending += len(piece)
                 continue
-            cut = piece.rfind(b"\n") + 1
             rest = piece[cut:]
             block = b"".join((*partial, piece[:cut])) if partial or rest else piece
             partial, pending = ([rest], len(rest)) if rest else ([], 0)
             del piece, rest
             done += len(block)
+            if _grows_long(0, pending):
+                self._refuse_too_long(done)
             yield block
         if partial:
             yield b"".join(partial)
@@ -180,29 +185,39 @@ class Source:
         with self._explained(), open(self.path, "rb") as file:
             file.seek(self._mark)
             while block := file.read(size):
-                pending = len(block) - block.rfind(b"\n") - 1
+                start = block.rfind(b"\n") + 1
+                pending = len(block) - start
                 rest: list[bytes] = []
+                if _grows_long(0, pending):
+                    self._refuse_too_long(done + start)
                 while pending and (not rest or not rest[-1].endswith(b"\n")) and (more := file.readline(PIECE)):
+                    if _grows_long(pending, len(more)):
+                        self._refuse_too_long(done + start)
                     rest.append(more)
                     pending += len(more)
-                    if pending - more.endswith(b"\n") > LINE_LIMIT:
-                        raise self._too_long(done + block.rfind(b"\n") + 1)
                 done += len(block) + sum(map(len, rest))
                 yield b"".join((block, *rest)) if rest else block
 
-    def _too_long(self, start: int) -> InputError:
-        """The refusal of the line that starts at this byte of the text."""
-        row = 1
+    def _refuse_too_long(self, start: int) -> None:
+        """Measure the line that starts at this byte of the text, keeping none of it, and refuse it over LINE_LIMIT."""
+        row, length = 1, 0
         for piece in self._unmarked(PIECE):
-            if start <= 0:
-                break
-            row += piece[:start].count(b"\n")
-            start -= len(piece)
-        return self.error(
-            f"the line is longer than {LINE_LIMIT >> 20} MB, the most that is read",
-            row=row,
-            remedy="Write one record a line, or leave out long texts.",
-        )
+            if start >= len(piece):
+                row += piece.count(b"\n")
+                start -= len(piece)
+                continue
+            row += piece.count(b"\n", 0, start)
+            end = piece.find(b"\n", start)
+            length += (len(piece) if end < 0 else end) - start
+            start = 0
+            if length > LINE_LIMIT:
+                raise self.error(
+                    f"the line is longer than {LINE_LIMIT >> 20} MB, the most that is read",
+                    row=row,
+                    remedy="Write one record a line, or leave out long texts.",
+                )
+            if end >= 0:
+                return
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Lines with their numbers from 1, decoded, without their ends; blank lines included."""
@@ -279,3 +294,9 @@ class Source:
             if line.strip():
                 return line.decode("utf-8", "replace").removesuffix("\r")
         return ""
+
+
+def _grows_long(held: int, more: int) -> bool:
+    """Whether a line of which so much is held becomes long with so much more."""
+    long = min(LONG, LINE_LIMIT)
+    return held <= long < held + more
