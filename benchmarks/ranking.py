@@ -7,8 +7,6 @@ Precision, Recall, Success and nDCG at 1, 3, 5, 10, 20, MAP and MRR for every qu
 
 from __future__ import annotations
 
-import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -127,25 +125,23 @@ def check_equal(ours: dict[str, np.ndarray], theirs: list[dict[str, dict[str, fl
             np.testing.assert_allclose(values[s][relevant], want[relevant], rtol=0, atol=1e-9, err_msg=name)
 
 
-def whole_process(code: str, *arguments: str) -> tuple[float, int]:
-    """Wall-clock seconds and peak memory (MB) of a fresh interpreter, imports included."""
+WHOLE = """
+import sys
+from pathlib import Path
+from benchmarks.ranking import {name}
+{name}(*map(Path, sys.argv[1:]))
+status = Path("/proc/self/status")
+lines = status.read_text().splitlines() if status.exists() else []
+print(*[line.split()[1] for line in lines if line.startswith("VmHWM")])
+"""
+
+
+def whole_process(name: str, *arguments: str) -> tuple[float, int]:
+    """Wall-clock seconds and peak memory (MB, where Linux tells it) of a fresh interpreter, imports included."""
     start = time.perf_counter()
-    run = subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE)
-    assert run.stdout is not None
-    run.stdout.read()
-    _, status, used = os.wait4(run.pid, 0)
-    run.stdout.close()
-    run.returncode = status
-    assert status == 0
-    return time.perf_counter() - start, used.ru_maxrss // 1024
-
-
-KARAT = (
-    "import sys; from pathlib import Path; from benchmarks.ranking import karat_files as f; f(*map(Path, sys.argv[1:]))"
-)
-TREC = (
-    "import sys; from pathlib import Path; from benchmarks.ranking import trec_files as f; f(*map(Path, sys.argv[1:]))"
-)
+    code = WHOLE.format(name=name)
+    run = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return time.perf_counter() - start, int(run.stdout or 0) // 1024
 
 
 def files_and_dicts(
@@ -171,19 +167,18 @@ def files_and_dicts(
         took = race({"karat": lambda: karat_files(gold, hits), "trec": lambda: trec_files(gold, hits)}, rounds=rounds)
         print(verdict(f"{label} from a TREC file, without imports", took["karat"], took["trec"], file_goal))
         if whole_goal is not None:
-            seconds: dict[str, list[float]] = {KARAT: [], TREC: []}
-            memory = {KARAT: 0, TREC: 0}
-            for _ in range(3):
+            seconds: dict[str, list[float]] = {"karat_files": [], "trec_files": []}
+            memory = dict.fromkeys(seconds, 0)
+            for _ in range(5):
                 for code in seconds:
                     spent, peak = whole_process(code, str(gold), str(hits))
                     seconds[code].append(spent)
                     memory[code] = max(memory[code], peak)
-            ours, other = statistics.median(seconds[KARAT]), statistics.median(seconds[TREC])
+            ours, other = statistics.median(seconds["karat_files"]), statistics.median(seconds["trec_files"])
             print(verdict(f"{label} from a TREC file, whole process", ours, other, whole_goal))
-            mark = "ok  " if memory[KARAT] < 600 else "MISS"
-            print(
-                f"{mark} {label} peak memory: karat {memory[KARAT]} MB (goal below 600), pytrec_eval {memory[TREC]} MB"
-            )
+            mark = "ok  " if memory["karat_files"] < 600 else "MISS"
+            held = f"karat {memory['karat_files']} MB (goal below 600), pytrec_eval {memory['trec_files']} MB"
+            print(f"{mark} {label} peak memory: {held}")
 
 
 def many_runs() -> None:
@@ -245,9 +240,8 @@ def intervals() -> None:
         )  # fmt: skip
         start = time.perf_counter()
         summarise(scores)
-        print(
-            f"     {label} summaries with 10,000-draw intervals add {time.perf_counter() - start:.2f} s (not part of the ratios)"
-        )
+        took = time.perf_counter() - start
+        print(f"     {label} summaries with 10,000-draw intervals add {took:.2f} s (not part of the ratios)")
 
 
 def main() -> None:
@@ -261,4 +255,3 @@ def main() -> None:
     qrels, run = make(10_000, 100, 2, docs=1_000_000, seed=4)
     files_and_dicts("(d) 10,000 x 100", qrels, run, 5, 5)
     intervals()
-    print(f"     peak memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")

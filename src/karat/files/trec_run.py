@@ -6,7 +6,11 @@ Read in blocks of whole lines, so that a run of millions of rows needs little mo
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
     from karat.files._look import Look
     from karat.files._source import Source
 
+_BLOCK = 8 << 20
+_AT_ONCE = 3  # blocks in work
 _BLANKS = re.compile(rb"[ \t\r\f\v]+")
 _FIELDS = ("question", "Q0", "doc", "rank", "score", "tag")
 
@@ -53,23 +59,16 @@ def read(source: Source, name: str | None = None) -> Run:
 
     codes: dict[str, int] = {}
     question: list[NDArray[np.int64]] = []
-    sizes: list[NDArray[np.int64]] = []
-    docs: list[pl.Series] = []
-    scores: list[NDArray[np.float64]] = []
-    for number, block in enumerate(source.blocks()):
-        frame = _parse(block, source, number)
-        runs = frame["question"].rle().struct.unnest()
-        values = runs["value"].to_list()
-        question.append(np.array([codes.setdefault(v, len(codes)) for v in values], np.int64))
-        sizes.append(runs["len"].to_numpy().astype(np.int64))
-        docs.append(frame["doc"])
-        scores.append(frame["score"].to_numpy())
-    doc, score = pl.concat(docs, rechunk=False), np.concatenate(scores)
-    del docs, scores
-    blocks, lengths = np.concatenate(question), np.concatenate(sizes)
-    hashes = doc.hash().to_numpy()
-    order = None
-    if len(np.unique(blocks[np.concatenate(([True], blocks[1:] != blocks[:-1]))])) < _groups(blocks):
+    parts: list[_Part] = []
+    for part in _parsed(source):
+        question.append(np.array([codes.setdefault(v, len(codes)) for v in part.questions], np.int64))
+        parts.append(part)
+    blocks, lengths = np.concatenate(question), np.concatenate([p.sizes for p in parts])
+    doc = pl.concat([p.doc for p in parts], rechunk=False)
+    score = np.concatenate([p.score for p in parts])
+    hashes = np.concatenate([p.hashes for p in parts])
+    del parts
+    if _groups(blocks) > len(codes):
         order = np.argsort(np.repeat(blocks, lengths), kind="stable")
         doc, score, hashes = doc.gather(order), score[order], hashes[order]
     counts = np.bincount(blocks, lengths, len(codes)).astype(np.int64)
@@ -79,6 +78,44 @@ def read(source: Source, name: str | None = None) -> Run:
     return Run(
         name or source.stem, ids, offsets, doc, score, order="score", unique=True, hashes=hashes, source=source.name
     )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One block read: its stretches of one question, and a column for each of what else matters."""
+
+    questions: list[str]
+    sizes: NDArray[np.int64]
+    doc: pl.Series
+    score: NDArray[np.float64]
+    hashes: NDArray[np.uint64]
+
+
+def _parsed(source: Source) -> Iterator[_Part]:
+    """The blocks of a file in order, a few of them in work at once: polars and numpy leave room for each other."""
+    waiting: deque[Future[_Part]] = deque()
+    with ThreadPoolExecutor(_AT_ONCE) as workers:
+        try:
+            for number, block in enumerate(source.blocks(_BLOCK)):
+                waiting.append(workers.submit(_part, block, source, number))
+                del block
+                if len(waiting) > _AT_ONCE:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for left in waiting:
+                left.cancel()
+
+
+def _part(block: bytes, source: Source, number: int) -> _Part:
+    import numpy as np
+
+    frame = _parse(block, source, number)
+    stretches = frame["question"].rle().struct.unnest()
+    sizes = stretches["len"].to_numpy().astype(np.int64)
+    doc = frame["doc"]
+    return _Part(stretches["value"].to_list(), sizes, doc, frame["score"].to_numpy(), doc.hash().to_numpy())
 
 
 def _groups(blocks: NDArray[np.int64]) -> int:
@@ -132,9 +169,8 @@ def _count(block: bytes, byte: bytes) -> int:
 def _explain(block: bytes, source: Source, before: int) -> Exception:
     """The first line of a block that is no hit, named; so many blocks stand before it."""
     import math
-    from itertools import islice
 
-    row = 1 + sum(earlier.count(b"\n") for earlier in islice(source.blocks(), before))
+    row = 1 + sum(earlier.count(b"\n") for earlier in islice(source.blocks(_BLOCK), before))
     for number, raw in enumerate(block.split(b"\n"), row):
         line = source.decoded(raw, number)
         fields = line.split()
@@ -168,20 +204,31 @@ def _refuse_repeats(
     """A document twice for a question is refused: trec_eval does not say which of the two counts."""
     import numpy as np
 
-    short = hashes.astype(np.uint32)
-    for q, (begin, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
-        part = short[begin:end]
-        part.sort()
-        if (part[1:] == part[:-1]).any():
-            listed = doc[begin:end]
-            if listed.n_unique() < end - begin:
-                twice = listed.filter(listed.is_duplicated())[0]
-                rows = [n for n, t in source.lines() if (f := t.split()) and f[0] == ids[q] and f[2] == twice]
-                raise source.error(
-                    f"document {twice!r} stands twice for question {ids[q]!r} (first in line {rows[0]})",
-                    row=rows[1],
-                    remedy="Keep one row for each question and document.",
-                )
+    def doubled(first: int, last: int) -> int | None:
+        """The first list in a range that holds an id twice: told by half of the hashes, then by the ids themselves."""
+        short = hashes[offsets[first] : offsets[last]].astype(np.uint32)
+        edges = np.flatnonzero(np.diff(np.diff(offsets[first : last + 1]), prepend=-1, append=-1)) + first
+        for one, end in pairwise(edges.tolist()):  # lists of one length are sorted together
+            size = int(offsets[one + 1] - offsets[one])
+            lists = short[offsets[one] - offsets[first] : offsets[end] - offsets[first]].reshape(end - one, size)
+            lists.sort(axis=1)
+            for q in (np.flatnonzero((lists[:, 1:] == lists[:, :-1]).any(axis=1)) + one).tolist():
+                if doc[int(offsets[q]) : int(offsets[q + 1])].n_unique() < size:
+                    return q
+        return None
+
+    halves = [0, len(ids) // 2, len(ids)]
+    with ThreadPoolExecutor(2) as workers:
+        found = [q for q in workers.map(doubled, halves, halves[1:]) if q is not None]
+    if found:
+        listed = doc[int(offsets[found[0]]) : int(offsets[found[0] + 1])]
+        twice, qid = listed.filter(listed.is_duplicated())[0], ids[found[0]]
+        rows = [n for n, t in source.lines() if (f := t.split()) and f[0] == qid and f[2] == twice]
+        raise source.error(
+            f"document {twice!r} stands twice for question {qid!r} (first in line {rows[0]})",
+            row=rows[1],
+            remedy="Keep one row for each question and document.",
+        )
 
 
 def _read_results(look: Look) -> tuple[list[Run], Taken]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from karat.core.types import Qrels
 
 _TOGETHER = 1 << 20  # hits of runs that are ranked in one go
-_BLOCK = 1 << 20  # rows sieved together
+_BLOCK = 1 << 19  # rows sieved together
 _TABLE = (1 << 20) - 1  # a first sieve of one byte a slot
 
 
@@ -160,15 +161,21 @@ def _sieve(
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     table = np.zeros(_TABLE + 1, bool)
     table[keys & np.uint64(_TABLE)] = True
-    hits, places = [], []
-    for first, last in _blocks(offsets):
+
+    def of_block(lists: tuple[int, int]) -> tuple[Ints, Ints]:
+        first, last = lists
         begin, end = int(offsets[first]), int(offsets[last])
         salted = hashes[begin:end] ^ np.repeat(salts[first:last], np.diff(offsets[first : last + 1]))
         passed = np.flatnonzero(table[salted & np.uint64(_TABLE)])
         at = np.minimum(np.searchsorted(keys, salted[passed]), len(keys) - 1)
         same = keys[at] == salted[passed]
-        hits.append(passed[same] + begin)
-        places.append(at[same])
+        return passed[same] + begin, at[same]
+
+    blocks = _blocks(offsets)
+    if len(blocks) == 1:
+        return of_block(blocks[0])
+    with ThreadPoolExecutor(2) as workers:
+        hits, places = zip(*workers.map(of_block, blocks), strict=True)
     return np.concatenate(hits), np.concatenate(places)
 
 
