@@ -211,6 +211,16 @@ class Judged:
         return _places(self.hits.pair)
 
     @cached_property
+    def hit_discount(self) -> Floats:
+        """What a gain at each relevant slot's rank is worth."""
+        return discount(self.hits.rank)
+
+    @cached_property
+    def ideal_discount(self) -> Floats:
+        """The same for each place of `ideal_by_question`."""
+        return discount(self.ideal_by_question[2])
+
+    @cached_property
     def ideal_by_question(self) -> tuple[Ints, Ints, Ints]:
         """Question, gain and place of the relevant gold in ideal order, where each unit fills a slot of its own."""
         keep = self.gold_grade >= self.rel
@@ -245,6 +255,12 @@ class Judged:
     def retrieved_by_pair(self) -> tuple[Ints, Ints, Ints]:
         """Pair, gain and place of the retrieved relevant slots in their own best order."""
         return _best_first(self.hits.pair, self.hits.gain)
+
+
+def discount(rank: Ints) -> Floats:
+    """1 / log2(rank + 1): how much attention a rank gets."""
+    found: Floats = 1 / np.log2(rank + 1)
+    return found
 
 
 def _best_first(group: Ints, gain: Ints) -> tuple[Ints, Ints, Ints]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from karat.files._source import Source
 
 _BLOCK = 8 << 20
-_AT_ONCE = 3  # blocks in work
+_AT_ONCE = 5  # blocks in work
 _BLANKS = re.compile(rb"[ \t\r\f\v]+")
 _FIELDS = ("question", "Q0", "doc", "rank", "score", "tag")
 

@@ -58,8 +58,9 @@ def compute(
             flat, no_gold = outcome.values, _without_gold(measure, judged)
             flat[no_gold] = 0 if no_gold_is_zero else np.nan
             values[:, :, m] = flat.reshape(shape)
-            mark(np.flatnonzero(np.isnan(flat)).tolist(), m, Status.undefined, _why_undefined(measure))
-            mark(np.flatnonzero(np.isinf(flat)).tolist(), m, Status.failed, "the measure gave an infinite value")
+            if not np.isfinite(flat).all():
+                mark(np.flatnonzero(np.isnan(flat)).tolist(), m, Status.undefined, _why_undefined(measure))
+                mark(np.flatnonzero(np.isinf(flat)).tolist(), m, Status.failed, "the measure gave an infinite value")
             for pair, reason in outcome.undefined.items():
                 mark([pair], m, Status.undefined, reason)
             if not no_gold_is_zero:

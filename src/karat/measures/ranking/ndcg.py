@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from karat.core.judged import discount
 from karat.core.measure import measure
 from karat.measures.ranking._share import share
 
@@ -53,12 +54,12 @@ def ndcg(
     worth = _WORTH[gain]
     hits = judged.hits
     top = judged.within(hits.pair, hits.rank, k)
-    reached = judged.per_pair(hits.pair[top], worth(hits.gain[top]) / np.log2(hits.rank[top] + 1))
+    reached = judged.per_pair(hits.pair[top], worth(hits.gain[top]) * judged.hit_discount[top])
     if ideal == "gold" and judged.one_unit_a_slot and not isinstance(k, np.ndarray):
         question, grade, place = judged.ideal_by_question
         top = place <= k if k is not None else np.ones(len(place), bool)
-        best = np.bincount(question[top], worth(grade[top]) / np.log2(place[top] + 1), len(judged.questions))
+        best = np.bincount(question[top], worth(grade[top]) * judged.ideal_discount[top], len(judged.questions))
         return reached / np.tile(best, len(judged.systems))
     pair, grade, place = judged.ideal_by_pair(k) if ideal == "gold" else judged.retrieved_by_pair
     top = judged.within(pair, place, k)
-    return share(reached, judged.per_pair(pair[top], worth(grade[top]) / np.log2(place[top] + 1)))
+    return share(reached, judged.per_pair(pair[top], worth(grade[top]) * discount(place[top])))
