@@ -257,6 +257,7 @@ def test_quiet_and_verbose(files, karat):
 
 def test_version_help_and_a_closed_pipe(files, process, folder):
     assert process("--version").out.startswith("karat 0.")
+    assert process("--version", code="import runpy; runpy.run_module('karat')").out.startswith("karat 0.")
     assert "score" in process("--help").out
     pipe = "import os, sys; r, w = os.pipe(); os.close(r); os.dup2(w, 1); from karat.cli.main import main; main()"
     told = process("demo", code=pipe)

@@ -41,9 +41,9 @@ def command(
         about = facts(measure)
         plugin = " (plug-in)" if MEASURES.is_plugin(measure.spec.name) else ""
         cut = "@k" if measure.spec.cut == "required" else "[@k]" if measure.spec.cut == "optional" else ""
-        label = f"{measure.spec.name}{cut}{plugin}".replace("[", "\\[")
+        label = f"{measure.spec.name}{cut}{plugin}"
         table.add_row(label, about["range"], about["better"], about["stage"], measure.spec.best_for)
-    Console().print(table)
+    Console(markup=False, highlight=False).print(table)
     typer.echo("`karat measures 'nDCG@10'` explains one. Cuts: @10 by rank, @800t by tokens. Parameters: P(rel=2)@5.")
 
 
