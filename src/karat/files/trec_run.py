@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.errors import UsageError
 from karat.core.evaluation import Taken
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from karat.files._look import Look
     from karat.files._source import Source
 
-_BLOCK = 8 << 20
-_AT_ONCE = 5  # blocks in work
+T = TypeVar("T", bound="np.generic[Any]")
+_BLOCK = 6 << 20
+_AT_ONCE = 4  # blocks in work
 _BLANKS = re.compile(rb"[ \t\r\f\v]+")
 _FIELDS = ("question", "Q0", "doc", "rank", "score", "tag")
 
@@ -58,16 +59,19 @@ def read(source: Source, name: str | None = None) -> Run:
     import polars as pl
 
     codes: dict[str, int] = {}
-    question: list[NDArray[np.int64]] = []
-    parts: list[_Part] = []
+    stretches: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    docs: list[pl.Series] = []
+    scores: list[NDArray[np.float64]] = []
+    hashed: list[NDArray[np.uint64]] = []
     for part in _parsed(source):
-        question.append(np.array([codes.setdefault(v, len(codes)) for v in part.questions], np.int64))
-        parts.append(part)
-    blocks, lengths = np.concatenate(question), np.concatenate([p.sizes for p in parts])
-    doc = pl.concat([p.doc for p in parts], rechunk=False)
-    score = np.concatenate([p.score for p in parts])
-    hashes = np.concatenate([p.hashes for p in parts])
-    del parts
+        stretches.append((np.array([codes.setdefault(v, len(codes)) for v in part.questions], np.int64), part.sizes))
+        docs.append(part.doc)
+        scores.append(part.score)
+        hashed.append(part.hashes)
+    blocks, lengths = (np.concatenate(arrays) for arrays in zip(*stretches, strict=True))
+    doc = pl.concat(docs, rechunk=False)
+    score = _joined(scores)
+    hashes = _joined(hashed)
     if _groups(blocks) > len(codes):
         order = np.argsort(np.repeat(blocks, lengths), kind="stable")
         doc, score, hashes = doc.gather(order), score[order], hashes[order]
@@ -116,6 +120,19 @@ def _part(block: bytes, source: Source, number: int) -> _Part:
     sizes = stretches["len"].to_numpy().astype(np.int64)
     doc = frame["doc"]
     return _Part(stretches["value"].to_list(), sizes, doc, frame["score"].to_numpy(), doc.hash().to_numpy())
+
+
+def _joined(parts: list[NDArray[T]]) -> NDArray[T]:
+    """One array of several, each let go as soon as it is copied."""
+    import numpy as np
+
+    whole = np.empty(sum(map(len, parts)), parts[0].dtype)
+    end = len(whole)
+    while parts:
+        part = parts.pop()
+        whole[end - len(part) : end] = part
+        end -= len(part)
+    return whole
 
 
 def _groups(blocks: NDArray[np.int64]) -> int:

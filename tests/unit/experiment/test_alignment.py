@@ -42,6 +42,12 @@ def test_other_questions_under_known_ids_are_a_warning():
     assert (note.level, note.guard) == ("warning", "questions differ")
 
 
+def test_a_text_asked_twice_is_not_guessed():
+    asked = TestSet([Question("1", "Why?"), Question("2", "Why?")])
+    run = run_of({"a": "Why?"})
+    assert align(asked, run) == (run, [])
+
+
 def test_rows_that_agree_keep_their_ids_when_others_move():
     asked = TestSet([Question(str(i), t) for i, t in enumerate(["a?", "b?", "c?", "Explain.", "Explain."], 1)])
     run = run_of({"1": "b?", "2": "c?", "3": "a?", "4": "Explain.", "5": "Explain."})
