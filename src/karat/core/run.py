@@ -45,7 +45,6 @@ class Run:
         failed: Mapping[str, str] | None = None,
         source: str | None = None,
         unique: bool = False,
-        hashes: NDArray[np.uint64] | None = None,
         texts: Mapping[str, str] | None = None,
     ) -> None:
         self.name, self.question_ids, self.offsets = name, list(question_ids), offsets
@@ -54,7 +53,6 @@ class Run:
         self.answers, self.failed = dict(answers or {}), dict(failed or {})
         self.source = source or name
         self.unique = unique  # no id stands twice for a question (checked where the run was read)
-        self.hashes = hashes  # polars' hash of each id, where the reader had to compute it
         self.texts = dict(texts or {})  # what the questions asked, where the results repeat it: to align without ids
         self.by_question: Mapping[str, Mapping[str, float]] | None = None
         if docs is not None:

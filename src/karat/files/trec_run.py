@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from karat.files._source import Source
 
 T = TypeVar("T", bound="np.generic[Any]")
-_BLOCK = 6 << 20
-_AT_ONCE = 4  # blocks in work
+_BLOCK = 8 << 20
+_AT_ONCE = 5  # blocks in work
 _BLANKS = re.compile(rb"[ \t\r\f\v]+")
 _FIELDS = ("question", "Q0", "doc", "rank", "score", "tag")
 
@@ -62,7 +62,7 @@ def read(source: Source, name: str | None = None) -> Run:
     stretches: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     docs: list[pl.Series] = []
     scores: list[NDArray[np.float64]] = []
-    hashed: list[NDArray[np.uint64]] = []
+    hashed: list[NDArray[np.uint32]] = []
     for part in _parsed(source):
         stretches.append((np.array([codes.setdefault(v, len(codes)) for v in part.questions], np.int64), part.sizes))
         docs.append(part.doc)
@@ -79,9 +79,7 @@ def read(source: Source, name: str | None = None) -> Run:
     offsets = np.concatenate(([0], np.cumsum(counts)))
     ids = list(codes)
     _refuse_repeats(source, ids, offsets, doc, hashes)
-    return Run(
-        name or source.stem, ids, offsets, doc, score, order="score", unique=True, hashes=hashes, source=source.name
-    )
+    return Run(name or source.stem, ids, offsets, doc, score, order="score", unique=True, source=source.name)
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ class _Part:
     sizes: NDArray[np.int64]
     doc: pl.Series
     score: NDArray[np.float64]
-    hashes: NDArray[np.uint64]
+    hashes: NDArray[np.uint32]  # half of polars' hash of each id: enough to suspect a repeat
 
 
 def _parsed(source: Source) -> Iterator[_Part]:
@@ -119,7 +117,9 @@ def _part(block: bytes, source: Source, number: int) -> _Part:
     stretches = frame["question"].rle().struct.unnest()
     sizes = stretches["len"].to_numpy().astype(np.int64)
     doc = frame["doc"]
-    return _Part(stretches["value"].to_list(), sizes, doc, frame["score"].to_numpy(), doc.hash().to_numpy())
+    return _Part(
+        stretches["value"].to_list(), sizes, doc, frame["score"].to_numpy(), doc.hash().to_numpy().astype(np.uint32)
+    )
 
 
 def _joined(parts: list[NDArray[T]]) -> NDArray[T]:
@@ -216,14 +216,14 @@ def _explain(block: bytes, source: Source, before: int) -> Exception:
 
 
 def _refuse_repeats(
-    source: Source, ids: Sequence[str], offsets: NDArray[np.int64], doc: pl.Series, hashes: NDArray[np.uint64]
+    source: Source, ids: Sequence[str], offsets: NDArray[np.int64], doc: pl.Series, hashes: NDArray[np.uint32]
 ) -> None:
     """A document twice for a question is refused: trec_eval does not say which of the two counts."""
     import numpy as np
 
     def doubled(first: int, last: int) -> int | None:
         """The first list in a range that holds an id twice: told by half of the hashes, then by the ids themselves."""
-        short = hashes[offsets[first] : offsets[last]].astype(np.uint32)
+        short = hashes[offsets[first] : offsets[last]]
         edges = np.flatnonzero(np.diff(np.diff(offsets[first : last + 1]), prepend=-1, append=-1)) + first
         for one, end in pairwise(edges.tolist()):  # lists of one length are sorted together
             size = int(offsets[one + 1] - offsets[one])

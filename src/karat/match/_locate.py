@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
@@ -137,7 +137,6 @@ def _in_columns(run: Run, wanted: Wanted, row_of: Ints, seed: int = 0) -> tuple[
 
     assert run.scores is not None
     docs = run.docs if isinstance(run.docs, pl.Series) else pl.Series(run.docs, dtype=pl.String)
-    hashes = run.hashes if run.hashes is not None and seed == 0 else docs.hash(seed).to_numpy()
     gold_docs = pl.Series(wanted.docs, dtype=pl.String)
     salts = _salts(len(run.question_ids))
     row = row_of[wanted.question]
@@ -147,14 +146,17 @@ def _in_columns(run: Run, wanted: Wanted, row_of: Ints, seed: int = 0) -> tuple[
     keys, unit = keys[order], asked[order]
     if (keys[1:] == keys[:-1]).any():  # two judged documents share a 64-bit key: hash anew
         return _in_columns(run, wanted, row_of, seed + 1)
-    hit, at = _sieve(run.offsets, hashes, salts, keys)
+    hit, at = _sieve(run.offsets, lambda begin, end: docs[begin:end].hash(seed).to_numpy(), salts, keys)
     unit = unit[at]
     same = (docs.gather(hit) == gold_docs.gather(unit)).to_numpy()
     return unit[same], run.scores[hit[same]]
 
 
 def _sieve(
-    offsets: Ints, hashes: NDArray[np.uint64], salts: NDArray[np.uint64], keys: NDArray[np.uint64]
+    offsets: Ints,
+    hashes: Callable[[int, int], NDArray[np.uint64]],
+    salts: NDArray[np.uint64],
+    keys: NDArray[np.uint64],
 ) -> tuple[Ints, Ints]:
     """Hits whose salted hash is one of the sorted keys, and which."""
     if not len(keys):
@@ -165,7 +167,7 @@ def _sieve(
     def of_block(lists: tuple[int, int]) -> tuple[Ints, Ints]:
         first, last = lists
         begin, end = int(offsets[first]), int(offsets[last])
-        salted = hashes[begin:end] ^ np.repeat(salts[first:last], np.diff(offsets[first : last + 1]))
+        salted = hashes(begin, end) ^ np.repeat(salts[first:last], np.diff(offsets[first : last + 1]))
         passed = np.flatnonzero(table[salted & np.uint64(_TABLE)])
         at = np.minimum(np.searchsorted(keys, salted[passed]), len(keys) - 1)
         same = keys[at] == salted[passed]
