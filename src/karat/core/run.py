@@ -134,6 +134,19 @@ class Run:
             answers=self.answers, failed=self.failed, source=self.source, texts=self.texts,
         )  # fmt: skip
 
+    @property
+    def has_only_texts(self) -> bool:
+        """Whether the hits are texts without any id: contexts, which only quotes can be found in."""
+        texts = self.fields.get("text")
+        return len(self) > 0 and texts is not None and all(d == t for d, t in zip(self.doc_list, texts, strict=True))
+
+    def without_rankings(self) -> Run:
+        """The same answers and failures without the hits, which remain as the contexts of the answers."""
+        return Run(
+            self.name, [], np.zeros(1, np.int64), [], answers=self.answers, failed=self.failed, source=self.source,
+            texts=self.texts,
+        )  # fmt: skip
+
     def __len__(self) -> int:
         return int(self.offsets[-1])
 

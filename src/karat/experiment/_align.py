@@ -34,7 +34,10 @@ def align(testset: TestSet, run: Run) -> tuple[Run, list[Note]]:
     renamed = {qid: target for qid, target in wanted.items() if claims[target] == 1}
     if not renamed:
         return run, [_differing(run, clashing, shared)] if clashing else []
-    why = f"{len(clashing)} ids stand for other questions than in the test set." if shared else "no id is shared."
+    other = (
+        f"{len(clashing)} {'id stands for another question' if len(clashing) == 1 else 'ids stand for other questions'}"
+    )
+    why = f"{other} than in the test set." if shared else "no id is shared."
     note = Note(
         "warning" if shared else "info",
         f"{run.name}: {len(renamed)} of {len(texts)} questions were matched by their texts, because {why}",

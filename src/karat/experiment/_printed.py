@@ -85,7 +85,8 @@ def _check(testset: TestSet, run: Run, printed: Mapping[str, Mapping[str, float]
         if not apart.get("count", apart["once"]):
             counting.append(column)
             continue
-        q, said, found = apart["once"][0]
+        in_both = [row for row in apart["once"] if row[0] in {q for q, *_ in apart["count"]}]
+        q, said, found = (in_both or apart["once"])[0]
         wrong.append(
             f"{column} differs in {len(apart['once'])} of {len(cells)} rows (question {q!r}: printed {said:.4f}, "
             f"its pages give {found:.4f})"

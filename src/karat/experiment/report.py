@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from karat.core.evaluation import Evaluation
     from karat.core.run import Run
     from karat.experiment.score import Choices
+    from karat.report import Output
 
 EXPORTS = ("liverag", "trec")
 
@@ -166,7 +167,6 @@ class Report:
         `export` adds, in a folder, the tables of LiveRAG ("liverag") or TREC runs ("trec").
         """
         from karat.core.writing import write_whole
-        from karat.report import OUTPUTS
 
         target = Path(path)
         for name in export:
@@ -174,7 +174,7 @@ class Report:
                 raise UsageError(
                     f"unknown export {name!r}.{did_you_mean(name, EXPORTS)} There are {', '.join(EXPORTS)}."
                 )
-        outputs = {output.ending: output for output in OUTPUTS}
+        outputs = _by_ending()
         if target.suffix.lower() in outputs and not target.is_dir():
             if tuple(export):
                 raise UsageError(f"--export writes into a folder, and {path} is a file. Give -o a folder.")
@@ -223,6 +223,21 @@ class Report:
         for run, name in zip(ranked, names, strict=True):
             write(run, folder / name, format="trec_run")
         return [folder / name for name in names]
+
+
+def _by_ending() -> dict[str, Output]:
+    """Every way to write a report, by the ending that names it; two of one ending or file name are refused."""
+    from karat.core.errors import KaratError
+    from karat.report import OUTPUTS
+
+    found: dict[str, Output] = {}
+    for output in OUTPUTS:
+        taken = [name for other in found.values() for name in (other.ending, *other.files)]
+        clash = [name for name in (output.ending, *output.files) if name in taken]
+        if clash:
+            raise KaratError(f"two reports write {clash[0]}. Rename or uninstall the plug-in that brings one of them.")
+        found[output.ending] = output
+    return found
 
 
 def _column(name: str) -> pl.Expr:

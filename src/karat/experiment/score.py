@@ -144,6 +144,8 @@ def brought_together(testset: TestSet, runs: Sequence[Run], choices: Choices) ->
     if len(set(testset.ids)) < len(testset.ids):
         twice = [q for q, count in Counter(testset.ids).items() if count > 1]
         raise UsageError(f"{testset.name} holds question {twice[0]!r} twice. Give every question an id of its own.")
+    if testset.is_plain or not any(g.quote is not None for q in testset.questions for g in q.gold):
+        runs = [run.without_rankings() if run.has_only_texts else run for run in runs]
     aligned = [align(testset, run) for run in runs]
     by_score = dialect_named(choices.dialect).by_score
     return [run.by_score() if by_score else run for run, _ in aligned], [n for _, notes in aligned for n in notes]
@@ -258,8 +260,9 @@ def _measures(
 
     texts: Sequence[str] = choices.measures
     if not texts:
+        has_gold = any((testset.qrels or {}).values())
         texts = dialect.measures(
-            rankings=any(run.has_rankings for run in runs),
+            rankings=has_gold and (any(run.has_rankings for run in runs) or not answered),
             answers=answered,
             references=answered and any(q.answers for q in testset.questions),
             contexts=_have_contexts(runs),
@@ -267,8 +270,8 @@ def _measures(
         )
         if not texts:
             raise UsageError(
-                "there is nothing to compute by default: the results hold answers but the test set has no reference "
-                'answers. Name measures with -m (`karat measures` lists them), or add "answers" to the test set.'
+                f"there is nothing to compute by default: {testset.name} has no gold and no reference answers that the "
+                'results could be held against. Add "gold" or "answers" to it, or name measures with -m.'
             )
     found = parse_all(texts, k=choices.k)
     if choices.measures:

@@ -201,10 +201,10 @@ def _literal_items(text: str) -> list[Any] | None:
 
 
 def page_items(value: Any) -> list[Any]:
-    """The pages of a list-valued cell; "34, 35" are two."""
+    """The pages of a list-valued cell; "34, 35" and "34|35" are two."""
     items = as_list(value) or []
     if len(items) == 1 and isinstance(items[0], str):
-        parts = [part.strip() for part in items[0].replace(";", ",").split(",")]
+        parts = [part.strip() for part in re.split(r"[,;|]", items[0])]
         return parts if all(part.isdecimal() for part in parts) else items
     return items
 

@@ -19,7 +19,19 @@ from karat.files._testset import has_float_ids, refuse_double
 from karat.files._units import Pages, fields_of
 
 FINE = frozenset(
-    {"ok", "success", "succeeded", "successful", "done", "completed", "complete", "finished", "200", "true"}
+    {
+        "ok",
+        "success",
+        "succeeded",
+        "successful",
+        "done",
+        "completed",
+        "complete",
+        "finished",
+        "200",
+        "true",
+        "undefined",
+    }
 )
 BAD = re.compile(
     r"fail|err|time.?out|timed.?out|exception|abort|cancel|kill|crash|refus|^5\d\d$|^4\d\d$|^false$|skipped"

@@ -104,7 +104,8 @@ def _write_rows(runs: Sequence[Run], path: Path) -> list[str]:
                         failed or "",
                     ]
                 )
-    return _lost(runs, scores=True, tokens=True)
+    split = any(len(answer.seconds) > 1 for run in runs for answer in run.answers.values())
+    return [*_lost(runs), *(["seconds of each step (their total is kept)"] if split else [])]
 
 
 def _contexts(run: Run, qid: str, hits: list[dict[str, Any]]) -> list[str]:
@@ -131,17 +132,18 @@ def _write_live(runs: Sequence[Run], path: Path) -> list[str]:
                 if qid in run.failed:
                     row |= {"status": "failed", "error": run.failed[qid]}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    return [*_lost(runs, scores=True, tokens=True), "final_prompt, which is not known"]
+    timed = any(answer.seconds for run in runs for answer in run.answers.values())
+    return [*_lost(runs), *(["seconds"] if timed else []), "final_prompt, which is not known"]
 
 
-def _lost(runs: Sequence[Run], *, scores: bool, tokens: bool) -> list[str]:
+def _lost(runs: Sequence[Run]) -> list[str]:
     lost = []
-    if scores and any(run.scores is not None for run in runs):
+    if any(run.scores is not None for run in runs):
         lost.append("scores (the order of the hits is kept)")
     if any(set(run.fields) - {"text"} for run in runs):
         lost.append("pages, URLs and further fields of the hits")
     answers = [answer for run in runs for answer in run.answers.values()]
-    if tokens and any(a.tokens is not None or a.cost_usd is not None for a in answers):
+    if any(a.tokens is not None or a.cost_usd is not None for a in answers):
         lost.append("tokens and cost")
     return lost
 

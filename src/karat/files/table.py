@@ -133,6 +133,8 @@ def id_column(column: pl.Series) -> pl.Series:
     if column.dtype.is_nested() or column.dtype == pl.Binary:
         raise CellError(f"the column {column.name!r} holds {column.dtype} where ids are meant", "Give one id a row.")
     text = column.cast(pl.String).str.strip_chars()
+    if text.str.contains(r"^\d+\.0$").any() and text.drop_nulls().str.contains(r"^\d+(\.0)?$").all():
+        text = text.str.strip_suffix(".0")  # a column of floats before it was written
     return text.set(text == "", None)
 
 

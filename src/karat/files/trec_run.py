@@ -261,7 +261,9 @@ def _write(runs: Sequence[Run], path: Path) -> list[str]:
     (run,) = runs
     order = ranking(run)
     scores = run.scores
-    lost = [what for what, there in (("answers", run.has_answers), ("failed rows", run.failed)) if there]
+    spent = any(a.seconds or a.tokens is not None or a.cost_usd is not None for a in run.answers.values())
+    parts = {"answers": run.has_answers, "seconds, tokens and cost": spent, "failed rows": bool(run.failed)}
+    lost = [what for what, there in parts.items() if there]
     lost += [f"the {field} of hits" for field in run.fields]
     if scores is not None and (ranking(run.by_score()) != order).any():
         scores = None

@@ -128,15 +128,16 @@ def _others(testset: TestSet, runs: Sequence[Run], chosen: Settings, judged: Jud
     least = _least(judged)
     if least == 1 or (least > _LOW and sum(len(run) for run in runs) > _TRY_ALL):
         return {}
-    return _shares(testset, runs, chosen)
+    return {name: share for name, share in _shares(testset, runs, chosen).items() if share > least}
 
 
 def _shares(testset: TestSet, runs: Sequence[Run], chosen: Settings) -> dict[str, float]:
     """Share of the gold that each other matcher would find, for the system where it finds least."""
     found: dict[str, float] = {}
+    context = _context(testset, runs, chosen)
     for matcher in _by_strictness():
-        if matcher.name in (chosen.matcher.name, "regex"):
-            continue
+        if matcher.name in (chosen.matcher.name, "regex") or (matcher.name == "page" and not matcher.fits(context)):
+            continue  # a pattern is not known, and any short id reads as a page number
         try:
             share = _least(judge(testset, runs, replace(chosen, matcher=matcher)))
         except KaratError:

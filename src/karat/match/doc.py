@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from karat.core.run import Run
 from karat.core.types import Gold
+from karat.match._files import FileNames
 from karat.match._matcher import Context, Keys, Matcher, column, ids_of, plain_id, share_matching
 
 _SUFFIX = re.compile(
@@ -29,15 +30,20 @@ def _gold_key(gold: Gold) -> str | None:
     return document_of(name) if name else None
 
 
-def _hit_keys(run: Run) -> Sequence[Keys]:
-    docs = column(run, "doc")
-    if docs is None:
-        return [document_of(doc) for doc in run.doc_list]
-    return [document_of(str(d)) if d is not None else document_of(i) for d, i in zip(docs, run.doc_list, strict=True)]
-
-
 def _prepare(context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], Sequence[Keys]]]:
-    return _gold_key, _hit_keys
+    named = [g for g in context.golds if g.doc is not None]
+    if not named or all(column(run, "doc") is None for run in context.runs):
+        return _gold_key, lambda run: [document_of(doc) for doc in run.doc_list]
+    files = FileNames(named, context.runs, "documents")
+
+    def gold_key(gold: Gold) -> str | None:
+        return document_of(files.of(gold.doc)) if gold.doc is not None else _gold_key(gold)
+
+    def hit_keys(run: Run) -> Sequence[Keys]:
+        docs = column(run, "doc") or [None] * len(run)
+        return [document_of(files.of(d) if d is not None else i) for d, i in zip(docs, run.doc_list, strict=True)]
+
+    return gold_key, hit_keys
 
 
 def _fits(context: Context) -> str | None:

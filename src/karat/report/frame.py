@@ -51,8 +51,8 @@ def summary(evaluation: Evaluation) -> pl.DataFrame:
 def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
     """One row per system x question: what is known of the question, ranked ids, answer, and every measure.
 
-    Beside a measure's column stand its `.status` and `.reason`; `flat` folds these into one column `status` (the
-    gravest of the row) and one `reason`, and writes ranked ids as a JSON list.
+    `status` is the gravest of the row and `reason` says why. Beside a measure's column stand its own `.status` and
+    `.reason`, unless `flat`, which also writes ranked ids as a JSON list.
     """
     import polars as pl
 
@@ -78,11 +78,9 @@ def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
     status = statuses(scores).reshape(systems * questions, -1)
     names = pl.Series([s.name for s in Status])
     reasons: list[list[str | None]] = []
-    if flat:
-        worst = status.max(axis=1, initial=0).astype(np.uint32)
-        columns["status"] = names.gather(worst)
-        columns["reason"] = pl.Series("reason", _reasons(evaluation), pl.String)
-    else:
+    columns["status"] = names.gather(status.max(axis=1, initial=0).astype(np.uint32))
+    columns["reason"] = pl.Series("reason", _reasons(evaluation), pl.String)
+    if not flat:
         reasons = [[None] * (systems * questions) for _ in scores.measures]
         for (s, q, m), reason in scores.reasons.items():
             reasons[m][s * questions + q] = surrogates(reason)

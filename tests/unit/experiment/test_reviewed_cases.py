@@ -128,3 +128,56 @@ def test_healthcare_data_from_python_and_its_printed_scores(tmp_path):
     counted.write_text(head + "D,1.0,5,0,a?,0.4,1.0,1.0,1.6309,\"['8', '8', '3']\",['8']\n")
     notes = karat.score(questions, counted, measures="MRR").notes
     assert any("count every chunk of a page" in note for note in notes)
+
+
+def test_contexts_without_ids_are_no_rankings_where_gold_has_ids(tmp_path):
+    results = rows(
+        tmp_path, "c.jsonl", *({"id": q, "answer": "Paris", "contexts": ["It is Paris."]} for q in ("q1", "q2"))
+    )
+    report = karat.score(QA, results)
+    assert report.mean("EM") == 0.5
+    assert report.mean("SupportCoverage") == 1
+    quoted = [{"id": "q1", "gold": [{"quote": "is Paris"}]}, {"id": "q2", "gold": [{"quote": "is Rome"}]}]
+    assert karat.score(quoted, results, measures="Recall@5").mean("Recall@5") == 0.5
+
+
+def test_all_rows_failed_and_nothing_else(tmp_path):
+    bad = rows(tmp_path, "bad.jsonl", *({"id": q, "error": "timeout"} for q in ("q1", "q2")))
+    report = karat.score(QA, bad)
+    assert report.n_failed == 2
+    assert "MRR" in report.measures
+
+
+def test_rows_that_karat_wrote_can_be_scored_again(tmp_path):
+    results = rows(
+        tmp_path, "r.jsonl", {"id": "q1", "retrieved": ["A"]}, {"id": "q2", "status": "failed", "error": "x"}
+    )
+    first = karat.score(QA, results, measures=["MRR", "Gold"])
+    first.save(tmp_path / "out")
+    for name in ("rows.csv", "rows.parquet"):
+        again = karat.score(QA, tmp_path / "out" / name, measures="MRR")
+        assert (again.mean("MRR"), again.n_failed) == (1, 1)
+
+
+def test_matchers_that_find_no_more_are_not_offered():
+    report = karat.score(QA, {"q1": ["A", "x"], "q2": ["y"]}, measures="MRR")
+    assert dict(report.evaluation.matching.others) == {}
+    with pytest.raises(NoOverlapError) as refused:
+        karat.score({"q1": ["Doc-1"]}, {"q1": ["doc-1"]})
+    assert "--match page" not in str(refused.value)
+
+
+def test_documents_under_other_folders_are_found():
+    gold = [{"id": "q", "gold": [{"doc": "manual.pdf"}]}]
+    hits = [{"id": "q", "retrieved": [{"id": "c1", "doc": "/data/manual.pdf"}]}]
+    assert karat.score(gold, hits, measures="Recall@5").mean("Recall@5") == 1
+
+
+def test_cells_that_hold_several_pages_or_float_ids(tmp_path):
+    pages = tmp_path / "pages.csv"
+    pages.write_text("query_id,retrieved_pages\nq,12|13\n")
+    gold = [{"id": "q", "gold": [{"page": "13"}]}]
+    assert karat.score(gold, pages, measures="MRR").mean("MRR") == 0.5
+    floats = tmp_path / "floats.csv"
+    floats.write_text("query,doc,score\nq,11,3\nq,13.0,2\n")
+    assert karat.score({"q": {"13": 1}}, floats, measures="MRR").mean("MRR") == 0.5
