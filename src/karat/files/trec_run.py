@@ -155,24 +155,28 @@ def _parse(block: bytes, source: Source, number: int) -> pl.DataFrame:
 def _columns(block: bytes, separator: bytes) -> pl.DataFrame | None:
     """The three columns that matter, or None where a row has not six fields or a score is not finite.
 
-    No row may lack its last field, and separators must be five times the rows: so every row has exactly six.
+    No row may have a seventh field, and separators must be five times the rows: so every row has exactly six.
     """
     import numpy as np
     import polars as pl
 
-    schema = {name: pl.Float64 if name == "score" else pl.String for name in _FIELDS}
+    schema = {name: pl.Float64 if name == "score" else pl.String for name in (*_FIELDS, "seventh")}
     try:
         frame = pl.read_csv(
-            block, has_header=False, separator=separator.decode(), schema=schema, columns=[0, 2, 4, 5], quote_char=None
-        )
+            block, has_header=False, separator=separator.decode(), schema=schema, columns=[0, 2, 4, 6],
+            quote_char=None, missing_columns="insert",
+        )  # fmt: skip
     except (pl.exceptions.PolarsError, UnicodeDecodeError):
         return None
-    if any(column.null_count() for column in frame) or _count(block, separator) != 5 * len(frame):
+    extra = frame.drop_in_place("seventh")
+    if extra.null_count() < len(extra) or any(column.null_count() for column in frame):
+        return None
+    if _count(block, separator) != 5 * len(frame):
         return None
     score = frame["score"].to_numpy()
     if not np.isfinite(score.sum()) and not np.isfinite(score).all():
         return None
-    return frame.drop("tag")
+    return frame
 
 
 def _count(block: bytes, byte: bytes) -> int:

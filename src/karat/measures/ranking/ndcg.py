@@ -49,7 +49,7 @@ def ndcg(
     """Discounted gain of the top k over that of the ideal order; gain = grade, discount = log2(rank + 1).
 
     Linear gain is trec_eval's; `gain=exp` (2^grade - 1) is what many learning-to-rank papers use. `ideal=retrieved`
-    compares with the best order of what was retrieved, so nothing that was missed lowers it, as some LiveRAG code has it.
+    compares with the best order of what was retrieved, so nothing that was missed lowers it; some LiveRAG code has it.
     """
     worth = _WORTH[gain]
     hits = judged.hits
