@@ -197,11 +197,24 @@ class Judged:
     def hits_within(self, k: int | Ints | None = None) -> Floats:
         """Relevant slots in the top k."""
         hits = self.hits
-        return self.per_pair(hits.pair[self.within(hits.pair, hits.rank, k)])
+        if isinstance(k, np.ndarray):
+            return self.per_pair(hits.pair[self.within(hits.pair, hits.rank, k)])
+        if k not in self._hits_at:
+            counts = self.per_pair(hits.pair[self.within(hits.pair, hits.rank, k)])
+            counts.setflags(write=False)
+            self._hits_at[k] = counts
+        return self._hits_at[k]
+
+    @cached_property
+    def _hits_at(self) -> dict[int | None, Floats]:
+        """Counts that several measures of one cut share."""
+        return {}
 
     def found_within(self, k: int | Ints | None = None) -> Floats:
         """Relevant units credited in the top k, each once."""
         hits = self.hits
+        if self.repeats != "count" and self.one_unit_a_slot:
+            return self.hits_within(k)
         top = self.within(hits.pair, hits.rank, k)
         return self.per_pair(hits.pair[top], hits.units[top])
 

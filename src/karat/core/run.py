@@ -100,14 +100,13 @@ class Run:
         hits = self.by_question or {}
         scores = np.empty(len(self))
         buffer = scores.view(np.uint8).data
-        packers: dict[int, struct.Struct] = {}
+        sizes = np.diff(self.offsets).tolist()
+        packers = {size: struct.Struct(f"{size}d").pack_into for size in set(sizes)}
+        starts = (self.offsets[:-1] * 8).tolist()
         found: list[float | None] = []
         try:
-            for begin, docs, names in zip((self.offsets[:-1] * 8).tolist(), hits.values(), wanted, strict=False):
-                packer = packers.get(len(docs))
-                if packer is None:
-                    packer = packers[len(docs)] = struct.Struct(f"{len(docs)}d")
-                packer.pack_into(buffer, begin, *docs.values())
+            for size, begin, docs, names in zip(sizes, starts, hits.values(), wanted, strict=False):
+                packers[size](buffer, begin, *docs.values())
                 found.extend(map(docs.get, names))
         except (TypeError, ValueError, OverflowError, struct.error):
             raise _bad_score(self.name, hits) from None

@@ -53,7 +53,7 @@ def _plainly(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Judge
     wanted = Wanted.of(qrels)
     pair, rank, unit = locate(runs, wanted, settings.ties)
     judged = map(methodcaller("values"), qrels.values())
-    grades = np.fromiter(chain.from_iterable(judged), np.int64, len(wanted.docs))
+    grades = np.fromiter(chain.from_iterable(judged), np.int64, len(wanted.question))
     width = len(testset.ids)
     slots = np.zeros((len(runs), width), np.int64)
     for s, run in enumerate(runs):

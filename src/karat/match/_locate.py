@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING
 
@@ -31,12 +32,15 @@ class Wanted:
 
     qrels: Qrels
     question: Ints
-    docs: list[str]
 
     @classmethod
     def of(cls, qrels: Qrels) -> Wanted:
         held = np.fromiter(map(len, qrels.values()), np.int64, len(qrels))
-        return cls(qrels, np.repeat(np.arange(len(qrels)), held), list(chain.from_iterable(qrels.values())))
+        return cls(qrels, np.repeat(np.arange(len(qrels)), held))
+
+    @cached_property
+    def docs(self) -> list[str]:
+        return list(chain.from_iterable(self.qrels.values()))
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def locate(runs: Sequence[Run], wanted: Wanted, ties: Ties) -> tuple[Ints, Ints,
         systems = np.repeat(np.arange(begin, begin + len(batch)), [len(f.unit) for f in found])
         unit = np.concatenate([f.unit for f in found])
         pairs.append(systems * len(wanted.qrels) + wanted.question[unit])
-        ranks.append(_rank(found, unit, wanted.docs, ties))
+        ranks.append(_rank(found, unit, wanted, ties))
         units.append(unit)
     pair, rank, unit = np.concatenate(pairs), np.concatenate(ranks), np.concatenate(units)
     order = np.lexsort((rank, pair))
@@ -77,7 +81,7 @@ def _batches(runs: Sequence[Run]) -> Iterator[tuple[int, list[Run]]]:
     yield len(runs) - len(batch), batch
 
 
-def _rank(found: Sequence[Found], unit: Ints, docs: Sequence[str], ties: Ties) -> Ints:
+def _rank(found: Sequence[Found], unit: Ints, wanted: Wanted, ties: Ties) -> Ints:
     """Ranks within all lists of several runs, laid end to end."""
     lists = np.cumsum([0, *(len(f.run.question_ids) for f in found)])
     if len(found) == 1:
@@ -103,7 +107,7 @@ def _rank(found: Sequence[Found], unit: Ints, docs: Sequence[str], ties: Ties) -
         begin = int(run.offsets[place])
         return [run.docs[begin + i] for i in equal]
 
-    return ranks_of(compared, offsets, row, comparable(score, ties), lambda i: docs[unit[i]], tied_docs)
+    return ranks_of(compared, offsets, row, comparable(score, ties), lambda i: wanted.docs[unit[i]], tied_docs)
 
 
 def _find(run: Run, wanted: Wanted) -> Found:
