@@ -105,7 +105,8 @@ def _mapped(taken: Sequence[Taken], columns: Mapping[str, str]) -> tuple[Taken, 
         about = f"--map {column}={field_}: "
         lacking = [t for t in taken if any(note.startswith(about) for note in t.notes)]
         if len(lacking) == len(taken):
-            raise UsageError(next(note for note in lacking[0].notes if note.startswith(about)))
+            notes = [f"{note} ({t.place})" for t in lacking for note in t.notes if note.startswith(about)]
+            raise UsageError(next((n for n in notes if "Did you mean" in n), notes[0]))
         taken = [replace(t, notes=tuple(n for n in t.notes if not n.startswith(about))) for t in taken]
     return tuple(taken)
 

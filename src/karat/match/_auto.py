@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from karat.core.errors import KaratError, NoOverlapError, UsageError
 from karat.core.evaluation import Matching
 from karat.match._judge import Settings, judge, matcher_named, share_matched
-from karat.match._matcher import MATCHERS, Context, Matcher, column
+from karat.match._matcher import MATCHERS, Context, Matcher, Options, column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
 
 _TRY_ALL = 20_000  # hits up to which every fitting matcher is tried, to say what each would match
-_LOW, _HALF = 0.1, 0.5
+_LOW, _FAIR, _HALF = 0.1, 0.2, 0.5
 _LARGER = ("doc", "uuid", "page")  # matchers that may count a larger unit than the ids name
 _AS_THEY_ARE = "ids compared as they are"
 
@@ -195,11 +195,25 @@ def _fix(testset: TestSet, run: Run, matching: Matching) -> str:
     shapes = f"Gold looks like {_examples([g.label for g in golds])}, hits like {_examples(run.docs)}."
     if any(g.quote is not None for g in golds) and column(run, "text") is None:
         return 'The gold are quotes and the hits have no texts: add "text" to the hits.'
+    offset = _page_offset(testset, run) if matching.matcher == "page" else None
+    if offset is not None:
+        return f"{shapes} The page numbers look shifted: try --page-offset {offset}."
     others = _shares(testset, [run], Settings(MATCHERS.get(matching.matcher.partition(":")[0])))
     if others:
         name = max(others, key=lambda n: others[n])
         return f"{shapes} `--match {name}` would match {others[name]:.0%}."
     return f"{shapes} No matcher makes them meet; check that they belong to the same corpus."
+
+
+def _page_offset(testset: TestSet, run: Run) -> int | None:
+    """A small shift of page numbers that finds a fair share of the gold, if one does (pages counted from 0, say)."""
+    settings = Settings(MATCHERS.get("page"))
+    shares = {
+        offset: _least(judge(testset, [run], replace(settings, options=Options(page_offset=offset))))
+        for offset in (1, -1, 2, -2)
+    }
+    best = max(shares, key=lambda offset: shares[offset])
+    return best if shares[best] >= _FAIR else None
 
 
 def _examples(ids: Sequence[str] | pl.Series, most: int = 3) -> str:

@@ -236,3 +236,10 @@ def test_auto_tells_what_others_would_match():
     assert found.share == {"s": 0.5}
     assert found.others["url"] == 1
     assert "--match url" in (found.suggestion or "")
+
+
+def test_shifted_page_numbers_are_recognised():
+    with pytest.raises(NoOverlapError, match="look shifted: try --page-offset 1"):
+        auto([Gold(page="34"), Gold(page="36")], ["a", "b"], page=["33", "35"])
+    with pytest.raises(NoOverlapError, match="No matcher makes them meet"):
+        auto([Gold(page="34"), Gold(page="36")], ["a", "b"], page=["3", "5"])
