@@ -131,6 +131,7 @@ def check(choices: Choices) -> None:
 
 def brought_together(testset: TestSet, runs: Sequence[Run], choices: Choices) -> tuple[list[Run], list[Note]]:
     """The runs under names of their own and the test set's question ids, in the order the dialect ranks them."""
+    from karat.core.evaluation import Note
     from karat.experiment._align import align
     from karat.measures.dialects import dialect_named
 
@@ -145,11 +146,15 @@ def brought_together(testset: TestSet, runs: Sequence[Run], choices: Choices) ->
     if len(set(testset.ids)) < len(testset.ids):
         twice = [q for q, count in Counter(testset.ids).items() if count > 1]
         raise UsageError(f"{testset.name} holds question {twice[0]!r} twice. Give every question an id of its own.")
+    bare: list[str] = []
     if testset.is_plain or not any(g.quote is not None for q in testset.questions for g in q.gold):
+        bare = [run.name for run in runs if run.has_only_texts]
         runs = [run.without_rankings() if run.has_only_texts else run for run in runs]
     aligned = [align(testset, run) for run in runs]
     by_score = dialect_named(choices.dialect).by_score
-    return [run.by_score() if by_score else run for run, _ in aligned], [n for _, notes in aligned for n in notes]
+    notes = [note for _, found in aligned for note in found]
+    notes += [Note("info", f"{name}: its hits are texts without ids: taken as contexts, not ranked.") for name in bare]
+    return [run.by_score() if by_score else run for run, _ in aligned], notes
 
 
 def evaluate(

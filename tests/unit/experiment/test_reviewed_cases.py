@@ -137,6 +137,7 @@ def test_contexts_without_ids_are_no_rankings_where_gold_has_ids(tmp_path):
     report = karat.score(QA, results)
     assert report.mean("EM") == 0.5
     assert report.mean("SupportCoverage") == 1
+    assert "c: its hits are texts without ids: taken as contexts, not ranked." in report.notes
     quoted = [{"id": "q1", "gold": [{"quote": "is Paris"}]}, {"id": "q2", "gold": [{"quote": "is Rome"}]}]
     assert karat.score(quoted, results, measures="Recall@5").mean("Recall@5") == 0.5
 
