@@ -22,7 +22,6 @@ Shape = Literal[
     "jsonl", "json list", "json object", "csv", "tsv", "parquet", "columns", "text", "folder", "frame", "records"
 ]
 SAMPLE = 50
-TABLES = ("csv", "tsv", "parquet", "frame")
 
 
 class Look:

@@ -37,7 +37,7 @@ class Dialect:
         cuts = str(k) if k is not None else self.cuts
         chosen = [m.replace("{K}", cuts) for m in self.ranking] if rankings else []
         if answers:
-            chosen += [m for m in self.answers if (contexts if m in SUPPORT else references)]
+            chosen += [m for m in self.answers if (contexts if parse(m).spec.needs_contexts else references)]
         return chosen
 
     def meant(self, measure: Measure) -> Measure:
@@ -49,7 +49,7 @@ class Dialect:
         return Measure(meaning.spec, measure.k, measure.tokens, tuple(given.items()))
 
 
-SUPPORT = ("SupportCoverage", "SupportDensity", "HallucinationRate", "UnsupportedTrigrams", "NumberSupport")
+_SUPPORT = ("SupportCoverage", "SupportDensity", "HallucinationRate", "UnsupportedTrigrams", "NumberSupport")
 _RANKING = ("Precision@{K}", "Recall@{K}", "F1@{K}", "Hit@{K}", "MRR", "MRR@{K}", "nDCG@{K}", "MAP")
 _ZERO = "A question without relevant gold scores 0 and counts in the mean; by default karat leaves it out and says so."
 
@@ -60,7 +60,7 @@ DIALECTS: dict[str, Dialect] = {
             "karat",
             "karat's own: units counted once, questions without gold left out aloud",
             ranking=_RANKING,
-            answers=("EM", "TokenF1", "ROUGE-L", *SUPPORT),
+            answers=("EM", "TokenF1", "ROUGE-L", *_SUPPORT),
         ),
         Dialect(
             "trec",
