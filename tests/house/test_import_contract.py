@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).parents[2] / "src" / "karat"
-LAYERS = (("cli",), ("experiment",), ("diagnose",), ("files", "match", "measures", "stats", "report"), ("core",))
+LAYERS = (
+    ("cli",),
+    ("experiment",),
+    ("diagnose",),
+    ("corpus", "files", "fuse", "match", "measures", "report", "retrieve", "stats"),
+    ("models",),
+    ("core",),
+)
 DEPTH = {room: depth for depth, rooms in enumerate(LAYERS) for room in rooms}
 OUTSIDE_THE_ROOMS = {"__init__", "__main__"}  # the public names, and the way in by python -m
 

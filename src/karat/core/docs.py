@@ -1,0 +1,122 @@
+"""Documents and the chunks they are cut into. All frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import overload
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of a document: characters `start` to `end` of its text.
+
+    `number` counts the pages of the file from 1; `label` is what is printed on the page ("iv", "12"), if known.
+    """
+
+    number: int
+    start: int
+    end: int
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Where a headed part of a document begins; it ends where the next of the same or a higher level begins."""
+
+    title: str
+    level: int
+    start: int
+    anchor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Doc:
+    """A document as text. Offsets of pages, sections and spans count the characters of `text`.
+
+    `part_of` names the document that a text already cut belongs to: such a text is one chunk, under its own id,
+    whatever the chunking.
+    """
+
+    id: str
+    text: str
+    title: str | None = None
+    url: str | None = None
+    pages: tuple[Page, ...] = ()
+    sections: tuple[Section, ...] = ()
+    part_of: str | None = None
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a document, as it is searched and shown.
+
+    `pages` are physical page numbers from 1, `labels` the printed ones beside them; `span` is where its text stands
+    in the document's text.
+    """
+
+    id: str
+    doc: str
+    text: str
+    title: str | None = None
+    url: str | None = None
+    pages: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+    span: tuple[int, int] | None = None
+    tokens: int | None = None
+    meta: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A document, or a part of one, that could not be read: named and counted, while the rest goes on."""
+
+    place: str
+    kind: str
+    """One word: encrypted, empty, scanned, broken, unreadable, loop, unsupported, duplicate, failed ..."""
+    reason: str
+    remedy: str = ""
+    fatal: bool = True
+    """Whether the document is missing from the corpus; False where only something about it should be known."""
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}" + (f" {self.remedy}" if self.remedy else "")
+
+
+class Chunks(Sequence[Chunk]):
+    """The chunks that engines rank, by row. Rows ascend by id in byte order: a tie goes to the higher row."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self._chunks = chunks
+
+    @classmethod
+    def ordered(cls, chunks: Sequence[Chunk]) -> Chunks:
+        """The chunks in the order of rows."""
+        return cls(sorted(chunks, key=lambda chunk: chunk.id.encode("utf-8", "surrogatepass")))
+
+    @overload
+    def __getitem__(self, row: int) -> Chunk: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[Chunk]: ...
+    def __getitem__(self, row: int | slice) -> Chunk | Sequence[Chunk]:
+        return self._chunks[row]
+
+    def __len__(self) -> int:
+        return len(self._chunks)
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The id of each row."""
+        return [chunk.id for chunk in self]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The text of each row."""
+        return [chunk.text for chunk in self]
+
+    @cached_property
+    def row_of(self) -> Mapping[str, int]:
+        """The row of each id."""
+        return {id_: row for row, id_ in enumerate(self.ids)}

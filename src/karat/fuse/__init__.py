@@ -1,0 +1,1 @@
+"""Rankings in, one ranking out. One way of fusing a file."""

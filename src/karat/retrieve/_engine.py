@@ -1,0 +1,80 @@
+"""What an engine is: it ranks the rows of a table of chunks for a query. A higher score is better, always."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+
+from karat.core.docs import Chunks
+from karat.core.ranked import Ranked
+from karat.core.registry import Registry
+
+if TYPE_CHECKING:
+    from karat.models import Embedder
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """An engine over texts that karat indexed.
+
+    `settings` are plain values (JSON): what was asked for, completed with the defaults. `save` writes into an empty
+    folder that exists; `load` reads it by mmap, without touching more than a query needs, and raises InputError where
+    the folder does not hold what `save` wrote.
+    """
+
+    name: ClassVar[str]
+    settings: Mapping[str, Any]
+
+    @classmethod
+    def build(cls, texts: Sequence[str], settings: Mapping[str, Any], progress: Progress) -> Self:
+        """An engine over these texts; row i is `texts[i]`. An unknown setting is a UsageError with did-you-mean."""
+        ...
+
+    def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
+        """The best rows of each query, fewer where fewer have a score at all."""
+        ...
+
+    def save(self, folder: Path) -> None: ...
+
+    @classmethod
+    def load(cls, folder: Path) -> Self: ...
+
+
+@runtime_checkable
+class Store(Protocol):
+    """A store that something else made, searched as it is. Its chunks are known once it returned them.
+
+    `Store.open(target, embedder)`: `target` is what follows the colon of `--engine faiss:PATH`.
+    """
+
+    name: ClassVar[str]
+
+    @classmethod
+    def open(cls, target: str, embedder: Embedder | None) -> Self: ...
+
+    @property
+    def chunks(self) -> Chunks:
+        """The rows that results of `search` refer to."""
+        ...
+
+    def search(self, queries: Sequence[str], depth: int = 100) -> Ranked: ...
+
+
+def _find(attribute: str, wanted: str) -> Callable[[Any], type[Any] | None]:
+    def find(source: Any) -> type[Any] | None:
+        found = getattr(source, attribute, source)
+        return found if isinstance(found, type) and hasattr(found, wanted) and hasattr(found, "search") else None
+
+    return find
+
+
+ENGINES: Registry[type[Engine]] = Registry(
+    "engine", ("karat.retrieve",), "karat.engines", _find("Engine", "build"), partial=True
+)
+STORES: Registry[type[Store]] = Registry(
+    "store", ("karat.retrieve",), "karat.stores", _find("Store", "open"), partial=True
+)
