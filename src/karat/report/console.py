@@ -5,9 +5,6 @@ Readable without colour, in a pipe and at 80 columns; where a terminal cannot sh
 
 from __future__ import annotations
 
-import io
-import os
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
@@ -15,6 +12,7 @@ from karat.report._escape import clean
 from karat.report._figures import bands, by_slice, legend, one, several
 from karat.report._grid import NAME, listing, named, plain_table, texts, title
 from karat.report._numbers import amount, deviation, number, percent, short
+from karat.report._screen import as_text, put
 from karat.report._view import View
 
 if TYPE_CHECKING:
@@ -22,19 +20,12 @@ if TYPE_CHECKING:
 
     from karat.core.evaluation import Evaluation
     from karat.core.measure import Measure
-
-PLAIN = str.maketrans({"–": "-", "…": "~", "─": "-", "·": "|", "±": "/", "≤": "<", "’": "'"})
+    from karat.report._screen import Blocks
 
 
 def show(evaluation: Evaluation, stream: TextIO, *, full: bool = False, quiet: bool = False) -> None:
-    """Write to a stream what it can show: colour on a terminal (unless NO_COLOR), plain text elsewhere."""
-    import shutil
-
-    is_terminal = stream.isatty()
-    columns = shutil.get_terminal_size((100, 24)).columns if is_terminal or "COLUMNS" in os.environ else 100
-    colour = is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    encoding = stream.encoding or "utf-8"
-    stream.write(render(evaluation, width=columns, colour=colour, encoding=encoding, full=full, quiet=quiet))
+    """Write to a stream what it can show."""
+    put(_made(evaluation, full, quiet), stream)
 
 
 def render(
@@ -50,35 +41,12 @@ def render(
 
     `full` shows every measure of every slice, not the main ones only; `quiet` the scores and the warnings alone.
     """
-    from rich.console import Console
+    return as_text(_made(evaluation, full, quiet), width=width, colour=colour, encoding=encoding)
 
-    width = max(40, width)
-    out = io.StringIO()
-    console = Console(
-        file=out,
-        width=width,
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-        markup=False,
-        highlight=False,
-        emoji=False,
-        legacy_windows=False,
-        _environ={},
-    )
+
+def _made(evaluation: Evaluation, full: bool, quiet: bool) -> Blocks:
     view = View(evaluation)
-    for block in _few_blocks(view, width) if quiet else _blocks(view, width, full):
-        console.print(block)
-    text = "\n".join(line.rstrip() for line in out.getvalue().split("\n"))
-    text = re.sub("\n{3,}", "\n\n", text).strip("\n") + "\n"
-    return _encodable(text, encoding)
-
-
-def _encodable(text: str, encoding: str) -> str:
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return text.translate(PLAIN).encode(encoding, "replace").decode(encoding)
-    return text
+    return lambda width: _few_blocks(view, width) if quiet else _blocks(view, width, full)
 
 
 def _blocks(view: View, width: int, full: bool) -> Iterator[RenderableType]:
