@@ -1,0 +1,212 @@
+"""The folder of an index: versioned, checksummed, and replaced as a whole.
+
+`index.json` names the generation that counts, a folder beside it, and the size and sha256 of each of its files. A new
+generation is written next to the old one and counts from the moment `index.json` is replaced, which is one step; a
+build that is killed before leaves the old index as it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from karat.core.errors import InputError, UsageError
+from karat.core.writing import write_whole
+
+HEAD, JOURNAL = "index.json", "embeddings.journal"
+FORMAT, VERSION = "karat index", 1
+_LOCK, _DRAFT = ".lock", ".draft-"
+_GENERATION = re.compile(r"[0-9a-f]{12}(-\d+)?")
+_SMALL = 1 << 20  # files up to this size are checksummed whenever the index is opened
+
+
+@dataclass
+class Draft:
+    """A generation in the making: write files into `folder` and what there is to know into `about`."""
+
+    folder: Path
+    journal: Path
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def drafted(path: Path) -> Iterator[Draft]:
+    """A draft that becomes the index at `path` when the block ends well; else the index there stays as it was."""
+    check_target(path)
+    made = not path.exists()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise _unwritable(path, problem) from None
+    with _locked(path):
+        for left in path.glob(f"{_DRAFT}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        draft = Draft(path / f"{_DRAFT}{secrets.token_hex(4)}", path / JOURNAL)
+        try:
+            draft.folder.mkdir()
+            yield draft
+            _commit(path, draft)
+        except OSError as problem:
+            raise _unwritable(path, problem) from problem
+        finally:
+            shutil.rmtree(draft.folder, ignore_errors=True)
+            if made and not (path / HEAD).exists() and not draft.journal.exists():
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def check_target(path: Path) -> None:
+    """Refuse to write an index over something that is none."""
+    if path.is_dir():
+        others = sorted(
+            p.name for p in path.iterdir() if not p.name.startswith(_DRAFT) and p.name not in (_LOCK, JOURNAL)
+        )
+        if others and not (path / HEAD).is_file():
+            raise UsageError(
+                f"{path} is a folder that holds other things ({others[0]!r}, ...): an index is not written into it. "
+                "Name a new folder, for example -o handbook.index."
+            )
+    elif path.exists() or path.is_symlink():
+        raise UsageError(f"{path} is a file. Name a new folder for the index, for example -o handbook.index.")
+
+
+def _commit(path: Path, draft: Draft) -> None:
+    files = {
+        name: {"bytes": size, "sha256": _sha256(draft.folder / name)}
+        for name, size in sorted(_sizes(draft.folder).items())
+    }
+    head: dict[str, Any] = {"format": FORMAT, "version": VERSION, **draft.about, "files": files}
+    head["generation"] = _place(path, draft.folder, _digest_of(head)[:12], files)
+    head["sha256"] = _digest_of(head)
+    write_whole(path / HEAD, json.dumps(head, ensure_ascii=False, indent=1) + "\n")
+    draft.journal.unlink(missing_ok=True)
+    for other in path.iterdir():
+        if other.is_dir() and _GENERATION.fullmatch(other.name) and other.name != head["generation"]:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def _place(path: Path, draft: Path, name: str, files: Mapping[str, Any]) -> str:
+    """Move the draft to its generation; one of the same content that still is whole is kept instead."""
+    for number in count(1):
+        generation = name if number == 1 else f"{name}-{number}"
+        target = path / generation
+        if not target.exists():
+            os.rename(draft, target)
+            return generation
+        if _fault(target, files, verify=True) is None:
+            return generation
+    raise AssertionError("count ends never")
+
+
+def opened(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], Path]:
+    """What `index.json` says, and the folder of the generation that counts.
+
+    Sizes of all files and checksums of the small ones are compared always, all checksums with `verify`.
+    """
+    head = _head(path)
+    folder = path / str(head["generation"])
+    fault = _fault(folder, head["files"], verify=verify)
+    if fault is not None:
+        raise damaged(path, fault)
+    return head, folder
+
+
+def _fault(folder: Path, files: Mapping[str, Any], *, verify: bool) -> str | None:
+    """What is wrong with the files of a generation, if anything is."""
+    sizes = _sizes(folder) if folder.is_dir() else {}
+    for name, expected in files.items():
+        if name not in sizes:
+            return f"{name} is missing"
+        if sizes[name] != expected["bytes"]:
+            return f"{name} has {sizes[name]:,} bytes instead of {expected['bytes']:,}"
+        if (verify or sizes[name] <= _SMALL) and _sha256(folder / name) != expected["sha256"]:
+            return f"{name} is not what was written: its checksum differs"
+    return None
+
+
+def _head(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        raise InputError("there is no such index", place=str(path), remedy="Build it with `karat index DOCS -o INDEX`.")
+    if not path.is_dir():
+        raise _foreign(path, "it is a file, and an index is a folder")
+    if not (path / HEAD).is_file():
+        if (path / _LOCK).exists() or (path / JOURNAL).exists():
+            raise InputError(
+                "its build was not finished", place=str(path), remedy="Run the same `karat index` command again."
+            )
+        raise _foreign(path, f"it has no {HEAD}")
+    try:
+        head = json.loads((path / HEAD).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as problem:
+        raise damaged(path, f"{HEAD} cannot be read: {problem}") from None
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise _foreign(path, f"its {HEAD} does not say {FORMAT!r}")
+    if head.get("version") != VERSION:
+        raise InputError(
+            f"this index has version {head.get('version')!r}, and this karat reads version {VERSION}",
+            place=str(path),
+            remedy="Build it again with `karat index`, or use the karat that made it.",
+        )
+    given = head.pop("sha256", None)
+    if given != _digest_of(head):
+        raise damaged(path, f"{HEAD} is not what was written: its checksum differs")
+    return head
+
+
+def damaged(path: Path, what: str) -> InputError:
+    """An index that karat made and that is not whole any more."""
+    return InputError(f"the index is damaged: {what}", place=str(path), remedy="Build it again with `karat index`.")
+
+
+def _foreign(path: Path, why: str) -> InputError:
+    return InputError(
+        f"this is no karat index: {why}",
+        place=str(path),
+        remedy="Build one with `karat index DOCS -o INDEX`; --engine faiss:PATH and chroma:PATH search other stores.",
+    )
+
+
+def _unwritable(path: Path, problem: OSError) -> InputError:
+    return InputError(
+        f"the index cannot be written: {problem.strerror or problem}", place=str(path), remedy="Choose another place."
+    )
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    return {p.relative_to(folder).as_posix(): p.stat().st_size for p in folder.rglob("*") if p.is_file()}
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest_of(head: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(head, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One build at a time. The lock goes with the process that holds it, however that ends."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        yield
+        return
+    with open(path / _LOCK, "a+b") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(
+                f"{path}: another build is writing this index. Wait for it, or name another folder."
+            ) from None
+        yield

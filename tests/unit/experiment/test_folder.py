@@ -1,0 +1,175 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from karat.core.errors import InputError, UsageError
+from karat.experiment._folder import HEAD, JOURNAL, drafted, opened
+
+
+def write(path, text="one", **about):
+    with drafted(path) as draft:
+        (draft.folder / "part").mkdir()
+        (draft.folder / "part" / "a.txt").write_text(text)
+        draft.about.update(about)
+
+
+def content(path, **how):
+    _, folder = opened(path, **how)
+    return (folder / "part" / "a.txt").read_text()
+
+
+def test_what_was_written_is_read_with_what_is_known_of_it(tmp_path):
+    write(tmp_path / "i", karat="0.2.0")
+    head, folder = opened(tmp_path / "i", verify=True)
+    assert (head["format"], head["version"], head["karat"]) == ("karat index", 1, "0.2.0")
+    assert head["files"]["part/a.txt"]["bytes"] == 3
+    assert (folder / "part" / "a.txt").read_text() == "one"
+
+
+def test_the_same_content_gives_the_same_bytes(tmp_path):
+    write(tmp_path / "i")
+    write(tmp_path / "j")
+    assert (tmp_path / "i" / HEAD).read_bytes() == (tmp_path / "j" / HEAD).read_bytes()
+
+
+def test_a_new_index_takes_the_place_of_the_old_and_leaves_one_generation(tmp_path):
+    write(tmp_path / "i", "one")
+    write(tmp_path / "i", "two")
+    assert content(tmp_path / "i") == "two"
+    assert sum(p.is_dir() for p in (tmp_path / "i").iterdir()) == 1
+
+
+def test_a_failed_build_leaves_the_old_index(tmp_path):
+    write(tmp_path / "i", "old")
+    with pytest.raises(TypeError):
+        write(tmp_path / "i", 7)
+    assert content(tmp_path / "i", verify=True) == "old"
+    with pytest.raises(TypeError):
+        write(tmp_path / "none", 7)
+    assert not (tmp_path / "none").exists()
+
+
+KILLED = """
+import os, sys, signal
+from pathlib import Path
+from karat.experiment import _folder
+step = sys.argv[2]
+if step == "committing":
+    _folder.write_whole = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
+with _folder.drafted(Path(sys.argv[1])) as draft:
+    (draft.folder / "a.txt").write_text("new")
+    draft.journal.write_text("paid for")
+    if step == "writing":
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("step", ["writing", "committing"])
+def test_a_killed_build_leaves_the_old_index_and_the_journal(tmp_path, step):
+    write(tmp_path / "i", "old")
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "i"), step], check=False)
+    assert done.returncode == -9
+    assert content(tmp_path / "i", verify=True) == "old"
+    assert (tmp_path / "i" / JOURNAL).read_text() == "paid for"
+    write(tmp_path / "i", "newer")
+    assert content(tmp_path / "i") == "newer"
+    assert sorted(p.name for p in (tmp_path / "i").iterdir() if p.name.startswith(".draft")) == []
+
+
+def test_a_first_build_that_was_killed_is_named_so(tmp_path):
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "i"), "writing"], check=False)
+    with pytest.raises(InputError, match=r"its build was not finished. Run the same `karat index`"):
+        opened(tmp_path / "i")
+    write(tmp_path / "i", "new")
+    assert content(tmp_path / "i") == "new"
+
+
+def test_rebuilding_a_damaged_index_of_the_same_content_mends_it(tmp_path):
+    write(tmp_path / "i", "one")
+    _, folder = opened(tmp_path / "i")
+    (folder / "part" / "a.txt").write_text("eno")
+    write(tmp_path / "i", "one")
+    assert content(tmp_path / "i", verify=True) == "one"
+
+
+def damage_size(path, folder):
+    (folder / "part" / "a.txt").write_text("ones")
+
+
+def damage_byte(path, folder):
+    (folder / "part" / "a.txt").write_text("eno")
+
+
+def damage_missing(path, folder):
+    (folder / "part" / "a.txt").unlink()
+
+
+def damage_head(path, folder):
+    (path / HEAD).write_text((path / HEAD).read_text().replace('"bytes": 3', '"bytes": 4'))
+
+
+def damage_torn(path, folder):
+    (path / HEAD).write_text((path / HEAD).read_text()[:40])
+
+
+def damage_foreign(path, folder):
+    (path / HEAD).write_text(json.dumps({"index": "of something else"}))
+
+
+def damage_version(path, folder):
+    head = json.loads((path / HEAD).read_text())
+    (path / HEAD).write_text(json.dumps({**head, "version": 9}))
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (damage_size, "the index is damaged: part/a.txt has 4 bytes instead of 3"),
+        (damage_byte, "the index is damaged: part/a.txt is not what was written"),
+        (damage_missing, "the index is damaged: part/a.txt is missing"),
+        (damage_head, "the index is damaged: index.json is not what was written"),
+        (damage_torn, "the index is damaged: index.json cannot be read"),
+        (damage_foreign, "this is no karat index"),
+        (damage_version, "has version 9, and this karat reads version 1"),
+    ],
+)
+def test_a_damaged_or_foreign_index_is_named_as_such(tmp_path, damage, sentence):
+    write(tmp_path / "i")
+    damage(tmp_path / "i", opened(tmp_path / "i")[1])
+    with pytest.raises(InputError, match=sentence):
+        opened(tmp_path / "i")
+
+
+def test_a_large_file_is_checksummed_when_asked(tmp_path):
+    write(tmp_path / "i", "x" * (2 << 20))
+    _, folder = opened(tmp_path / "i")
+    with open(folder / "part" / "a.txt", "r+b") as file:
+        file.seek(1 << 20)
+        file.write(b"y")
+    opened(tmp_path / "i")
+    with pytest.raises(InputError, match="checksum differs"):
+        opened(tmp_path / "i", verify=True)
+
+
+def test_what_is_no_index_is_neither_opened_nor_overwritten(tmp_path):
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "thesis.txt").write_text("x")
+    for name, sentence in (("file", "it is a file"), ("folder", "has no index.json"), ("none", "no such index")):
+        with pytest.raises(InputError, match=sentence):
+            opened(tmp_path / name)
+    with pytest.raises(UsageError, match=r"is a file. Name a new folder"):
+        write(tmp_path / "file")
+    with pytest.raises(UsageError, match=r"holds other things \('thesis.txt'"):
+        write(tmp_path / "folder")
+    assert os.listdir(tmp_path / "folder") == ["thesis.txt"]
+
+
+def test_two_builds_at_once_are_refused(tmp_path):
+    with drafted(tmp_path / "i") as draft:
+        (draft.folder / "a").write_text("x")
+        with pytest.raises(UsageError, match="another build is writing"):
+            write(tmp_path / "i")
