@@ -1,0 +1,140 @@
+"""What a fusion is: it says what each leg contributes to each hit; the sum of that is the hit's score."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.errors import UsageError, did_you_mean
+from karat.core.ranked import Ranked
+from karat.core.registry import Registry
+from karat.fuse._legs import Legs
+
+if TYPE_CHECKING:
+    from karat.core.ranked import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What a fusion makes of the legs' hits: tables with a row a leg and a column a hit, as in `Legs`.
+
+    `normalised` is what it makes of a leg's score or rank alone, `contribution` what of that enters the sum.
+    """
+
+    normalised: Floats
+    contribution: Floats
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How each fused score came about: tables with a row a leg and a column for each hit of `ranked`, in its order.
+
+    A hit that a leg did not find has rank 0 and score nan there; so has every hit in a leg that was not consulted.
+    """
+
+    ranked: Ranked
+    rank: Ints
+    score: Floats
+    normalised: Floats
+    contribution: Floats
+
+    def of(self, i: int) -> Parts:
+        """The parts of one query."""
+        part = slice(int(self.ranked.offsets[i]), int(self.ranked.offsets[i + 1]))
+        ranked, scores = self.ranked.take(np.array([i])), self.score[:, part]
+        return Parts(ranked, self.rank[:, part], scores, self.normalised[:, part], self.contribution[:, part])
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """A way of fusing. `share(legs, *, setting=default, ...)` says what each leg contributes to each hit.
+
+    Its keyword-only parameters are the settings. Where one is called `weights` (None: the legs weigh the same), the
+    weights are checked here and legs of weight 0 are left out before `share` sees them: they are not consulted.
+    `symmetric`: without weights, the order of the legs changes nothing.
+    """
+
+    name: str
+    summary: str
+    share: Callable[..., Shares]
+    symmetric: bool = True
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Every setting with its default."""
+        parameters = inspect.signature(self.share).parameters.values()
+        return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+    def fuse(self, legs: Sequence[Ranked], **settings: Any) -> Ranked:
+        """One ranking of every hit that a consulted leg found; the caller cuts it."""
+        consulted, shares, _ = self._shares(legs, settings)
+        return consulted.fused(shares.contribution)[0]
+
+    def parts(self, legs: Sequence[Ranked], **settings: Any) -> Parts:
+        """The same ranking with what it was made from."""
+        consulted, shares, chosen = self._shares(legs, settings)
+        ranked, order = consulted.fused(shares.contribution)
+        rank = np.zeros((len(legs), len(order)), np.int64)
+        score = np.full((len(legs), len(order)), np.nan)
+        normalised, contribution = np.zeros_like(score), np.zeros_like(score)
+        rank[chosen], score[chosen] = consulted.rank[:, order], consulted.scores[:, order]
+        normalised[chosen], contribution[chosen] = shares.normalised[:, order], shares.contribution[:, order]
+        return Parts(ranked, rank, score, normalised, contribution)
+
+    def _shares(self, legs: Sequence[Ranked], settings: dict[str, Any]) -> tuple[Legs, Shares, list[int]]:
+        """The legs that are consulted, what they contribute, and their numbers."""
+        for name in settings:
+            if name not in self.settings:
+                known = f"It takes {', '.join(self.settings)}." if self.settings else "It takes none."
+                raise UsageError(f"{self.name} has no setting {name!r}.{did_you_mean(name, self.settings)} {known}")
+        laid = Legs.of(legs)
+        chosen = list(range(len(laid)))
+        if settings.get("weights") is not None:
+            weights = _weights(self.name, settings["weights"], len(laid))
+            chosen = np.flatnonzero(weights).tolist()
+            laid = laid.only(chosen)
+            settings = {**settings, "weights": weights[chosen]}
+        return laid, self.share(laid, **settings), chosen
+
+
+def _weights(fusion: str, given: Any, legs: int) -> Floats:
+    """One weight a leg, checked."""
+    try:
+        weights = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise UsageError(f"{fusion}: the weights {given!r} are not numbers. Give one number for each leg.") from None
+    if weights.shape != (legs,):
+        count = f"{weights.size} weights" if weights.ndim == 1 else f"weights {given!r}"
+        raise UsageError(f"{fusion}: {count} for {legs} legs. Give one number for each leg.")
+    shown = ", ".join(f"{weight:g}" for weight in weights)
+    if not np.isfinite(weights).all():
+        raise UsageError(f"{fusion}: the weights {shown} are not all finite. Give numbers of 0 or more.")
+    if (weights < 0).any():
+        raise UsageError(f"{fusion}: a negative weight among {shown}. Give numbers of 0 or more.")
+    if not weights.any():
+        raise UsageError(
+            f"{fusion}: every weight is 0, so no leg is consulted. Give at least one leg a weight above 0."
+        )
+    return weights
+
+
+def number(fusion: str, name: str, value: Any) -> float:
+    """A setting that must be a finite number of 0 or more."""
+    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not real or not np.isfinite(value) or value < 0:
+        raise UsageError(f"{fusion}: {name}={value!r} is not a number of 0 or more.")
+    return float(value)
+
+
+def find_fusion(source: Any) -> Fusion | None:
+    """The fusion a module defines as `fusion`, or the object itself."""
+    found = getattr(source, "fusion", source)
+    return found if isinstance(found, Fusion) else None
+
+
+FUSIONS: Registry[Fusion] = Registry("fusion", ("karat.fuse",), "karat.fusions", find_fusion)

@@ -1,0 +1,172 @@
+"""Legs: several rankings of the same queries, laid over each other so that one hit is one column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from karat.core.errors import UsageError
+from karat.core.ranked import Ranked
+
+if TYPE_CHECKING:
+    from karat.core.ranked import Floats, Ints
+
+LARGEST = float(np.finfo(np.float32).max)
+
+
+class Legs(Sequence[Ranked]):
+    """The rankings to be fused, and their hits in one table: a row a leg, a column for each hit that any leg found.
+
+    Columns stand by query, then by row descending. Made once, it serves every fusion of the same legs: a sweep
+    over alpha or k pays for the table a single time.
+    """
+
+    def __init__(self, legs: Sequence[Ranked]) -> None:
+        self._legs = tuple(legs)
+        if not self._legs:
+            raise UsageError("there is nothing to fuse: no leg was given. Give at least one ranking.")
+        sizes = [len(leg) for leg in self._legs]
+        if len(set(sizes)) > 1:
+            raise UsageError(
+                f"the legs answer different numbers of queries ({', '.join(map(str, sizes))}). "
+                "Search each leg with the same queries."
+            )
+        self.queries = sizes[0]
+        self._made: dict[object, Floats] = {}
+        self._some: dict[tuple[int, ...], Legs] = {}
+
+    @classmethod
+    def of(cls, legs: Sequence[Ranked]) -> Legs:
+        """The legs as they are if they are laid over each other already."""
+        return legs if isinstance(legs, Legs) else cls(legs)
+
+    @overload
+    def __getitem__(self, i: int) -> Ranked: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[Ranked]: ...
+    def __getitem__(self, i: int | slice) -> Ranked | Sequence[Ranked]:
+        return self._legs[i]
+
+    def __len__(self) -> int:
+        return len(self._legs)
+
+    def only(self, chosen: Sequence[int]) -> Legs:
+        """The legs of these numbers; hits that none of them found are gone."""
+        key = tuple(chosen)
+        if key == tuple(range(len(self))):
+            return self
+        if key not in self._some:
+            self._some[key] = Legs([self._legs[i] for i in key])
+        return self._some[key]
+
+    @cached_property
+    def _columns(self) -> tuple[Ints, Ints, list[Ints]]:
+        """Query and row of each column, and the columns of each leg's hits."""
+        width = 1 + max((int(leg.rows.max()) for leg in self._legs if len(leg.rows)), default=0)
+        keys = np.concatenate([leg.query * width + (width - 1 - leg.rows) for leg in self._legs])
+        distinct, places = np.unique(keys, return_inverse=True)
+        query, back = np.divmod(distinct, width)
+        ends = np.cumsum([len(leg.rows) for leg in self._legs])
+        return query, width - 1 - back, np.split(places, ends[:-1])
+
+    @property
+    def query(self) -> Ints:
+        """The query of each column."""
+        return self._columns[0]
+
+    @property
+    def rows(self) -> Ints:
+        """The chunk of each column."""
+        return self._columns[1]
+
+    @cached_property
+    def rank(self) -> Ints:
+        """Each leg's rank of each hit, from 1; 0 where the leg did not find it."""
+        table = np.zeros((len(self), len(self.query)), np.int64)
+        for line, leg, places in zip(table, self._legs, self._columns[2], strict=True):
+            line[places] = leg.rank
+        return table
+
+    @cached_property
+    def found(self) -> Ints:
+        """How many legs found each hit."""
+        found: Ints = np.sum(self.rank > 0, axis=0, dtype=np.int64)
+        return found
+
+    @cached_property
+    def scores(self) -> Floats:
+        """Each leg's score of each hit, as the engine gave it; nan where the leg did not find it."""
+        return self.spread([leg.scores for leg in self._legs], np.nan)
+
+    def spread(self, values: Sequence[Floats], absent: float | Sequence[Floats]) -> Floats:
+        """Values of each leg's hits as a table; `absent`, one or by leg and query, for what a leg did not find."""
+        table = np.empty((len(self), len(self.query)))
+        for i, places in enumerate(self._columns[2]):
+            table[i] = absent if isinstance(absent, float) else absent[i][self.query]
+            table[i, places] = values[i]
+        return table
+
+    def normalised(self, how: str) -> Floats:
+        """Each leg's scores made comparable, per list: `minmax`, `zscore` or `none`.
+
+        Scores that a ranking counts as equal (they are compared as float32) stay equal. A list of equal scores
+        becomes .5 under minmax and 0 under zscore. A hit that a leg did not find gets 0 under minmax and the least
+        normalised score of that leg's list otherwise; 0 where the list is empty.
+        """
+        if how not in self._made:
+            values, least = zip(*(_normalised(leg, how) for leg in self._legs), strict=True)
+            self._made[how] = self.spread(values, 0.0 if how == "minmax" else least)
+        return self._made[how]
+
+    def fused(self, contributions: Floats) -> tuple[Ranked, Ints]:
+        """The hits by the sum of what each leg contributes, and the column each comes from.
+
+        The addends are taken in order of size: the order of the legs changes nothing, not even the last bit.
+        """
+        limit = LARGEST / len(self)
+        with np.errstate(over="ignore"):
+            scores = np.sort(np.clip(contributions, -limit, limit), axis=0).sum(axis=0)
+        order = _order(self.query, scores)
+        offsets = np.searchsorted(self.query, np.arange(self.queries + 1)).astype(np.int64)
+        return Ranked(offsets, self.rows[order], scores[order]), order
+
+
+def _normalised(leg: Ranked, how: str) -> tuple[Floats, Floats]:
+    """The normalised scores of a leg's hits, and the least of each query (0 for an empty list)."""
+    scores = np.clip(leg.scores, -LARGEST, LARGEST).astype(np.float32).astype(np.float64)
+    sizes = np.diff(leg.offsets)
+    held = np.flatnonzero(sizes)
+    least = np.zeros(len(leg))
+    if not len(held):
+        return scores, least
+    starts, sizes = leg.offsets[held], sizes[held]
+    low, high = np.minimum.reduceat(scores, starts), np.maximum.reduceat(scores, starts)
+    if how == "none":
+        least[held] = low
+        return scores, least
+    varied = high > low
+    if how == "minmax":
+        middle, width = low, high - low
+    else:
+        middle = np.clip(np.add.reduceat(scores, starts) / sizes, low, high)
+        width = np.sqrt(np.add.reduceat((scores - np.repeat(middle, sizes)) ** 2, starts) / sizes)
+    width = np.where(varied, width, 1.0)
+    values = (scores - np.repeat(middle, sizes)) / np.repeat(width, sizes)
+    constant = 0.5 if how == "minmax" else 0.0
+    values[np.repeat(~varied, sizes)] = constant
+    least[held] = np.where(varied, (low - middle) / width, constant)
+    return values, least
+
+
+def _order(query: Ints, scores: Floats) -> Ints:
+    """Columns best first within each query, compared as float32; of equal ones the first, which is the higher row.
+
+    Query and score become one number each, which sorts several times faster than one after the other: the bits of a
+    float order as its values do, those of a negative one backwards.
+    """
+    bits = (-scores).astype(np.float32).view(np.int32).astype(np.int64)
+    place = np.where(bits < 0, -(bits + 2**31), bits)
+    return np.argsort(query * 2**32 + place, kind="stable")

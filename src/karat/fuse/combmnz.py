@@ -1,0 +1,26 @@
+"""CombMNZ (Fox and Shaw 1993): CombSUM times the number of legs that found the hit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from karat.core.ranked import Ranked
+from karat.fuse._fusion import Fusion, Shares
+from karat.fuse._legs import Legs
+
+
+def share(legs: Legs) -> Shares:
+    """The min-max-normalised score times the number of legs that found the hit.
+
+    A leg's last hit counts as found, although its normalised score is 0.
+    """
+    table = legs.normalised("minmax")
+    return Shares(table, table * legs.found)
+
+
+fusion = Fusion("combmnz", "CombSUM times the number of legs that found the hit", share)
+
+
+def combmnz(legs: Sequence[Ranked]) -> Ranked:
+    """The sum of the min-max-normalised scores times the number of legs that found a hit."""
+    return fusion.fuse(legs)

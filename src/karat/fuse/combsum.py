@@ -1,0 +1,23 @@
+"""CombSUM (Fox and Shaw 1993): the sum of the legs' scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from karat.core.ranked import Ranked
+from karat.fuse._fusion import Fusion, Shares
+from karat.fuse._legs import Legs
+
+
+def share(legs: Legs) -> Shares:
+    """The min-max-normalised score."""
+    table = legs.normalised("minmax")
+    return Shares(table, table)
+
+
+fusion = Fusion("combsum", "sum of the legs' min-max-normalised scores", share)
+
+
+def combsum(legs: Sequence[Ranked]) -> Ranked:
+    """The sum of the min-max-normalised scores of the legs that found a hit."""
+    return fusion.fuse(legs)

@@ -1,0 +1,25 @@
+"""ISR: inverse square rank (Mourão, Martins and Magalhães 2015). Ranks count, the first ones most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from karat.core.ranked import Ranked
+from karat.fuse._fusion import Fusion, Shares
+from karat.fuse._legs import Legs
+
+
+def share(legs: Legs) -> Shares:
+    """1 / rank squared, times the number of legs that found the hit."""
+    table = np.where(legs.rank > 0, 1 / np.maximum(legs.rank, 1).astype(np.float64) ** 2, 0.0)
+    return Shares(table, table * legs.found)
+
+
+fusion = Fusion("isr", "inverse square rank: legs that found the hit x the sum of 1 / rank squared", share)
+
+
+def isr(legs: Sequence[Ranked]) -> Ranked:
+    """The number of legs that found a hit times the sum of 1 / rank squared."""
+    return fusion.fuse(legs)

@@ -1,0 +1,54 @@
+"""Weighted: the weighted sum of normalised scores; alpha x dense + (1 - alpha) x sparse for a hybrid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from karat.core.errors import UsageError, did_you_mean
+from karat.core.ranked import Ranked
+from karat.fuse._fusion import Fusion, Shares
+from karat.fuse._legs import Legs
+
+if TYPE_CHECKING:
+    from karat.core.ranked import Floats
+
+Normalise = Literal["minmax", "zscore", "none"]
+NORMALISE: tuple[Normalise, ...] = get_args(Normalise)
+
+
+def share(legs: Legs, *, weights: Floats | None = None, normalise: Normalise = "minmax") -> Shares:
+    """Weight x normalised score. A single consulted leg is taken as it is, so that the result equals it."""
+    if normalise not in NORMALISE:
+        near = did_you_mean(str(normalise), NORMALISE)
+        raise UsageError(f"weighted: normalise={normalise!r} is unknown.{near} There are {', '.join(NORMALISE)}.")
+    if len(legs) == 1:
+        return Shares(legs.scores, legs.scores)
+    table = legs.normalised(normalise)
+    weights = np.full(len(legs), 1 / len(legs)) if weights is None else weights
+    with np.errstate(over="ignore"):
+        return Shares(table, table * weights[:, None])
+
+
+fusion = Fusion("weighted", "weighted sum of the legs' normalised scores", share, symmetric=True)
+
+
+def weighted(legs: Sequence[Ranked], weights: Sequence[float], *, normalise: Normalise = "minmax") -> Ranked:
+    """The weighted sum of normalised scores. A leg of weight 0 is not consulted: what it alone found does not enter.
+
+    Where one leg is left, the result is that leg, with its own scores.
+    """
+    return fusion.fuse(legs, weights=weights, normalise=normalise)
+
+
+def alpha_weights(alpha: float) -> tuple[float, float]:
+    """The weights of a hybrid's two legs, dense and sparse.
+
+    >>> alpha_weights(0.75)
+    (0.75, 0.25)
+    """
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 <= alpha <= 1:
+        raise UsageError(f"alpha={alpha!r} is not between 0 (sparse only) and 1 (dense only).")
+    return float(alpha), 1.0 - alpha
