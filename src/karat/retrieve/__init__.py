@@ -1,5 +1,6 @@
 """Engines: texts in, ranked rows out. One engine a file."""
 
 from karat.retrieve._engine import ENGINES, STORES, Engine, Progress, Store
+from karat.retrieve._rerank import PairScorer, rerank
 
-__all__ = ["ENGINES", "STORES", "Engine", "Progress", "Store"]
+__all__ = ["ENGINES", "STORES", "Engine", "PairScorer", "Progress", "Store", "rerank"]

@@ -1,0 +1,131 @@
+"""A cross-encoder: a model that reads a query and a passage together and says how well they fit. For reranking.
+
+It is a folder on this machine that sentence-transformers' CrossEncoder or transformers saved. Nothing is downloaded,
+no code of the folder runs, and weights are safetensors only (others are pickles).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.errors import InputError, KaratError, UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Progress = Callable[[str, int, int], None]
+REMEDY = "Name a folder that CrossEncoder.save_pretrained wrote."
+_TOGETHER = 1024
+
+
+class CrossEncoder:
+    """The cross-encoder in a folder, ready to use.
+
+    Scores are the model's own numbers before any squashing, so that good passages do not tie at 1. Pairs are read in
+    batches of like length; the same pairs in the same order score the same to the last bit on the same machine.
+    """
+
+    def __init__(self, folder: str | Path, *, batch: int = 32, device: str = "cpu") -> None:
+        self.folder, self.batch = Path(folder).expanduser(), batch
+        _check(self.folder)
+        try:
+            import sentence_transformers
+            import torch
+        except ImportError:
+            raise UsageError(
+                "reranking needs sentence-transformers, which is not installed. Run: pip install 'karat[sbert]'"
+            ) from None
+        try:
+            with _no_bars():
+                self._model: Any = sentence_transformers.CrossEncoder(
+                    str(self.folder),
+                    device=device,
+                    local_files_only=True,
+                    trust_remote_code=False,
+                    activation_fn=torch.nn.Identity(),
+                    model_kwargs={"use_safetensors": True},
+                )
+        except Exception as error:  # whatever a foreign folder sets off in three libraries
+            reason = " ".join(str(error).split())[:200] or type(error).__name__
+            problem = f"cannot be loaded as a cross-encoder: {reason}"
+            raise InputError(problem, place=str(self.folder), remedy=REMEDY) from error
+        self._model.eval()
+        labels = int(self._model.num_labels)
+        if labels != 1:
+            raise InputError(
+                f"is a classifier of {labels} classes; a cross-encoder for reranking gives one number a pair",
+                place=str(self.folder),
+                remedy="Choose a model trained for ranking.",
+            )
+
+    def score(self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None) -> NDArray[np.float64]:
+        """How well each passage fits its query, (query, passage) a pair. Higher is better; all finite."""
+        scores = np.zeros(len(pairs))
+        for start in range(0, len(pairs), _TOGETHER):
+            some = [(_encodable(query), _encodable(text)) for query, text in pairs[start : start + _TOGETHER]]
+            made = self._model.predict(some, batch_size=self.batch, show_progress_bar=False, convert_to_numpy=True)
+            scores[start : start + len(some)] = np.asarray(made, np.float64).reshape(len(some))
+            if progress is not None:
+                progress("reranking", start + len(some), len(pairs))
+        if not np.isfinite(scores).all():
+            query, text = pairs[int(np.flatnonzero(~np.isfinite(scores))[0])]
+            raise KaratError(
+                f"the cross-encoder {self.folder} gave a score that is not finite for the query {query[:60]!r} and the "
+                f"passage {text[:60]!r}. The model is broken: choose another."
+            )
+        return scores
+
+
+def _check(folder: Path) -> None:
+    """Refuse what is no model, and what would run code that came with the weights."""
+
+    def refused(problem: str, place: Path, remedy: str = REMEDY) -> InputError:
+        return InputError(problem, place=str(place), remedy=remedy)
+
+    if not folder.is_dir():
+        problem = "is not a folder" if folder.exists() else "does not exist"
+        raise refused(problem, folder, f"karat never downloads a model. {REMEDY}")
+    if _read(folder / "config.json") is None:
+        raise refused("holds no readable config.json", folder)
+    parts = _read(folder / "modules.json") or []
+    kinds = [str(part.get("type")) if isinstance(part, dict) else "?" for part in parts]
+    foreign = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
+    if foreign:
+        remedy = "Choose a model made of sentence-transformers' own parts."
+        raise refused(f"names code of its own ({foreign[0]}), which karat does not run", folder, remedy)
+    if not any(folder.rglob("*.safetensors")):
+        remedy = "Save the model again as safetensors."
+        raise refused("holds no .safetensors weights; other weights are pickles, which can run code", folder, remedy)
+
+
+def _read(path: Path) -> Any:
+    """What a JSON file holds, or None where it cannot be read."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _encodable(text: str) -> str:
+    """The text without lone surrogates, which no tokeniser takes."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+@contextmanager
+def _no_bars() -> Iterator[None]:
+    """No progress bar of transformers while the model is loaded."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
