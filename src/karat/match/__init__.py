@@ -3,15 +3,22 @@
 from karat.match._auto import Matched, check_questions, match
 from karat.match._judge import Settings, judge, share_matched
 from karat.match._matcher import MATCHERS, Matcher, Options
+from karat.match._resolution import Pages, Place, Resolution, Unresolved
+from karat.match._resolve import resolve
 
 __all__ = [
     "MATCHERS",
     "Matched",
     "Matcher",
     "Options",
+    "Pages",
+    "Place",
+    "Resolution",
     "Settings",
+    "Unresolved",
     "check_questions",
     "judge",
     "match",
+    "resolve",
     "share_matched",
 ]

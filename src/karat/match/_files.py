@@ -21,6 +21,25 @@ def _named(values: Iterable[Any]) -> set[str]:
     return {text for v in values if v is not None and (text := str(v).strip())}
 
 
+def _by_name(paths: Iterable[str]) -> dict[tuple[str, ...], list[tuple[str, ...]]]:
+    """The parts of each path, by the name it ends in."""
+    found: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for parts in map(_parts, paths):
+        found.setdefault(parts[-1:], []).append(parts)
+    return found
+
+
+def _depth(ours: list[tuple[str, ...]], theirs: list[tuple[str, ...]]) -> int:
+    """How many trailing parts of paths that end in one name are compared."""
+    longest = max(map(len, ours + theirs), default=1)
+    for depth in range(1, longest):
+        apart = all(len({p[-depth:] for p in side}) == len(set(side)) for side in (ours, theirs))
+        above = {(p[-depth:], p[-depth - 1]) for p in ours + theirs if len(p) > depth}
+        if apart and len(above) == len({name for name, _ in above}):
+            return depth
+    return longest
+
+
 class FileNames:
     """Names of the files that gold and hits come from, brought to one form.
 
@@ -35,25 +54,14 @@ class FileNames:
         self.hits: set[str] = set()
         for run in runs:
             self.hits |= _named(column(run, "doc") or ())
-        self.depth = {base: self._depth(base) for base in {_parts(p)[-1:] for p in self.golds | self.hits}}
+        sides = (_by_name(self.golds), _by_name(self.hits))
+        self.depth = {base: _depth(*(side.get(base, []) for side in sides)) for base in {**sides[0], **sides[1]}}
         self.compared = bool(self.golds and self.hits)
         if not self.compared and len(self.golds | self.hits) > 1:
             raise self._ambiguous("gold" if self.golds else "hits", "hits" if self.golds else "gold")
         gold_lacks = any(g.doc is None for g in golds)
         if self.compared and gold_lacks and len({self.of(h) for h in self.hits}) > 1:
             raise self._ambiguous("hits", "gold")
-
-    def _depth(self, base: tuple[str, ...]) -> int:
-        """How many trailing parts of a path are compared for files of this name."""
-        ours = [p for p in map(_parts, self.golds) if p[-1:] == base]
-        theirs = [p for p in map(_parts, self.hits) if p[-1:] == base]
-        longest = max(map(len, ours + theirs), default=1)
-        for depth in range(1, longest):
-            apart = all(len({p[-depth:] for p in side}) == len(set(side)) for side in (ours, theirs))
-            above = {(p[-depth:], p[-depth - 1]) for p in ours + theirs if len(p) > depth}
-            if apart and len(above) == len({name for name, _ in above}):
-                return depth
-        return longest
 
     def of(self, path: Any) -> str:
         """The part of a path that is compared."""

@@ -46,7 +46,8 @@ def pages_of(value: object) -> tuple[str, ...]:
     return () if page is None else (page,)
 
 
-def _shift(page: str, offset: int) -> str:
+def shift(page: str, offset: int) -> str:
+    """A page number moved by an offset; what is no number stays."""
     return str(int(page) + offset) if offset and page.isdecimal() else page
 
 
@@ -64,7 +65,7 @@ def _prepare(context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], 
         pages = column(run, "page")
         offset = context.options.page_offset
         return [
-            tuple(key(file, _shift(p, offset)) for p in pages_of(page)) or None
+            tuple(key(file, shift(p, offset)) for p in pages_of(page)) or None
             for file, page in zip(file_keys(files, run), pages if pages is not None else run.doc_list, strict=True)
         ]
 
