@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
-_STOPS = ".!?…।॥"
+_STOPS, _WIDE_STOPS = ".!?…।॥", "。！？"
+# The first character stands alone in front, so that the search runs from one candidate to the next.
 _END = re.compile(
-    rf"(?<![{_STOPS}])[{_STOPS}]++[\"'»”’)\]]*+(?=\s|$)|(?<![。！？])[。！？]+[」』”’]*"
-    r"|\n[^\S\n]*+\n|\n(?=[^\S\n]*+(?:[-*•–—]|\d{1,3}[.)])\s)"
+    rf"[{_STOPS}{_WIDE_STOPS}\n]"
+    rf"(?:(?<=[{_STOPS}])(?<![{_STOPS}]{{2}})[{_STOPS}]*+[\"'»”’)\]]*+(?=\s|$)"
+    rf"|(?<=[{_WIDE_STOPS}])(?<![{_WIDE_STOPS}]{{2}})[{_WIDE_STOPS}]*[」』”’]*"
+    r"|(?<=\n)[^\S\n]*+\n|(?<=\n)(?=[^\S\n]*+(?:[-*•–—]|\d{1,3}[.)])\s))"
 )
 _LAST_WORD = re.compile(r"[^\s(\[«“\"']+$")
 _LIST_MARK = re.compile(r"\s*\d{1,3}")
@@ -18,6 +21,7 @@ sog usw vgl z.b zzgl av bd mlle mm mme p.ex sra srta ud uds ej pág págs ака
 лат млн млрд мин напр нем обл пер пл пр проф просп р рис руб с см св соч ср стр сут т т.д т.е т.к т.н т.п табл тел
 тыс ул франц цит ч экз डॉ प्रो श्री श्रीमती सु पं ई.पू कृ क्र सं पृ
 """
+_LEADING = re.compile(r"(?<!\w)(?:т\.\s[екн]|e\.\sg|i\.\se|z\.\sb|d\.\sh)$", re.I)
 _ABBREVIATIONS = frozenset(_SHORTENED.split())
 
 
@@ -31,15 +35,28 @@ def sentences(text: str) -> list[str]:
     >>> sentences("Dr. Rao paid 3.5 lakh. Why? See fig. 2.")
     ['Dr. Rao paid 3.5 lakh.', 'Why?', 'See fig. 2.']
     """
-    found: list[str] = []
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Where each sentence of a text begins and ends."""
+    found: list[tuple[int, int]] = []
     start = 0
-    for end in _END.finditer(text):
-        if end[0].startswith(".") and end[0].strip("\"'»”’)]") == "." and not _ends(text, start, end):
+    for stop in _END.finditer(text):
+        mark = stop[0]
+        if mark[0] == "." and mark.strip("\"'»”’)]") == "." and not _ends(text, start, stop):
             continue
-        found.append(text[start : end.end()])
-        start = end.end()
-    found.append(text[start:])
-    return [sentence for sentence in map(str.strip, found) if sentence]
+        _add_stripped(found, text, start, stop.end())
+        start = stop.end()
+    _add_stripped(found, text, start, len(text))
+    return found
+
+
+def _add_stripped(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    sentence = text[start:end]
+    size = len(sentence.lstrip())
+    if size:
+        spans.append((end - size, start + len(sentence.rstrip())))
 
 
 def _ends(text: str, start: int, stop: re.Match[str]) -> bool:
@@ -53,8 +70,8 @@ def _ends(text: str, start: int, stop: re.Match[str]) -> bool:
     if before is None:
         return True
     word = before[0]
-    if word.lower() in _ABBREVIATIONS:
+    if word.lower() in _ABBREVIATIONS or _LEADING.search(text, max(start, stop.start() - 8), stop.start()):
         return False
-    if _LIST_MARK.fullmatch(text[start : stop.start()]):
+    if _LIST_MARK.fullmatch(text, start, stop.start()):
         return False
     return not (word[0].isupper() and all(len(part) == 1 and part.isalpha() for part in word.split(".")))

@@ -1,0 +1,1 @@
+"""Ways of cutting a document into chunks: one a file."""
