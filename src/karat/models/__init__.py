@@ -1,5 +1,16 @@
 """What talks to a model: embedders, one a file, and rerankers."""
 
+from karat.models._cache import Embedded, Known, embed_all, text_digest
 from karat.models._embedder import EMBEDDERS, Embedder, EmbedderSettings, Role, embedder_named
 
-__all__ = ["EMBEDDERS", "Embedder", "EmbedderSettings", "Role", "embedder_named"]
+__all__ = [
+    "EMBEDDERS",
+    "Embedded",
+    "Embedder",
+    "EmbedderSettings",
+    "Known",
+    "Role",
+    "embed_all",
+    "embedder_named",
+    "text_digest",
+]

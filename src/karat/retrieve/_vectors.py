@@ -1,0 +1,138 @@
+"""The vectors behind a dense engine: searched exactly, written to a folder and mapped from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.errors import InputError, UsageError
+from karat.core.ranked import Ranked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Vectors = NDArray[np.float32]
+    Scores = NDArray[np.float32]
+
+EXTRA = 8
+"""How many more than asked for are fetched, to see whether the last one is tied with what comes after."""
+_NEAR = 4e-6
+"""Scores of FAISS closer than this may be equal: it adds up in another order for other batches."""
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Content:
+    """The vector and the digest of each distinct text, and which one each row has (-1: none)."""
+
+    fingerprint: str
+    vectors: Vectors
+    digests: NDArray[np.uint8]
+    rows: Ints
+
+    @cached_property
+    def _groups(self) -> tuple[Ints, Ints]:
+        """The rows of vector i are `rows[starts[i]:starts[i + 1]]`, the highest first."""
+        rows = np.argsort(self.rows[::-1], kind="stable")
+        starts = np.searchsorted(self.rows[::-1][rows], np.arange(len(self.vectors) + 1))
+        return starts.astype(np.int64), (len(self.rows) - 1 - rows).astype(np.int64)
+
+    def ranked(self, found: Ints, scores: Scores, depth: int) -> Ranked:
+        """The rows behind the vectors that were found, a line of `found` for each query; -1 is no vector."""
+        starts, rows = self._groups
+        found = np.where(np.isfinite(scores), found, -1)
+        if starts[-1] - starts[0] == len(self.vectors):
+            rows = rows[starts[:-1]][found]
+            order = np.lexsort((-rows, -scores), axis=-1)[:, :depth]
+            kept = np.take_along_axis(found, order, axis=1) >= 0
+            offsets = np.concatenate(([0], np.cumsum(kept.sum(axis=1))))
+            rows = np.take_along_axis(rows, order, axis=1)[kept]
+            return Ranked(offsets, rows, np.take_along_axis(scores, order, axis=1)[kept].astype(np.float64))
+        queries, (query, place) = len(found), np.nonzero(found >= 0)
+        found, scores = found[query, place], scores[query, place]
+        sizes = np.minimum(starts[found + 1] - starts[found], depth)
+        hit = np.repeat(np.arange(len(found)), sizes)
+        step = np.arange(len(hit)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        rows = rows[starts[found][hit] + step]
+        return Ranked.ordered(queries, query[hit], rows, scores[hit].astype(np.float64), depth)
+
+
+def exact(vectors: Vectors, queries: Vectors, depth: int) -> Iterator[tuple[Ints, Ints]]:
+    """The `depth` nearest vectors of each query, and all that may be tied with the last: queries, lines of vectors."""
+    import faiss
+
+    todo, k = np.arange(len(queries)), depth + EXTRA
+    while len(todo):
+        k = min(k, len(vectors))
+        scores, near = faiss.knn(queries[todo], vectors, k, metric=faiss.METRIC_INNER_PRODUCT)
+        tied = scores[:, -1] >= scores[:, min(depth, k) - 1] - _NEAR if k < len(vectors) else np.zeros(len(todo), bool)
+        yield todo[~tied], near[~tied].astype(np.int64)
+        todo, k = todo[tied], k * 4
+
+
+def cosines(vectors: Vectors, queries: Vectors, found: Ints) -> Scores:
+    """The cosine of each query and the vectors in its line, -inf where there is none.
+
+    Every pair is added up by itself, in one order, so that equal vectors have equal scores in any batch.
+    """
+    import faiss
+
+    queries, found = np.ascontiguousarray(queries), np.ascontiguousarray(found)
+    scores = np.empty(found.shape, np.float32)
+    given = (faiss.swig_ptr(array) for array in (scores, queries, vectors, found))
+    faiss.fvec_inner_products_by_idx(*given, vectors.shape[1], *found.shape)
+    return np.where(found >= 0, np.clip(scores, -1, 1), np.float32(-np.inf))
+
+
+def write(folder: Path, settings: Mapping[str, Any], content: Content) -> None:
+    """The files of an engine, into a folder."""
+    told = {"format": _FORMAT, "settings": settings, "fingerprint": content.fingerprint}
+    (folder / "dense.json").write_text(json.dumps(told, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
+    np.save(folder / "vectors.npy", np.ascontiguousarray(content.vectors, np.float32))
+    np.save(folder / "digests.npy", np.ascontiguousarray(content.digests, np.uint8))
+    np.save(folder / "rows.npy", np.ascontiguousarray(content.rows, np.int64))
+
+
+def read(folder: Path, completed: Callable[[Mapping[str, Any]], dict[str, Any]]) -> tuple[dict[str, Any], Content]:
+    """The settings and the content that `write` wrote, the vectors by mmap."""
+    try:
+        told = json.loads((folder / "dense.json").read_text("utf-8"))
+        if told["format"] != _FORMAT:
+            raise damaged(folder / "dense.json", f"is of format {told['format']}, karat reads {_FORMAT}")
+        settings, fingerprint = completed(told["settings"]), str(told["fingerprint"])
+    except OSError as problem:
+        raise damaged(folder / "dense.json", f"cannot be read ({problem.strerror})") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError) as problem:
+        raise damaged(folder / "dense.json", f"is not what karat wrote ({problem})") from None
+    vectors = _mapped(folder / "vectors.npy", np.float32, 2)
+    digests = _mapped(folder / "digests.npy", np.uint8, 2)
+    rows = _mapped(folder / "rows.npy", np.int64, 1)
+    if digests.shape != (len(vectors), 16):
+        raise damaged(folder / "digests.npy", f"has the shape {digests.shape} beside {len(vectors)} vectors")
+    if len(rows) and not (rows.min() >= -1 and rows.max() < len(vectors)):
+        raise damaged(folder / "rows.npy", f"points outside the {len(vectors)} vectors")
+    return settings, Content(fingerprint, vectors, digests, rows)
+
+
+def _mapped(file: Path, dtype: type[np.generic], dimensions: int) -> NDArray[Any]:
+    try:
+        found = np.load(file, mmap_mode="r", allow_pickle=False)
+    except OSError as problem:
+        raise damaged(file, f"cannot be read ({problem.strerror or problem})") from None
+    except (ValueError, EOFError, SyntaxError, TypeError, OverflowError) as problem:
+        raise damaged(file, f"is not what karat wrote ({problem})") from None
+    if found.dtype != dtype or found.ndim != dimensions or not found.flags.c_contiguous:
+        raise damaged(file, f"is an array of {found.dtype} with shape {found.shape}, which is not what karat wrote")
+    return np.asarray(found)
+
+
+def damaged(file: Path, problem: str) -> InputError:
+    """What to say of a file that `write` did not write so."""
+    return InputError(problem, place=str(file), remedy="Index again.")

@@ -1,0 +1,195 @@
+"""`dense`: cosine of embeddings, on FAISS. Exact, or approximate by an HNSW graph on request.
+
+A passage without a vector (a blank text, or one the model makes zeros of) is similar to nothing: it is never found. A
+query without one finds nothing. Every other passage has a cosine, so a search returns `depth` of them, however unlike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from karat.core.errors import KaratError, UsageError, did_you_mean
+from karat.core.ranked import Ranked
+from karat.models import EmbedderSettings, Known, embed_all, embedder_named
+from karat.retrieve import _graph
+from karat.retrieve._engine import Progress
+from karat.retrieve._vectors import Content, cosines, exact, read, write
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.models import Embedder
+
+_DEFAULTS: dict[str, Any] = {"ann": "exact", "m": 32, "ef_construction": 80, "ef_search": 256}
+_QUERIES = 1024
+"""How many queries are searched at a time, which bounds the memory their candidates take."""
+
+
+class Engine:
+    """Texts by the cosine of their embeddings.
+
+    Settings: `embedder` (the values of EmbedderSettings), `ann` (`exact` or `hnsw`), and for hnsw `m` (links of a
+    passage), `ef_construction` and `ef_search` (how many candidates are kept while building and searching; more is
+    slower and misses less).
+    """
+
+    name: ClassVar[str] = "dense"
+
+    def __init__(self, settings: Mapping[str, Any], content: Content, graph: Any = None) -> None:
+        self.settings, self._content, self._graph = settings, content, graph
+        self._embedder: Embedder | None = None
+
+    @classmethod
+    def build(
+        cls,
+        texts: Sequence[str],
+        settings: Mapping[str, Any],
+        progress: Progress,
+        *,
+        known: Known | None = None,
+        journal: Path | None = None,
+    ) -> Self:
+        """An engine over the texts; `known` and `journal` save embedding again what was embedded before."""
+        completed = _completed(settings)
+        embedder = embedder_named(EmbedderSettings.of(completed["embedder"]))
+        made = embed_all(embedder, texts, known, journal, progress)
+        content = Content(embedder.fingerprint, made.vectors, made.digests, made.rows)
+        graph = None
+        if completed["ann"] == "hnsw" and len(content.vectors):
+            graph = _graph.build(content.vectors, completed["m"], completed["ef_construction"], progress)
+        engine = cls(completed, content, graph)
+        engine._embedder = embedder
+        return engine
+
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        """The vector of each distinct text."""
+        return self._content.vectors
+
+    @property
+    def digests(self) -> NDArray[np.uint8]:
+        """The digest of the text behind each vector."""
+        return self._content.digests
+
+    @property
+    def known(self) -> Known:
+        """What a later build need not embed again."""
+        return Known(self._content.fingerprint, self.digests, self.vectors)
+
+    @property
+    def fingerprint(self) -> str:
+        """What made the vectors."""
+        return self._content.fingerprint
+
+    def __len__(self) -> int:
+        return len(self._content.rows)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """What embeds the queries, loaded when the first one comes; the one that made the vectors, or an error."""
+        embedder = self._embedder or embedder_named(EmbedderSettings.of(self.settings["embedder"]))
+        if embedder.fingerprint != self.fingerprint:
+            raise KaratError(
+                f"the vectors of this index were made by {self.fingerprint!r}, but the embedder here is "
+                f"{embedder.fingerprint!r}. Vectors of two models cannot be compared: index again."
+            )
+        return embedder
+
+    def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
+        """The nearest rows of each query, by cosine."""
+        if not queries or not len(self.vectors):
+            _check_depth(depth)
+            return Ranked.empty(len(queries))
+        return self.search_vectors(self._asked(queries), depth)
+
+    def search_vectors(self, queries: NDArray[np.float32], depth: int = 100) -> Ranked:
+        """The nearest rows of queries that are vectors of length 1 already (or zeros, which find nothing)."""
+        _check_depth(depth)
+        full = np.flatnonzero(queries.any(axis=1))
+        parts = []
+        for start in range(0, len(full), _QUERIES):
+            who = full[start : start + _QUERIES]
+            asked = np.ascontiguousarray(queries[who])
+            for some, found in self._near(asked, depth):
+                parts.append((who[some], self._content.ranked(found, cosines(self.vectors, asked[some], found), depth)))
+        return _together(parts, len(queries))
+
+    def _near(self, asked: NDArray[np.float32], depth: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        if self._graph is None:
+            yield from exact(self.vectors, asked, depth)
+        else:
+            ef = self.settings["ef_search"]
+            yield np.arange(len(asked)), _graph.near(self._graph, self.vectors, asked, depth, ef)
+
+    def explain(self, query: str, row: int) -> float:
+        """The cosine of a query and a row; 0 where either has no vector."""
+        place = int(self._content.rows[row])
+        asked = self._asked([query]) if place >= 0 else np.zeros((1, 0), np.float32)
+        if not asked.any():
+            return 0.0
+        return float(cosines(self.vectors, asked, np.array([[place]]))[0, 0])
+
+    def _asked(self, queries: Sequence[str]) -> NDArray[np.float32]:
+        asked = self.embedder.embed(queries, "query")
+        if asked.any() and asked.shape[1] != self.vectors.shape[1]:
+            raise KaratError(
+                f"the embedder {self.embedder.settings.label} makes vectors of {asked.shape[1]} numbers, those of this "
+                f"index have {self.vectors.shape[1]}. The model behind it changed: index again."
+            )
+        return asked
+
+    def save(self, folder: Path) -> None:
+        write(folder, self.settings, self._content)
+        if self._graph is not None:
+            _graph.write(self._graph, folder)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        settings, content = read(folder, _completed)
+        linked = settings["ann"] == "hnsw" and len(content.vectors)
+        return cls(settings, content, _graph.Lazy(folder, content.vectors) if linked else None)
+
+
+def _together(parts: Sequence[tuple[NDArray[np.int64], Ranked]], queries: int) -> Ranked:
+    """The lists of all queries, from lists of some and the numbers of these."""
+    if not parts:
+        return Ranked.empty(queries)
+    query = np.concatenate([who[part.query] for who, part in parts])
+    order = np.argsort(query, kind="stable")
+    offsets = np.searchsorted(query[order], np.arange(queries + 1)).astype(np.int64)
+    rows, scores = (np.concatenate([getattr(part, name) for _, part in parts])[order] for name in ("rows", "scores"))
+    return Ranked(offsets, rows, scores)
+
+
+def _check_depth(depth: int) -> None:
+    if depth < 1:
+        raise UsageError(f"the depth of a search must be 1 or more, found {depth}.")
+
+
+def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with their defaults, each checked."""
+    known = {"embedder": EmbedderSettings().plain(), **_DEFAULTS}
+    for name in settings:
+        if name not in known:
+            raise UsageError(
+                f"unknown setting {name!r} of the engine dense.{did_you_mean(name, known)} "
+                f"There are {', '.join(known)}."
+            )
+    made = known | dict(settings)
+    if not isinstance(made["embedder"], Mapping):
+        raise UsageError(f"the setting embedder of the engine dense cannot be {made['embedder']!r}.")
+    made["embedder"] = EmbedderSettings.of(made["embedder"]).plain()
+    if made["ann"] not in ("exact", "hnsw"):
+        raise UsageError(f"the setting ann of the engine dense must be exact or hnsw, found {made['ann']!r}.")
+    for name, least, most in (("m", 2, 512), ("ef_construction", 1, 100_000), ("ef_search", 1, 100_000)):
+        if type(made[name]) is not int or not least <= made[name] <= most:
+            raise UsageError(
+                f"the setting {name} of the engine dense must be a whole number from {least} to {most}, "
+                f"found {made[name]!r}."
+            )
+    return made
