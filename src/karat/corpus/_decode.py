@@ -1,0 +1,133 @@
+"""Decode: bytes into text, with the encoding that was assumed where it is not UTF-8; and what is no text at all."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8", "UTF-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le", "UTF-32"),
+    (codecs.BOM_UTF32_BE, "utf-32-be", "UTF-32"),
+    (codecs.BOM_UTF16_LE, "utf-16-le", "UTF-16"),
+    (codecs.BOM_UTF16_BE, "utf-16-be", "UTF-16"),
+)
+_SAMPLE = 64 << 10
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
+_LOW_LETTERS = bytes(range(ord("A"), ord("Z") + 1)) + bytes(range(ord("a"), ord("z") + 1))
+_HIGH_LETTERS = bytes(range(0xC0, 0x100))
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """Text, the name of the encoding, and how many places of it could not be decoded (they read U+FFFD)."""
+
+    text: str
+    encoding: str
+    replaced: int = 0
+
+
+def decode(data: bytes, declared: str | None = None) -> Decoded:
+    """The text of these bytes: by its mark, as UTF-8, as declared, or by a guess. Never fails.
+
+    Valid UTF-8 beats a declaration: pages are often converted and keep the old one.
+    """
+    for mark, codec, name in _MARKS:
+        if data.startswith(mark):
+            return _replacing(data[len(mark) :], codec, name)
+    wide = _wide_without_mark(data)
+    if wide:
+        return _replacing(data, wide, "UTF-16")
+    try:
+        return Decoded(data.decode("utf-8"), "UTF-8")
+    except UnicodeDecodeError:
+        pass
+    if declared and (found := _declared(data, declared)):
+        return found
+    loose = _replacing(data, "utf-8", "UTF-8")
+    kept = sum(not letter.isascii() for letter in loose.text) - loose.replaced
+    if loose.replaced * 10 <= kept:
+        return loose
+    sample = data[:_SAMPLE]
+    high = _count(sample, _HIGH_LETTERS)
+    if high > _count(sample, _LOW_LETTERS):
+        lower_is_high_half = sum(byte >= 0xE0 for byte in sample) * 2 >= high
+        codec, name = ("cp1251", "Windows-1251") if lower_is_high_half else ("koi8-r", "KOI8-R")
+        return _replacing(data, codec, name)
+    try:
+        return Decoded(data.decode("cp1252"), "Windows-1252")
+    except UnicodeDecodeError:
+        return Decoded(data.decode("latin-1"), "Latin-1")
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether the beginning of a file is no text: more than one byte in a hundred is a control character."""
+    if head.startswith(tuple(mark for mark, _, _ in _MARKS)) or _wide_without_mark(head):
+        return False
+    sample = head[:_SAMPLE]
+    return _count(sample, _CONTROLS) * 100 > len(sample)
+
+
+def plain(text: str) -> str:
+    r"""Text that everything later can take: lines end with \n; no NUL, byte order mark or lone surrogate.
+
+    >>> plain("a\r\nb\0\ud800")
+    'a\nb\ufffd'
+    """
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in text:
+        text = text.replace("\0", "")
+    if not text.isascii():
+        text = _SURROGATE.sub("\ufffd", text.removeprefix("\ufeff"))
+    return text
+
+
+def printable(name: str) -> str:
+    r"""A file's name as text that can be written: bytes that are no UTF-8 become \xff.
+
+    >>> printable("a\udcff")
+    'a\\xff'
+    """
+    raw = name.encode("utf-8", "surrogateescape") if not _other_surrogate(name) else name.encode("utf-8", "replace")
+    return raw.decode("utf-8", "backslashreplace")
+
+
+def _other_surrogate(name: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" and not "\udc80" <= letter <= "\udcff" for letter in name)
+
+
+def _count(sample: bytes, wanted: bytes) -> int:
+    return len(sample) - len(sample.translate(None, wanted))
+
+
+def _replacing(data: bytes, codec: str, name: str) -> Decoded:
+    text = data.decode(codec, "replace")
+    there = 0
+    if "\ufffd" in text:  # those that the text itself holds are no failures
+        there = text.count("\ufffd") - data.count("\ufffd".encode(codec))
+    return Decoded(text, name, max(there, 0))
+
+
+def _declared(data: bytes, declared: str) -> Decoded | None:
+    try:
+        codec = codecs.lookup(declared).name
+        codec = "cp1252" if codec in ("iso8859-1", "ascii", "utf-8") else codec
+        return Decoded(data.decode(codec), declared)
+    except (LookupError, UnicodeError, ValueError, TypeError):
+        return None
+
+
+def _wide_without_mark(data: bytes) -> str | None:
+    """The UTF-16 codec of data that has NULs and reads as plain text in it."""
+    sample = data[: _SAMPLE & ~1]
+    if len(sample) < 4 or b"\0" not in sample:
+        return None
+    for codec in ("utf-16-le", "utf-16-be"):
+        text = sample.decode(codec, "replace")
+        good = sum(letter < "\u2100" and (letter.isprintable() or letter in "\t\r\n\f") for letter in text)
+        if good >= 0.95 * len(text):
+            return codec
+    return None

@@ -1,0 +1,123 @@
+"""Reader: what a file of this room registers, and which reader a file is given to.
+
+A module `corpus/<name>.py` defines `READER`, a Reader; a plug-in names one under the entry-point group
+`karat.readers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from karat.core.docs import Doc
+from karat.core.registry import Registry
+from karat.corpus._decode import is_binary
+from karat.corpus._file import File, ReadError
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One kind of file that documents are read from.
+
+    `sniff` looks at content: True, it is of this kind; False, it cannot be; None, the file's name decides. `read` may
+    raise ReadError for the whole file, and says everything less by the file's `problem`.
+    """
+
+    name: str
+    about: str  # one line
+    endings: tuple[str, ...]  # of file names, lower case, with the dot
+    sniff: Callable[[File], bool | None]
+    read: Callable[[File], Iterator[Doc]]
+
+
+def _find(found: Any) -> Reader | None:
+    entry = found if isinstance(found, Reader) else getattr(found, "READER", None)
+    return entry if isinstance(entry, Reader) else None
+
+
+READERS = Registry("reader", ("karat.corpus",), "karat.readers", _find, partial=True)
+
+_SIGNS = (
+    (b"\x89PNG", "an image", False),
+    (b"\xff\xd8\xff", "an image", False),
+    (b"GIF8", "an image", False),
+    (b"II*\0", "an image", False),
+    (b"MM\0*", "an image", False),
+    (b"RIFF", "an image, sound or film", False),
+    (b"PK\x03\x04", "an archive (zip)", True),
+    (b"PK\x05\x06", "an empty archive (zip)", True),
+    (b"7z\xbc\xaf\x27\x1c", "an archive (7z)", True),
+    (b"Rar!", "an archive (rar)", True),
+    (b"BZh", "an archive (bzip2)", True),
+    (b"\xfd7zXZ", "an archive (xz)", True),
+    (b"\x28\xb5\x2f\xfd", "an archive (zstd)", True),
+    (b"\xd0\xcf\x11\xe0", "an old Office file (doc, xls, ppt) or an encrypted one", True),
+    (b"\x7fELF", "a program", True),
+    (b"MZ", "a program", True),
+    (b"SQLite format 3", "a database", True),
+)
+_REMEDIES = {
+    "an archive": "Unpack it.",
+    "an old Office": "Save it as docx without a password, or as PDF.",
+    "an image": "Text in images needs OCR.",
+    "a database": "Export its texts as JSONL or CSV.",
+}
+_ASSETS = frozenset((
+    ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".ico", ".bmp", ".tif", ".tiff", ".css", ".js", ".mjs", ".map",
+    ".woff", ".woff2", ".ttf", ".otf", ".eot", ".mp3", ".wav", ".ogg", ".flac", ".mp4", ".webm", ".mov", ".avi",
+))  # fmt: skip
+
+
+def readable() -> str:
+    """Endings of every kind of file that can be read, for messages."""
+    return " ".join(sorted({ending for reader in READERS for ending in reader.endings}))
+
+
+def reader_of(file: File) -> Reader:
+    """The reader for a file: by its content where that is certain, else by its name; ReadError where there is none."""
+    if not file.head:
+        raise ReadError("empty", "is empty (0 bytes).", "Leave it out, or restore it.")
+    opinions = [(reader, reader.sniff(file)) for reader in READERS]
+    sure = [reader for reader, opinion in opinions if opinion is True]
+    fitting = [reader for reader in sure if file.ending in reader.endings]
+    if fitting:
+        return fitting[0]
+    if sure:
+        if file.ending:
+            reason = f"is named {file.ending} but holds {sure[0].about}; read as {sure[0].name}."
+            file.problem("misnamed", reason, "Rename it.")
+        return sure[0]
+    by_name = [(reader, opinion) for reader, opinion in opinions if file.ending in reader.endings]
+    for reader, opinion in by_name:
+        if opinion is None:
+            return reader
+    what = _sign(file)
+    if what is None and by_name:
+        raise ReadError(
+            "broken", f"is named {file.ending} but holds no {by_name[0][0].name}.", "Make or download it again."
+        )
+    if what is None and not is_binary(file.head) and (file.named or not file.ending):
+        if file.ending:
+            file.problem("misnamed", f"has the unknown ending {file.ending}; read as plain text.")
+        return READERS.get("text")
+    raise _unsupported(file, what)
+
+
+def _sign(file: File) -> tuple[str, bool] | None:
+    """What the first bytes say the file is, and whether documents may be lost in it."""
+    for mark, what, loses in _SIGNS:
+        if file.head.startswith(mark) and (mark != b"MZ" or is_binary(file.head)):
+            return what, loses
+    return None
+
+
+def _unsupported(file: File, sign: tuple[str, bool] | None) -> ReadError:
+    if sign is not None:
+        what, loses = sign
+        remedy = next((words for start, words in _REMEDIES.items() if what.startswith(start)), "")
+        return ReadError("unsupported", f"is {what}, which is not read.", remedy, fatal=loses)
+    loses = file.ending not in _ASSETS
+    what = "is a binary file" if is_binary(file.head) else "is no kind of document that is read"
+    ending = f" (ending {file.ending})" if file.ending else ""
+    return ReadError("unsupported", f"{what}{ending}.", f"Readable: {readable()}.", fatal=loses)
