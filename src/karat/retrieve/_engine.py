@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 from karat.core.docs import Chunks
+from karat.core.errors import UsageError
 from karat.core.ranked import Ranked
 from karat.core.registry import Registry
 
@@ -35,7 +36,7 @@ class Engine(Protocol):
         ...
 
     def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
-        """The best rows of each query, fewer where fewer have a score at all."""
+        """The best rows of each query, fewer where fewer have a score at all. A depth below 1 is a UsageError."""
         ...
 
     def save(self, folder: Path) -> None: ...
@@ -48,20 +49,28 @@ class Engine(Protocol):
 class Store(Protocol):
     """A store that something else made, searched as it is. Its chunks are known once it returned them.
 
-    `Store.open(target, embedder)`: `target` is what follows the colon of `--engine faiss:PATH`.
+    `Store.open(target, embedder)`: `target` is what follows the colon of `--engine faiss:PATH`. `notes` are what a user
+    should know of the store: what its scores are where they are no cosines, how its pages were read.
     """
 
     name: ClassVar[str]
+    notes: tuple[str, ...]
 
     @classmethod
     def open(cls, target: str, embedder: Embedder | None) -> Self: ...
 
     @property
     def chunks(self) -> Chunks:
-        """The rows that results of `search` refer to."""
+        """The rows that the results of the last `search` refer to."""
         ...
 
     def search(self, queries: Sequence[str], depth: int = 100) -> Ranked: ...
+
+
+def check_depth(depth: int) -> None:
+    """Refuse a search for nothing."""
+    if depth < 1:
+        raise UsageError(f"the depth of a search must be 1 or more, found {depth}.")
 
 
 def _find(attribute: str, wanted: str) -> Callable[[Any], type[Any] | None]:

@@ -17,7 +17,7 @@ from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.ranked import Ranked
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named
 from karat.retrieve import _graph
-from karat.retrieve._engine import Progress
+from karat.retrieve._engine import Progress, check_depth
 from karat.retrieve._vectors import Content, cosines, exact, read, write
 
 if TYPE_CHECKING:
@@ -103,13 +103,13 @@ class Engine:
     def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
         """The nearest rows of each query, by cosine."""
         if not queries or not len(self.vectors):
-            _check_depth(depth)
+            check_depth(depth)
             return Ranked.empty(len(queries))
         return self.search_vectors(self._asked(queries), depth)
 
     def search_vectors(self, queries: NDArray[np.float32], depth: int = 100) -> Ranked:
         """The nearest rows of queries that are vectors of length 1 already (or zeros, which find nothing)."""
-        _check_depth(depth)
+        check_depth(depth)
         full = np.flatnonzero(queries.any(axis=1))
         parts = []
         for start in range(0, len(full), _QUERIES):
@@ -164,11 +164,6 @@ def _together(parts: Sequence[tuple[NDArray[np.int64], Ranked]], queries: int) -
     offsets = np.searchsorted(query[order], np.arange(queries + 1)).astype(np.int64)
     rows, scores = (np.concatenate([getattr(part, name) for _, part in parts])[order] for name in ("rows", "scores"))
     return Ranked(offsets, rows, scores)
-
-
-def _check_depth(depth: int) -> None:
-    if depth < 1:
-        raise UsageError(f"the depth of a search must be 1 or more, found {depth}.")
 
 
 def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,224 @@
+"""`chroma:PATH-or-URL[#collection]`: a collection of Chroma, searched as it is, in its folder or on its server.
+
+Queries are embedded by karat: Chroma's own embedding function is never called, nor downloaded. Telemetry is off, and a
+folder that another version of chromadb would have to change first is left alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from karat.core.docs import Chunk, Chunks
+from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
+from karat.core.ranked import Ranked
+from karat.retrieve._engine import check_depth
+from karat.retrieve._stored import (
+    asked_of,
+    check_size,
+    chunk_of,
+    collected,
+    counts_from_0,
+    from_l2,
+    lengths_note,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from karat.models import Embedder
+
+_SECONDS = 60.0
+_QUERIES = 64
+_SAMPLE = 16
+_FAULTS = (RuntimeError, OSError, KeyError, TypeError, AttributeError, ValueError)
+
+
+class Store:
+    """A collection of Chroma. Scores are cosines where its space is cosine or its vectors have length 1.
+
+    Each search replaces `chunks`: they are those that it found, and its rows refer to them.
+    """
+
+    name: ClassVar[str] = "chroma"
+
+    def __init__(self, place: str, collection: Any, embedder: Embedder) -> None:
+        self.place, self._collection, self._embedder = place, collection, embedder
+        self._chunks = Chunks([])
+        self.notes: tuple[str, ...] = ()
+        with _told(place):
+            self._space = _space(collection)
+            self._total = int(collection.count())
+            sample = collection.get(limit=_SAMPLE, include=["embeddings", "metadatas"])
+        vectors = np.asarray(sample["embeddings"], np.float64)
+        self._dimension = int(vectors.shape[1]) if vectors.ndim == 2 and len(vectors) else None
+        self._unit = True
+        if self._dimension and self._space != "cosine":
+            scores = "inner products with it" if self._space == "ip" else "1 - d/2 of its squared distances d"
+            self._unit, note = lengths_note(vectors, scores)
+            self.notes = (note,) if note else ()
+        if any(counts_from_0(meta) for meta in sample["metadatas"] or () if meta):
+            self.notes += ("page numbers beside `source` count from 0, as LangChain writes them: 1 was added.",)
+
+    @classmethod
+    def open(cls, target: str, embedder: Embedder | None) -> Self:
+        place, _, wanted = target.partition("#")
+        client = _server(place) if "://" in place else _folder(place)
+        with _told(place):
+            names = sorted(getattr(found, "name", found) for found in client.list_collections())
+        offered = f"There are {', '.join(names)}." if names else "It holds none."
+        if not wanted and len(names) != 1:
+            raise UsageError(
+                f"{place} holds {len(names)} collections. {offered} Name one after #: chroma:{place}#NAME."
+            )
+        if wanted and wanted not in names:
+            raise UsageError(f"{place} holds no collection {wanted!r}.{did_you_mean(wanted, names)} {offered}")
+        with _told(place):
+            collection = client.get_collection(wanted or names[0], embedding_function=None)
+        return cls(f"{place}#{wanted or names[0]}", collection, asked_of(embedder))
+
+    @property
+    def chunks(self) -> Chunks:
+        return self._chunks
+
+    def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
+        """The nearest of each query, as Chroma finds them; of equal scores the higher id first."""
+        check_depth(depth)
+        asked = self._embedder.embed(queries, "query") if queries else np.zeros((0, 0), np.float32)
+        check_size(self._embedder, asked, self._dimension, self.place)
+        query: list[int] = []
+        ids: list[str] = []
+        distances: list[float] = []
+        made: dict[str, Chunk] = {}
+        full = np.flatnonzero(asked.any(axis=1)) if self._total else np.zeros(0, np.int64)
+        for start in range(0, len(full), _QUERIES):
+            some = full[start : start + _QUERIES]
+            for number, found in zip(some.tolist(), self._ask(asked[some], depth), strict=True):
+                for id_, distance, text, meta in found:
+                    query.append(number)
+                    ids.append(id_)
+                    distances.append(distance)
+                    made.setdefault(id_, chunk_of(id_, meta or {}, text or ""))
+        scores = self._scores(np.asarray(distances, np.float64))
+        self._chunks, ranked = collected(len(queries), query, ids, scores.tolist(), made.__getitem__)
+        return ranked
+
+    def _ask(self, asked: NDArray[np.float32], depth: int) -> Iterator[list[tuple[str, float, str, Mapping[str, Any]]]]:
+        with _told(self.place):
+            answer = self._collection.query(
+                query_embeddings=asked,
+                n_results=min(depth, self._total),
+                include=["documents", "metadatas", "distances"],
+            )
+        columns = (answer["ids"], answer["distances"], answer["documents"], answer["metadatas"])
+        for lists in zip(*columns, strict=True):
+            yield list(zip(*lists, strict=True))
+
+    def _scores(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        scores = from_l2(distances) if self._space == "l2" else 1.0 - distances
+        return np.clip(scores, -1.0, 1.0) if self._unit else scores
+
+
+def _space(collection: Any) -> str:
+    """cosine, ip or l2, which is Chroma's default."""
+    settings = collection.configuration_json or {}
+    kinds = [settings.get(kind) or {} for kind in ("hnsw", "spann")]
+    named = next((kind["space"] for kind in kinds if kind.get("space")), None)
+    space = named or (collection.metadata or {}).get("hnsw:space") or "l2"
+    if space not in ("cosine", "ip", "l2"):
+        raise KaratError(f"the collection {collection.name} measures by {space!r}; karat reads cosine, ip and l2.")
+    return str(space)
+
+
+def _chromadb(place: str) -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import chromadb
+            import chromadb.config
+    except ImportError:
+        raise UsageError(
+            f"searching {place} needs chromadb, which is not installed. Run: pip install 'karat[chroma]'"
+        ) from None
+    return chromadb
+
+
+def _folder(place: str) -> Any:
+    folder = Path(place).expanduser()
+    if not (folder / "chroma.sqlite3").is_file():
+        raise InputError(
+            "holds no chroma.sqlite3" if folder.is_dir() else "there is no such folder",
+            place=place,
+            remedy="Name the folder that Chroma's PersistentClient was given.",
+        )
+    chromadb = _chromadb(place)
+    settings = chromadb.config.Settings(anonymized_telemetry=False, migrations="validate")
+    with _told(place):
+        return chromadb.PersistentClient(path=str(folder), settings=settings)
+
+
+def _server(place: str) -> Any:
+    """A client of a server that answers: Chroma's own would wait without end."""
+    try:
+        parts = urlsplit(place)
+        port = parts.port or (443 if parts.scheme == "https" else 8000)
+    except ValueError:
+        parts, port = urlsplit(""), 0
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/") or parts.query:
+        shown = place.rpartition("@")[2]
+        raise UsageError(f"{shown} is no address of a Chroma server: write http://host:8000#collection.")
+    if parts.username is not None or parts.password is not None:
+        raise UsageError(f"the address of {parts.hostname} holds a user name or a password: give it without.")
+    chromadb = _chromadb(place)
+    import httpx
+
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    try:
+        answer = httpx.get(f"{parts.scheme}://{host}:{port}/api/v2/heartbeat", timeout=_SECONDS / 4)
+        answered = answer.is_success and "nanosecond heartbeat" in answer.json()
+    except httpx.TimeoutException:
+        raise KaratError(f"{place} did not answer within {_SECONDS / 4:g} seconds. See that the server runs.") from None
+    except httpx.HTTPError as error:
+        raise KaratError(
+            f"{place} cannot be reached ({' '.join(str(error).split())}). Start it with: chroma run --path FOLDER"
+        ) from None
+    except ValueError:
+        answered = False
+    if not answered:
+        raise KaratError(
+            f"{place} answers (HTTP {answer.status_code}), but not as a Chroma server of version 1 does. "
+            "Correct the address, or update the server."
+        )
+    with _told(place):
+        settings = chromadb.config.Settings(anonymized_telemetry=False)
+        client = chromadb.HttpClient(parts.hostname, port, ssl=parts.scheme == "https", settings=settings)
+        session = getattr(getattr(client, "_server", None), "_session", None)
+        if session is not None:
+            session.timeout = _SECONDS
+        return client
+
+
+@contextmanager
+def _told(place: str) -> Iterator[None]:
+    """Chroma's failures as karat's, its warnings unheard."""
+    from chromadb.errors import ChromaError
+    from httpx import HTTPError
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (ChromaError, HTTPError, *_FAULTS) as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise KaratError(
+            f"Chroma failed at {place}: {reason}. See that the store is whole, that a chromadb of the version that "
+            "made it is installed, and that nothing else in this process has it open with other settings."
+        ) from None
