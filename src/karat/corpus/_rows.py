@@ -119,12 +119,12 @@ class Rows(Sequence[T], Generic[T]):
 
 def _load_offsets(path: Path) -> NDArray[np.int64]:
     try:
-        offsets = np.load(path, mmap_mode="r", allow_pickle=False)
+        offsets = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
         raise _missing(path) from None
     except (OSError, ValueError, EOFError) as problem:
         raise InputError(f"is no table of offsets ({problem})", place=str(path), remedy=_REMEDY) from None
-    if not isinstance(offsets, np.ndarray) or offsets.ndim != 1 or offsets.dtype != np.int64 or not len(offsets):
+    if offsets.ndim != 1 or offsets.dtype != np.int64 or not len(offsets):
         raise InputError("is no table of offsets", place=str(path), remedy=_REMEDY)
     if offsets[0] != 0 or (np.diff(offsets) <= 0).any():
         raise InputError("holds offsets that do not ascend from 0", place=str(path), remedy=_REMEDY)

@@ -75,10 +75,12 @@ def _checked(doc: Doc, way: Way, cutting: Cutting) -> list[Piece]:
     pieces = list(_stripped(doc, way.pieces(doc, cutting.size or 0, cutting.overlap or 0)))
     fault, reached = "", 0
     for piece in (*pieces, Piece(len(doc.text), len(doc.text))):
+        if piece.start < 0:
+            fault = "went beyond"
+            break
         if lost := doc.text[reached : piece.start].strip():
             fault = f"left out {lost[:40]!r} of"
-        elif piece.start < 0:
-            fault = "went beyond"
+            break
         reached = max(reached, piece.end)
     if way.keeps_id and len(pieces) > 1:
         fault = f"made {len(pieces)} chunks of one id of"

@@ -2,6 +2,7 @@ import pytest
 
 from karat.core.text import LANGUAGES, NORMS, guess_language, sentences, stop_words
 from karat.core.text.citations import citations, cited_sentences, without_citations
+from karat.core.text.sentences import sentence_spans
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,7 @@ def test_stop_words_are_normalised_and_never_numbers():
         ("J. K. Rowling wrote it. It sold.", ["J. K. Rowling wrote it.", "It sold."]),
         ("He said “Go.” Then he left!", ["He said “Go.”", "Then he left!"]),
         ("В 2020 г. Москва росла. Это много, т.е. хорошо!", ["В 2020 г. Москва росла.", "Это много, т.е. хорошо!"]),
+        ("Пришёл друг, т. е. Иван. Это т. н. Дом.", ["Пришёл друг, т. е. Иван.", "Это т. н. Дом."]),
         ("डॉ. राव आए। वे 3.5 किमी चले। क्यों?", ["डॉ. राव आए।", "वे 3.5 किमी चले।", "क्यों?"]),
         ("東京です。大きい！", ["東京です。", "大きい！"]),
         ("1. First\n2. Second\n\nEnd", ["1. First", "2. Second", "End"]),
@@ -60,6 +62,11 @@ def test_sentences(text, parts):
 
 def test_long_runs_of_stops_are_read_in_one_pass():
     assert sentences("." * 100_000 + "x") == ["." * 100_000 + "x"]
+
+
+def test_spans_say_where_the_sentences_stand():
+    assert sentence_spans("  One. \n\n Two!\n- three ") == [(2, 6), (10, 14), (15, 22)]
+    assert sentence_spans(" \n\n ") == []
 
 
 def test_citations():
