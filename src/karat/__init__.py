@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from karat.core.errors import KaratError
     from karat.core.measure import list_measures, measure
     from karat.core.types import TestSet
+    from karat.experiment.check import check
+    from karat.experiment.index import index
     from karat.experiment.load import load_results, load_testset
     from karat.experiment.report import Report
     from karat.experiment.score import score
@@ -23,6 +25,8 @@ __all__ = [
     "KaratError",
     "Report",
     "TestSet",
+    "check",
+    "index",
     "list_measures",
     "load_results",
     "load_testset",
@@ -34,6 +38,8 @@ _HOME = {
     "KaratError": "core.errors",
     "Report": "experiment.report",
     "TestSet": "core.types",
+    "check": "experiment.check",
+    "index": "experiment.index",
     "list_measures": "core.measure",
     "load_results": "experiment.load",
     "load_testset": "experiment.load",

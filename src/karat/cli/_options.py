@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from karat.experiment.system import System
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print less: the results and what needs attention.")]
@@ -40,3 +43,81 @@ def progress_on_terminal(quiet: bool) -> Callable[[str], None]:
         print(f"\r\x1b[2K{step} ...", end="" if step else "\r\x1b[2K", file=sys.stderr, flush=True)
 
     return say
+
+
+def counted_on_terminal(quiet: bool) -> Callable[[str, int, int], None]:
+    """Shows what is being done and how far it is on standard error, on a terminal only, in one line."""
+    if quiet or not sys.stderr.isatty():
+        return lambda what, done, total: None
+    import shutil
+    import time
+
+    shown: tuple[str, float] = ("", 0.0)
+
+    def say(what: str, done: int, total: int) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if what == shown[0] and now - shown[1] < 0.1 and done < total:
+            return
+        shown = (what, now)
+        line = ""
+        if what:
+            full = 24 * done // total if total else 0
+            line = f"[{'#' * full}{'.' * (24 - full)}] {done:,} of {total:,}  {what}" if total > 1 else f"{what} ..."
+        line = "".join(c if c.isprintable() else "?" for c in line)
+        print(f"\r\x1b[2K{line[: shutil.get_terminal_size().columns - 1]}", end="", file=sys.stderr, flush=True)
+
+    return say
+
+
+Engine = Annotated[
+    str,
+    typer.Option("--engine", help="hybrid, an engine of the index (bm25, dense), faiss:PATH or chroma:PATH-or-URL."),
+]
+Alpha = Annotated[float, typer.Option("--alpha", help="Weight of the dense leg in a weighted hybrid, from 0 to 1.")]
+Fusion = Annotated[str, typer.Option("--fusion", help="weighted, rrf, combsum, combmnz or isr.")]
+Normalise = Annotated[str, typer.Option("--normalise", help="Of a weighted hybrid's legs: minmax, zscore or none.")]
+RrfK = Annotated[float, typer.Option("--rrf-k", help="The constant of rrf.")]
+Legs = Annotated[str, typer.Option("--legs", help="What a hybrid fuses, dense first for --alpha.")]
+Depth = Annotated[int, typer.Option("--depth", help="Candidates that each leg gives.")]
+Rewrite = Annotated[
+    list[str] | None,
+    typer.Option("--rewrite", help="spell, expand:FILE or phrasings:FILE, in this order. Repeatable."),
+]
+Rerank = Annotated[
+    str | None, typer.Option("--rerank", help="A folder with a cross-encoder (needs sentence-transformers).")
+]
+RerankDepth = Annotated[int, typer.Option("--rerank-depth", help="How many of the first hits it reranks.")]
+Embedder = Annotated[str | None, typer.Option("--embedder", help="Of a faiss: or chroma: store; as in `karat index`.")]
+BaseUrl = Annotated[
+    str | None, typer.Option("--base-url", help="Of an OpenAI-compatible endpoint, for --embedder openai:MODEL.")
+]
+KeyEnv = Annotated[str, typer.Option("--key-env", help="The environment variable that holds the endpoint's key.")]
+Match = Annotated[str, typer.Option("--match", help="auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN.")]
+PageOffset = Annotated[int, typer.Option("--page-offset", help="Added to the page numbers of chunks.")]
+Pages = Annotated[
+    str, typer.Option("--pages", help="Page numbers of chunks: physical (counted from 1) or printed (on the page).")
+]
+
+
+def system_of(
+    index: str,
+    *,
+    legs: str,
+    rewrite: Sequence[str] | None,
+    embedder: str | None,
+    base_url: str | None,
+    key_env: str,
+    verify: bool = False,
+    **settings: Any,
+) -> System:
+    """The system that options describe, over the index they name; `-` is none."""
+    from karat.experiment.index import Index
+    from karat.experiment.system import System, SystemSettings
+    from karat.models import EmbedderSettings
+
+    chosen = EmbedderSettings.parse(embedder, base_url=base_url, key_env=key_env) if embedder is not None else None
+    names = tuple(part.strip() for part in legs.split(",") if part.strip())
+    described = SystemSettings(legs=names, rewrite=tuple(rewrite or ()), embedder=chosen, **settings)
+    described.check()
+    return System(described, None if index == "-" else Index.open(index, verify=verify))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, progress_on_terminal
+from karat.cli._options import Debug, Json, Map, Pages, Quiet, Verbose, columns_of, progress_on_terminal
 
 
 def command(
@@ -28,6 +28,11 @@ def command(
         typer.Option("--match", help="auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN."),
     ] = None,
     page_offset: Annotated[int, typer.Option("--page-offset", help="Added to the page numbers of hits.")] = 0,
+    index: Annotated[
+        str | None,
+        typer.Option("--index", help="The index the hits are chunks of: the gold is then looked up in it."),
+    ] = None,
+    pages: Pages = "physical",
     dialect: Annotated[
         str,
         typer.Option("--dialect", help="karat, trec, hybrid-rag, liverag, rag-benchmark, momento or healthcare."),
@@ -67,6 +72,7 @@ def command(
     3 no common ids or questions, 5 done but some rows failed.
     """
     from karat.experiment.score import score
+    from karat.experiment.system import check_pages
 
     progress = progress_on_terminal(quiet or as_json)
     report = score(
@@ -85,6 +91,8 @@ def command(
         columns=columns_of(map_),
         allow_zero_overlap=allow_zero_overlap,
         seed=seed,
+        index=index,
+        pages=check_pages(pages),
         progress=progress,
     )
     progress("")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
+    from karat.experiment.index import Index
     from karat.experiment.report import Report
-    from karat.match import Matched
+    from karat.match import Matched, Pages, Resolution
     from karat.measures.dialects import Dialect
 
 NO_RANKINGS = "the results hold no rankings"
@@ -43,6 +45,7 @@ class Choices:
     allow_zero_overlap: bool = False
     intervals: bool = True
     seed: int = 0
+    pages: Pages = "physical"
 
 
 def score(
@@ -63,6 +66,8 @@ def score(
     allow_zero_overlap: bool = False,
     intervals: bool = True,
     seed: int = 0,
+    index: str | os.PathLike[str] | Index | None = None,
+    pages: Pages = "physical",
     progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Score results against a test set.
@@ -70,7 +75,8 @@ def score(
     `testset` and `results` are paths, dicts (`{question: {doc: score}}` or `{question: [doc, ...]}`; several systems
     as `{name: run}`), polars or pandas frames, or lists of records. Without `measures` the dialect's default set is
     computed. `by` names slices: "kind", or any tag. `columns` maps unusual column names to karat's fields.
-    `progress` is called with a sentence before each step that may take long.
+    With an `index` the gold is resolved to its chunks, so the ids of the hits are enough, and `pages` says which page
+    numbers the gold means. `progress` is called with a sentence before each step that may take long.
     """
     from karat.experiment._printed import check_printed
     from karat.experiment.report import Report
@@ -78,7 +84,7 @@ def score(
 
     choices = Choices(
         _texts(measures), dialect, match, repeats, rel, _texts(by), k, ties, page_offset, collection,
-        dict(columns or {}), allow_zero_overlap, intervals, seed,
+        dict(columns or {}), allow_zero_overlap, intervals, seed, pages,
     )  # fmt: skip
     say = progress or (lambda step: None)
     check(choices)
@@ -89,8 +95,25 @@ def score(
     inputs = _mapped((taken, *taken_too), choices.columns)
     runs, notes = brought_together(questions, runs, choices)
     notes += check_printed(inputs[1:], choices.columns)
-    evaluation = evaluate(questions, runs, choices, say, inputs, notes)
+    resolution = resolved(questions, index, choices, say) if index is not None else None
+    evaluation = evaluate(questions, runs, choices, say, inputs, notes, resolution)
     return Report(evaluation, runs, choices)
+
+
+def resolved(
+    testset: TestSet, index: str | os.PathLike[str] | Index, choices: Choices, say: Callable[[str], None]
+) -> Resolution:
+    """The gold beside the chunks of an index that hold it."""
+    from karat.experiment.index import Index
+    from karat.match import resolve
+    from karat.measures.dialects import dialect_named
+
+    say("finding the gold in the index")
+    opened = index if isinstance(index, Index) else Index.open(index)
+    return resolve(
+        testset, opened.chunks, opened.docs, by=choices.match or dialect_named(choices.dialect).match,
+        page_offset=choices.page_offset, pages=choices.pages,
+    )  # fmt: skip
 
 
 def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -164,8 +187,12 @@ def evaluate(
     progress: Callable[[str], None] = lambda step: None,
     taken: Sequence[Taken] = (),
     notes: Sequence[Note] = (),
+    resolution: Resolution | None = None,
 ) -> Evaluation:
-    """Score runs that are already read; `notes` are what was noticed before."""
+    """Score runs that are already read; `notes` are what was noticed before.
+
+    With a `resolution` hits are chunks of the index it was made for.
+    """
     from karat.core.evaluation import Evaluation
     from karat.diagnose import guards
     from karat.experiment._answered import answered_of
@@ -179,7 +206,7 @@ def evaluate(
     dialect = dialect_named(choices.dialect)
     slices = slices_of(testset, choices.by)
     progress("matching hits and gold")
-    matched = _match(testset, runs, dialect, choices)
+    matched = _match(testset, runs, dialect, choices, resolution)
     answered = answered_of(testset, runs)
     measures = _measures(testset, runs, dialect, choices, answered is not None)
     judged = matched.judged if matched else None
@@ -225,11 +252,13 @@ def evaluate(
     )
 
 
-def _match(testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices) -> Matched | None:
+def _match(
+    testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices, resolution: Resolution | None
+) -> Matched | None:
     """Judged hits of all runs; the matcher is chosen by those that hold rankings. None where none does."""
     from dataclasses import replace
 
-    from karat.match import MATCHERS, Matched, Settings, check_questions, judge, match
+    from karat.match import MATCHERS, Matched, Settings, check_questions, judge, match, match_resolved
 
     check_questions(testset, runs)
     ranked = [run for run in runs if run.has_rankings]
@@ -243,6 +272,8 @@ def _match(testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Cho
     )
     if not any((testset.qrels or {}).values()):
         return Matched(judge(testset, runs, settings), None, settings)
+    if resolution is not None:
+        return match_resolved(resolution, runs, settings, allow_zero=choices.allow_zero_overlap)
     matched = match(
         testset, ranked, settings,
         by=choices.match or dialect.match, page_offset=choices.page_offset, allow_zero=choices.allow_zero_overlap,

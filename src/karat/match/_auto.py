@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from karat.core.judged import Judged
     from karat.core.run import Run
     from karat.core.types import TestSet
+    from karat.match._resolution import Resolution
 
 _TRY_ALL = 20_000  # hits up to which every fitting matcher is tried, to say what each would match
 _LOW, _FAIR, _HALF = 0.1, 0.2, 0.5
@@ -64,6 +65,45 @@ def match(
     if not allow_zero:
         _check_overlap(testset, runs, matching, judged)
     return Matched(judged, matching, chosen)
+
+
+def match_resolved(
+    resolution: Resolution, runs: Sequence[Run], settings: Settings, *, allow_zero: bool = False
+) -> Matched:
+    """Judge runs whose hits are chunks of the index that the gold was resolved against."""
+    chosen = replace(settings, matcher=resolution.matcher)
+    judged = judge(resolution.testset, runs, chosen)
+    kinds = list(dict.fromkeys(resolution.kinds)) or ["exact"]
+    units = list(dict.fromkeys(MATCHERS.get(kind).unit for kind in kinds))
+    matching = Matching(
+        ", ".join(kinds),
+        ", ".join(units),
+        "the chunks of the index that hold the gold",
+        share_matched(judged),
+        unusable=sum(1 for u in resolution.unresolved if u.reason == "names no unit"),
+        entries=len(resolution.units.gold),
+    )
+    if not allow_zero:
+        for run in runs:
+            if judged.relevant.any() and run.has_rankings and not matching.share.get(run.name, 1.0):
+                raise _none_found(resolution, run)
+    return Matched(judged, matching, chosen)
+
+
+def _none_found(resolution: Resolution, run: Run) -> NoOverlapError:
+    known = sum(1 for hit in run.doc_list if hit.strip() in resolution.chunks.row_of)
+    if not known and len(run):
+        shapes = (
+            f"its hits are called {_examples(run.docs)}, the chunks of the index {_examples(resolution.chunks.ids)}"
+        )
+        return NoOverlapError(
+            f"{run.source}: no hit is a chunk of this index: {shapes}. Score it with the index it was searched in, or "
+            "without one."
+        )
+    return NoOverlapError(
+        f"{run.source}: none of the gold is among the hits of {run.name!r}. `karat check` says whether the index holds "
+        "it at all. If that is the true result, add --allow-zero-overlap."
+    )
 
 
 def _least(judged: Judged) -> float:

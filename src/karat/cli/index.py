@@ -1,0 +1,96 @@
+"""karat index: documents in, a searchable folder out."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, counted_on_terminal
+
+
+def command(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            help="Folders or files: pdf, md, html, docx, txt, jsonl, csv, parquet, BEIR.", metavar="DOCS..."
+        ),
+    ],
+    output: Annotated[str, typer.Option("-o", "--output", help="The folder to write, for example handbook.index.")],
+    chunk: Annotated[
+        str,
+        typer.Option("--chunk", help="tokens:SIZE:OVERLAP, sentences:SIZE:OVERLAP, section[:SIZE], page or whole."),
+    ] = "tokens:200:40",
+    engine: Annotated[
+        list[str] | None, typer.Option("--engine", help="What to build; bm25 and dense by default. Repeatable.")
+    ] = None,
+    embedder: Annotated[
+        str,
+        typer.Option("--embedder", help="wordllama, sbert[:FOLDER], multilingual, onnx:FOLDER or openai:MODEL."),
+    ] = "wordllama",
+    query_prefix: Annotated[str, typer.Option("--query-prefix", help="Put before each query that is embedded.")] = "",
+    passage_prefix: Annotated[
+        str, typer.Option("--passage-prefix", help="Put before each passage that is embedded.")
+    ] = "",
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", help="Of an OpenAI-compatible endpoint, for openai:MODEL.")
+    ] = None,
+    key_env: Annotated[
+        str, typer.Option("--key-env", help="The environment variable that holds the endpoint's key.")
+    ] = "OPENAI_API_KEY",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="ENGINE.NAME=VALUE", help="A setting of an engine: bm25.k1=1.2. Repeatable."),
+    ] = None,
+    map_: Map = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+) -> None:
+    """Read documents, cut them into chunks and build engines over them.
+
+    A document that cannot be read is named and counted, and does not stop the rest. Exit codes: 0 done, 2 bad input,
+    5 done but some documents could not be read or an engine could not be built.
+    """
+    from karat.experiment.index import index
+    from karat.models import EmbedderSettings
+    from karat.report import indexed
+
+    chosen = EmbedderSettings.parse(
+        embedder, query_prefix=query_prefix, passage_prefix=passage_prefix, base_url=base_url, key_env=key_env
+    )
+    progress = counted_on_terminal(quiet or as_json)
+    made = index(
+        sources, output, chunk=chunk, engines=engine or ("bm25", "dense"), embedder=chosen,
+        settings=_settings(set_), columns=columns_of(map_), progress=progress,
+    )  # fmt: skip
+    progress("", 0, 0)
+    if as_json:
+        typer.echo(indexed.as_json(made.about, str(output)))
+    else:
+        indexed.show(made.about, str(output), sys.stdout, quiet=quiet, verbose=verbose)
+    if any(problem.fatal for problem in made.problems):
+        sys.stdout.flush()
+        raise typer.Exit(5)
+
+
+def _settings(pairs: list[str] | None) -> dict[str, dict[str, object]]:
+    """`--set` values by engine; a value that reads as JSON is that, any other is text."""
+    import json
+
+    from karat.core.errors import UsageError
+
+    found: dict[str, dict[str, object]] = {}
+    for pair in pairs or ():
+        name, equals, text = pair.partition("=")
+        engine, dot, setting = name.partition(".")
+        if not (equals and dot and engine and setting):
+            raise UsageError(f"--set {pair!r}: write ENGINE.NAME=VALUE, for example --set bm25.k1=1.2.")
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+        found.setdefault(engine, {})[setting] = value
+    return found

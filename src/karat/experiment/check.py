@@ -1,0 +1,45 @@
+"""Check: the doctor over a test set and an index on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from karat.core.checkup import Checkup
+    from karat.experiment.index import Index
+    from karat.match import Pages
+
+
+def check(
+    testset: Any,
+    index: str | os.PathLike[str] | Index,
+    *,
+    results: Any = None,
+    match: str = "auto",
+    page_offset: int = 0,
+    pages: Pages = "physical",
+    only: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Checkup:
+    """What is wrong with a test set or with the index it is asked of, and the highest scores any ranking could reach.
+
+    Every byte of the index is compared with its checksum first. `results` of a system over this index are looked at
+    as well, where given. `only` names some of the checks.
+    """
+    from karat.diagnose.gold import check as examine
+    from karat.experiment.index import Index
+    from karat.files import as_runs, as_testset
+
+    say = progress or (lambda step: None)
+    say("reading the test set")
+    questions, _ = as_testset(testset, columns=columns or {})
+    say("verifying the index")
+    opened = index if isinstance(index, Index) else Index.open(index, verify=True)
+    runs = as_runs(results, columns=columns or {})[0] if results is not None else []
+    return examine(
+        questions, opened.chunks, opened.docs, problems=opened.problems, runs=runs, by=match, page_offset=page_offset,
+        pages=pages, only=only, progress=say,
+    )  # fmt: skip

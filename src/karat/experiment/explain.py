@@ -1,0 +1,191 @@
+"""Explain: one question through a system, every step kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from karat.core.explanation import Explanation, FusedHit, JudgedHit, LegHit, MeasureLine, UnitFate
+    from karat.core.judged import Judged
+    from karat.core.ranked import Ints, Ranked
+    from karat.core.types import Question, TestSet
+    from karat.experiment.system import Found, System
+    from karat.match import Pages, Resolution
+
+WITH_CUT, WITHOUT = ("Precision", "Recall", "F1", "Hit", "nDCG"), ("MRR", "MAP")
+
+
+def explain(
+    testset: Any,
+    system: System,
+    question: str,
+    *,
+    k: int = 5,
+    measures: Sequence[str] = (),
+    match: str = "auto",
+    page_offset: int = 0,
+    pages: Pages = "physical",
+) -> Explanation:
+    """How a question came to its hits and its scores: legs, fusion, matches, the arithmetic of each measure."""
+    from karat.core.explanation import Explanation
+    from karat.core.types import TestSet
+    from karat.files import as_testset
+    from karat.match import Settings, judge, resolve
+
+    questions, _ = as_testset(testset)
+    asked = _asked(questions, question)
+    number = questions.ids.index(asked.id)
+    found = system.search([asked.text], k, whole=True)
+    docs = system.index.docs if system.index is not None else None
+    resolution = resolve(questions, found.chunks, docs, by=match, page_offset=page_offset, pages=pages)
+    run = found.run(system.settings.name, [asked.id], pages)
+    judged = judge(TestSet([asked]), [run], Settings(resolution.matcher, tokens=True))
+    (rewritten,) = found.rewritten
+    return Explanation(
+        asked,
+        system.settings.name,
+        k,
+        rewritten.queries,
+        tuple(map(str, rewritten.changes)),
+        tuple((name, _leg_hits(system, found, name, rewritten.queries, k)) for name in found.legs),
+        system.settings.fusion if found.parts is not None else None,
+        _fused(found, k),
+        _hits(found, number, resolution, k),
+        _fates(found, number, resolution),
+        _lines(judged, measures, k),
+        resolution.notes,
+    )
+
+
+def _asked(testset: TestSet, question: str) -> Question:
+    for one in testset:
+        if one.id == question:
+            if not one.text.strip():
+                raise UsageError(f"{testset.name}: question {question!r} has no text to search for.")
+            return one
+    near = did_you_mean(question, testset.ids)
+    raise UsageError(f"{testset.name} has no question {question!r}.{near} It has {len(testset)}: {_few(testset.ids)}.")
+
+
+def _few(names: Sequence[str], most: int = 5) -> str:
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
+def _leg_hits(system: System, found: Found, name: str, queries: Sequence[str], k: int) -> tuple[LegHit, ...]:
+    """The first hits of an engine; what a score is made of is told where one query was searched."""
+    from karat.core.explanation import LegHit
+
+    rows, scores = found.legs[name].of(0)
+    terms = getattr(system.engine(name), "explain", None) if len(queries) == 1 else None
+    return tuple(
+        LegHit(rank, found.chunks[row].id, score, tuple(terms(queries[0], row)) if terms else ())
+        for rank, (row, score) in enumerate(zip(rows[:k].tolist(), scores[:k].tolist(), strict=True), 1)
+    )
+
+
+def _fused(found: Found, k: int) -> tuple[FusedHit, ...]:
+    from karat.core.explanation import FusedHit, LegPart
+
+    if found.parts is None:
+        return ()
+    parts = found.parts
+    rows, scores = parts.ranked.of(0)
+    hits = []
+    for i, (row, score) in enumerate(zip(rows[:k].tolist(), scores[:k].tolist(), strict=True)):
+        legs = tuple(
+            LegPart(
+                int(parts.rank[leg, i]) or None,
+                None if np.isnan(parts.score[leg, i]) else float(parts.score[leg, i]),
+                float(parts.normalised[leg, i]),
+                float(parts.contribution[leg, i]),
+            )
+            for leg in range(len(parts.rank))
+        )
+        hits.append(FusedHit(i + 1, found.chunks[row].id, score, legs))
+    return tuple(hits)
+
+
+def _hits(found: Found, number: int, resolution: Resolution, k: int) -> tuple[JudgedHit, ...]:
+    """The first k hits with the relevant units that each holds."""
+    from karat.core.explanation import JudgedHit
+
+    held: dict[int, list[int]] = {}
+    for unit in resolution.of_question(number):
+        if resolution.relevant[unit]:
+            for row in resolution.holders[unit].tolist():
+                held.setdefault(row, []).append(unit)
+    rows, scores = found.ranked.of(0)
+    seen: set[int] = set()
+    hits = []
+    for rank, (row, score) in enumerate(zip(rows[:k].tolist(), scores[:k].tolist(), strict=True), 1):
+        units = held.get(row, [])
+        new = tuple(_label(resolution, u) for u in units if u not in seen)
+        again = tuple(_label(resolution, u) for u in units if u in seen)
+        seen.update(units)
+        hits.append(JudgedHit(rank, score, found.chunks[row], new, again))
+    return tuple(hits)
+
+
+def _label(resolution: Resolution, unit: int) -> str:
+    """What a unit is called: the quote where it was looked for by that, else the name of its gold."""
+    gold = resolution.units.gold[unit]
+    if resolution.kinds[unit] != "quote" or not gold.quote:
+        return gold.label
+    place = replace(gold, quote=None).label
+    return f'"{gold.quote}"' + (f" ({place})" if place else "")
+
+
+def _fates(found: Found, number: int, resolution: Resolution) -> tuple[UnitFate, ...]:
+    """Where each gold unit stands in every leg and in the result."""
+    from karat.core.explanation import UnitFate
+
+    reasons = {(u.question, u.gold): u.why for u in resolution.unresolved}
+    question = resolution.testset.ids[number]
+    fates = []
+    for unit in resolution.of_question(number):
+        gold, holders = resolution.units.gold[unit], resolution.holders[unit]
+        ranks = tuple((name, _first(ranked, holders)) for name, ranked in found.legs.items())
+        rank = _first(found.ranked, holders)
+        why = None
+        if not len(holders):
+            why = reasons.get((question, gold), "no chunk of the index holds it")
+        elif rank is None:
+            deep = max(len(ranked.of(0)[0]) for ranked in found.legs.values())
+            why = f"no leg has it among its first {deep:,} hits: a larger --depth may find it"
+        grade = int(resolution.units.grade[unit])
+        fates.append(UnitFate(_label(resolution, unit), grade, len(holders), ranks, rank, why))
+    return tuple(fates)
+
+
+def _first(ranked: Ranked, rows: Ints) -> int | None:
+    places = np.flatnonzero(np.isin(ranked.of(0)[0], rows))
+    return int(places[0]) + 1 if len(places) else None
+
+
+def _lines(judged: Judged, texts: Sequence[str], k: int) -> tuple[MeasureLine, ...]:
+    """Each measure with its arithmetic."""
+    from karat.core.explanation import MeasureLine
+    from karat.core.language import parse_all
+    from karat.measures.arithmetic import arithmetic
+    from karat.measures.compute import compute
+
+    chosen = tuple(texts) or (*(f"{name}@{k}" for name in WITH_CUT), *WITHOUT)
+    measures = parse_all(chosen, k=k)
+    for measure in measures:
+        if measure.spec.stage != "retrieval":
+            raise UsageError(f"{measure.name} measures answers; explain shows how retrieval is scored.")
+    scores = compute(measures, judged.systems, judged.questions, judged=judged)
+    lines = []
+    for i, measure in enumerate(measures):
+        if scores.status[0, 0, i]:
+            lines.append(MeasureLine(measure.name, None, reason=scores.reasons[0, 0, i]))
+        else:
+            value = float(scores.values[0, 0, i])
+            lines.append(MeasureLine(measure.name, value, arithmetic(measure, judged, 0, value)))
+    return tuple(lines)

@@ -1,0 +1,233 @@
+"""Index: documents read, cut and made searchable, in memory or in a folder."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.core.docs import Problem
+from karat.core.errors import KaratError, UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from karat.core.docs import Chunk, Chunks, Doc
+    from karat.experiment._folder import Draft
+    from karat.models import EmbedderSettings
+    from karat.retrieve import Engine, Progress
+    from karat.retrieve.rewrite.spell import Spell
+
+WORDS = "words.txt"
+ENGINES_BUILT = ("bm25", "dense")
+
+
+@dataclass
+class Index:
+    """Chunks that can be searched, the documents they were cut from, and what could not be read.
+
+    Opened from a folder, each part is loaded when it is first asked for.
+    """
+
+    about: dict[str, Any]
+    folder: Path | None = None
+    built: dict[str, Engine] = field(default_factory=dict)
+    path: Path | None = None
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, verify: bool = False) -> Index:
+        """An index that `karat index` wrote; `verify` compares every byte with its checksum."""
+        from karat.experiment._folder import opened
+
+        about, folder = opened(Path(path), verify=verify)
+        return cls(about, folder, path=Path(path))
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        """What is ranked, by row."""
+        from karat.corpus import load_chunks
+
+        return load_chunks(self._there)
+
+    @cached_property
+    def docs(self) -> Sequence[Doc]:
+        """The documents the chunks were cut from."""
+        from karat.corpus import load_docs
+
+        return load_docs(self._there)
+
+    @cached_property
+    def spell(self) -> Spell:
+        """The words of the corpus, for mending a query."""
+        from karat.retrieve.rewrite.spell import Spell
+
+        return Spell.load(self._there / WORDS)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Files that could not be read, and what else should be known of them."""
+        return tuple(Problem(**p) for p in self.about["problems"])
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """Names of the engines it was built with."""
+        return tuple(self.about["settings"]["engines"])
+
+    def engine(self, name: str) -> Engine:
+        """One of its engines, loaded."""
+        from karat.retrieve import ENGINES
+
+        if name not in self.built:
+            if name not in self.engines:
+                have = ", ".join(self.engines)
+                raise UsageError(
+                    f"this index has no engine {name!r}.{did_you_mean(name, self.engines)} It was built with {have}."
+                )
+            self.built[name] = ENGINES.get(name).load(self._there / "engines" / name)
+        return self.built[name]
+
+    @property
+    def _there(self) -> Path:
+        assert self.folder is not None
+        return self.folder
+
+    def __repr__(self) -> str:
+        corpus = self.about["corpus"]
+        return f"Index({str(self.path or 'in memory')!r}, {corpus['docs']} documents, {corpus['chunks']} chunks)"
+
+
+def index(
+    sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    chunk: str = "tokens:200:40",
+    titles: bool = True,
+    engines: str | Iterable[str] = ENGINES_BUILT,
+    embedder: str | EmbedderSettings = "wordllama",
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    columns: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> Index:
+    """Read documents, cut them into chunks, build engines over them and write all of it to a folder.
+
+    With `titles` a chunk is searched by its title as well as its text. `settings` holds the settings of engines by
+    their names, such as `{"bm25": {"k1": 1.2}}`. An index that stands at `output` is replaced when the new one is
+    complete; of its embeddings those that still fit are used again. An engine that cannot be built, because an endpoint
+    is down, say, is left out and named among the problems, unless it would take one away that stands there already.
+    """
+    from karat.corpus import Cutting, cut, read, save_chunks, save_docs
+    from karat.experiment._folder import drafted
+    from karat.retrieve.rewrite.spell import Spell
+
+    say = progress or (lambda what, done, total: None)
+    names = (engines,) if isinstance(engines, str) else tuple(dict.fromkeys(engines))
+    cutting = Cutting.parse(chunk)
+    wanted = _settings(names, embedder, settings or {})
+    target = Path(output)
+    with drafted(target) as draft:
+        reading = read(sources, progress=say, columns=columns)
+        chunks, notes = cut(reading.docs, cutting, say)
+        say("writing documents and chunks", 0, 1)
+        save_docs(reading.docs, draft.folder)
+        save_chunks(chunks, draft.folder)
+        say("collecting the words", 0, 1)
+        Spell.build(one.text for one in chunks).save(draft.folder / WORDS)
+        built, failures = _build(wanted, [_searched(one, titles) for one in chunks], _earlier(target), draft, say)
+        problems = [*reading.problems, *notes, *failures]
+        draft.about.update(
+            karat=_version(),
+            settings={"chunk": cutting.text, "titles": titles, "engines": built},
+            corpus={
+                "docs": len(reading.docs),
+                "pages": sum(len(doc.pages) for doc in reading.docs),
+                "chunks": len(chunks),
+                "tokens": sum(chunk.tokens or 0 for chunk in chunks),
+            },
+            taken=[asdict(taken) for taken in reading.taken],
+            problems=[asdict(problem) for problem in problems],
+        )
+    return Index.open(target)
+
+
+def _settings(
+    names: Sequence[str], embedder: str | EmbedderSettings, given: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """Settings of each engine to build, by name."""
+    from karat.models import EmbedderSettings
+    from karat.retrieve import ENGINES
+
+    if not names:
+        raise UsageError("no engine was named. An index needs at least one, such as bm25.")
+    for name in names:
+        ENGINES.get(name)
+    for name in given:
+        if name not in names:
+            raise UsageError(f"settings are given for {name!r}, which is not built.{did_you_mean(name, names)}")
+    chosen = EmbedderSettings.parse(embedder) if isinstance(embedder, str) else embedder
+    wanted = {name: dict(given.get(name, {})) for name in names}
+    if "dense" in wanted:
+        wanted["dense"].setdefault("embedder", chosen.plain())
+    return wanted
+
+
+def _searched(chunk: Chunk, titles: bool) -> str:
+    """What engines see of a chunk."""
+    title = chunk.title if titles else None
+    return chunk.text if not title or chunk.text.startswith(title) else f"{title}\n{chunk.text}"
+
+
+def _earlier(path: Path) -> Index | None:
+    """The index that is to be replaced, if it can be read."""
+    try:
+        return Index.open(path)
+    except KaratError:
+        return None
+
+
+def _build(
+    wanted: Mapping[str, Mapping[str, Any]], texts: Sequence[str], earlier: Index | None, draft: Draft, say: Progress
+) -> tuple[dict[str, dict[str, Any]], list[Problem]]:
+    """Build and save each engine: the settings of those that stand, and why others do not."""
+    from karat.retrieve import ENGINES
+
+    built: dict[str, dict[str, Any]] = {}
+    problems: list[Problem] = []
+    for name, settings in wanted.items():
+        kind = ENGINES.get(name)
+        more: dict[str, Any] = {"known": _known(earlier, name), "journal": draft.journal}
+        taken = inspect.signature(kind.build).parameters
+        say(f"building {name}", 0, 1)
+        try:
+            engine = kind.build(texts, settings, say, **{key: more[key] for key in more if key in taken})
+        except UsageError:
+            raise
+        except KaratError as problem:
+            if earlier is not None and name in earlier.engines:
+                raise KaratError(f"{problem} The index that stands there was left as it was.") from problem
+            problems.append(Problem(f"engine {name}", "failed", str(problem)))
+            continue
+        folder = draft.folder / "engines" / name
+        folder.mkdir(parents=True)
+        engine.save(folder)
+        built[name] = dict(engine.settings)
+    if not built:
+        raise KaratError(" ".join(problem.reason for problem in problems))
+    return built, problems
+
+
+def _known(earlier: Index | None, name: str) -> Any:
+    """What an engine of the index to be replaced can hand on."""
+    if earlier is None or name not in earlier.engines:
+        return None
+    try:
+        return getattr(earlier.engine(name), "known", None)
+    except KaratError:
+        return None
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("karat")

@@ -1,0 +1,43 @@
+"""Search: one query, or every question of a test set, through a system."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from karat.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from karat.core.docs import Chunk
+    from karat.experiment.system import System
+    from karat.match import Pages
+
+
+def search_one(system: System, query: str, k: int) -> tuple[dict[str, Any], list[tuple[float, Chunk]]]:
+    """How a query was searched, in plain values, and what it found, best first."""
+    found = system.search([query], k)
+    (rewritten,) = found.rewritten
+    about = {
+        "query": query,
+        "system": system.settings.name,
+        "k": k,
+        "queries": list(rewritten.queries),
+        "changes": [str(change) for change in rewritten.changes],
+    }
+    return about, found.hits(0)
+
+
+def search_all(
+    system: System, questions: str | os.PathLike[str], output: str | os.PathLike[str], *, k: int, pages: Pages
+) -> list[str]:
+    """Search every question of a file and write the hits; says what was read and written."""
+    from karat.files import read_testset, write
+
+    testset, taken = read_testset(questions)
+    empty = [question.id for question in testset if not question.text.strip()]
+    if empty:
+        raise UsageError(f"{questions}: question {empty[0]!r} has no text to search for ({len(empty)} such questions).")
+    run = system.search([q.text for q in testset], k).run(system.settings.name, testset.ids, pages)
+    lost = write(run, output, inputs=(questions,))
+    said = [f"{taken.place}: taken for {taken.format}: {taken.what}", f"wrote {len(run):,} hits to {output}"]
+    return said + [f"{output}: this format does not hold {what}" for what in lost]

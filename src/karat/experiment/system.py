@@ -1,0 +1,257 @@
+"""System: a way of retrieving, put together: rewriting, engines, a fusion of them, reranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from karat.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from karat.core.docs import Chunk, Chunks
+    from karat.core.ranked import Ranked
+    from karat.core.run import Run
+    from karat.experiment.index import Index
+    from karat.fuse import Parts
+    from karat.match import Pages
+    from karat.models import EmbedderSettings
+    from karat.retrieve.rewrite import Rewriter, Rewritten
+
+HYBRID = "hybrid"
+DEPTH = 100
+
+
+class _Searches(Protocol):
+    def search(self, queries: Sequence[str], depth: int = ...) -> Ranked: ...
+
+
+@dataclass(frozen=True)
+class SystemSettings:
+    """How to retrieve. `engine` is one engine, a store such as `faiss:PATH`, or `hybrid`, which fuses its legs.
+
+    `alpha` weighs the first leg against the second in a weighted fusion: 1 is the first alone. `depth` is how many
+    hits each engine gives, or k where that is more.
+    """
+
+    engine: str = HYBRID
+    legs: tuple[str, ...] = ("dense", "bm25")
+    fusion: str = "weighted"
+    alpha: float = 0.5
+    normalise: str = "minmax"
+    rrf_k: float = 60
+    depth: int = DEPTH
+    rewrite: tuple[str, ...] = ()
+    rerank: str | None = None
+    rerank_depth: int = 20
+    embedder: EmbedderSettings | None = None  # of a store that something else made
+
+    @property
+    def name(self) -> str:
+        """A short name that tells apart what differs."""
+        if self.engine != HYBRID:
+            name = self.engine
+        elif self.fusion == "weighted":
+            name = f"hybrid alpha={self.alpha:g}" + (f" {self.normalise}" if self.normalise != "minmax" else "")
+        else:
+            name = self.fusion
+        more = [text.partition(":")[0] for text in self.rewrite] + (["rerank"] if self.rerank else [])
+        return "+".join((name, *more))
+
+    @property
+    def consulted(self) -> tuple[str, ...]:
+        """The engines that are asked at all: a leg of weight 0 is not."""
+        if self.engine != HYBRID:
+            return (self.engine,)
+        weights = self.weights
+        return self.legs if weights is None else tuple(x for x, w in zip(self.legs, weights, strict=True) if w > 0)
+
+    @property
+    def weights(self) -> tuple[float, ...] | None:
+        """Of the legs in a weighted fusion."""
+        from karat.fuse.weighted import alpha_weights
+
+        return alpha_weights(self.alpha) if self.fusion == "weighted" else None
+
+    def check(self) -> None:
+        """Refuse what cannot be before anything is loaded."""
+        from karat.fuse import FUSIONS
+
+        if self.depth < 1:
+            raise UsageError(f"depth={self.depth}: each leg gives 1 hit or more.")
+        if self.engine == HYBRID:
+            FUSIONS.get(self.fusion)
+            if len(set(self.legs)) < len(self.legs) or len(self.legs) < 2:
+                raise UsageError(
+                    f"a hybrid fuses two engines or more, each once, not {', '.join(self.legs) or 'none'}."
+                )
+            if self.fusion == "weighted" and len(self.legs) != 2:
+                raise UsageError("alpha weighs two legs. Fuse more of them with rrf, combsum, combmnz or isr.")
+
+    @property
+    def fusion_settings(self) -> dict[str, Any]:
+        """What the fusion takes of these settings."""
+        if self.fusion == "weighted":
+            return {"weights": self.weights, "normalise": self.normalise}
+        return {"k": self.rrf_k} if self.fusion == "rrf" else {}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a system found for some questions, with every step on the way to it.
+
+    `legs` holds what each engine that was consulted found; `parts` how the fusion put them together, where there
+    was one; `ranked` is the result.
+    """
+
+    chunks: Chunks
+    rewritten: tuple[Rewritten, ...]
+    legs: Mapping[str, Ranked]
+    parts: Parts | None
+    ranked: Ranked
+
+    def hits(self, question: int) -> list[tuple[float, Chunk]]:
+        """Score and chunk of each hit of a question, best first."""
+        rows, scores = self.ranked.of(question)
+        return [(score, self.chunks[row]) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+
+    def run(self, name: str, question_ids: Sequence[str], pages: Pages = "physical") -> Run:
+        """The hits as a run that can be scored and written."""
+        from karat.core.run import Run
+
+        held = {row: self.chunks[row] for row in np.unique(self.ranked.rows).tolist()}
+        hits = [held[row] for row in self.ranked.rows.tolist()]
+        fields: dict[str, list[Any]] = {
+            "doc": [c.doc for c in hits],
+            "page": [pages_of(c, pages) for c in hits],
+            "url": [c.url for c in hits],
+            "text": [c.text for c in hits],
+            "span": [c.span for c in hits],
+            "tokens": [c.tokens for c in hits],
+        }
+        known = {name: column for name, column in fields.items() if any(v is not None for v in column)}
+        ids = [chunk.id for chunk in hits]
+        return Run(name, question_ids, self.ranked.offsets, ids, self.ranked.scores, fields=known, unique=True)
+
+
+def check_pages(pages: str) -> Pages:
+    """A way of counting pages, checked."""
+    if pages not in ("physical", "printed"):
+        raise UsageError(f"--pages {pages}: write physical (counted from 1) or printed (as on the page).")
+    return "physical" if pages == "physical" else "printed"
+
+
+def pages_of(chunk: Chunk, pages: Pages) -> tuple[str, ...] | None:
+    """The pages a chunk stands on, by physical number or as printed."""
+    found = tuple(map(str, chunk.pages)) if pages == "physical" else chunk.labels
+    return found or None
+
+
+@dataclass
+class System:
+    """Settings over an index, ready to search; each engine is loaded when it is first asked."""
+
+    settings: SystemSettings
+    index: Index | None = None
+    _opened: dict[str, _Searches] = field(default_factory=dict)
+    _rewriters: list[Rewriter] | None = None
+
+    def __post_init__(self) -> None:
+        self.settings.check()
+
+    def search(self, questions: Sequence[str], k: int = DEPTH, *, whole: bool = False) -> Found:
+        """The best k chunks of each question; `whole` keeps all that the legs gave."""
+        from karat.fuse import FUSIONS
+        from karat.retrieve.rewrite import rewrite
+
+        if k < 1:
+            raise UsageError(f"k={k}: a cut-off is 1 or more.")
+        settings = self.settings
+        rewritten = tuple(rewrite(self._rewriting(), question) for question in questions)
+        depth = max(settings.depth, k, settings.rerank_depth if settings.rerank else 0)
+        chunks, legs = self._on_one_table({name: self._leg(name, rewritten, depth) for name in settings.consulted})
+        parts, ranked = None, next(iter(legs.values()))
+        if settings.engine == HYBRID and len(legs) > 1:
+            parts = FUSIONS.get(settings.fusion).parts(list(legs.values()), **settings.fusion_settings)
+            ranked = parts.ranked
+        if settings.rerank is not None:
+            ranked = self._reranked(ranked, chunks, questions)
+        return Found(chunks, rewritten, legs, parts, ranked if whole else ranked.top(k))
+
+    def _leg(self, name: str, rewritten: Sequence[Rewritten], depth: int) -> tuple[Chunks, Ranked]:
+        """What one engine finds, the phrasings of a question fused."""
+        from karat.fuse.rrf import fuse_phrasings
+        from karat.retrieve.rewrite.phrasings import spread
+
+        queries, owner = spread(rewritten)
+        engine = self.engine(name)
+        ranked = engine.search(queries, depth)
+        if len(queries) > len(rewritten):
+            ranked = fuse_phrasings(ranked, owner, len(rewritten)).top(depth)
+        chunks = getattr(engine, "chunks", None)
+        if chunks is None:
+            assert self.index is not None
+            chunks = self.index.chunks
+        return chunks, ranked
+
+    def engine(self, name: str) -> _Searches:
+        """An engine or a store, opened when it is first asked for."""
+        from karat.models import embedder_named
+        from karat.retrieve import STORES
+
+        if name not in self._opened:
+            kind, colon, target = name.partition(":")
+            if colon:
+                chosen = self.settings.embedder
+                embedder = embedder_named(chosen) if chosen is not None else None
+                self._opened[name] = STORES.get(kind).open(target, embedder)
+            elif self.index is None:
+                raise UsageError(f"the engine {name!r} needs an index. Build one with `karat index DOCS -o INDEX`.")
+            else:
+                self._opened[name] = self.index.engine(name)
+        return self._opened[name]
+
+    def _on_one_table(self, found: Mapping[str, tuple[Chunks, Ranked]]) -> tuple[Chunks, dict[str, Ranked]]:
+        """The legs over one table of chunks; tables that differ are joined by the ids of what was found."""
+        from karat.core.docs import Chunks
+        from karat.core.ranked import Ranked
+
+        tables = [chunks for chunks, _ in found.values()]
+        if all(table is tables[0] for table in tables):
+            return tables[0], {name: ranked for name, (_, ranked) in found.items()}
+        held: dict[str, Chunk] = {}
+        for table, ranked in found.values():
+            for row in np.unique(ranked.rows).tolist():
+                held.setdefault(table[row].id, table[row])
+        joined = Chunks.ordered(list(held.values()))
+        legs = {}
+        for name, (table, ranked) in found.items():
+            rows = np.array([joined.row_of[table[row].id] for row in ranked.rows.tolist()], np.int64)
+            legs[name] = Ranked.ordered(len(ranked), ranked.query, rows, ranked.scores)
+        return joined, legs
+
+    def _rewriting(self) -> list[Rewriter]:
+        from karat.experiment.index import WORDS
+        from karat.retrieve.rewrite import rewriter_named
+
+        if self._rewriters is None:
+            folder = self.index.folder if self.index is not None else None
+            kept = f"spell:{folder / WORDS}" if folder is not None else "spell"
+            named = [kept if text == "spell" else text for text in self.settings.rewrite]
+            self._rewriters = [rewriter_named(text, self._texts) for text in named]
+        return self._rewriters
+
+    def _texts(self) -> Iterable[str]:
+        if self.index is None:
+            raise UsageError("spell corrects by the words of an index. Give it one, or a list: spell:FILE.")
+        return self.index.chunks.texts
+
+    def _reranked(self, ranked: Ranked, chunks: Chunks, questions: Sequence[str]) -> Ranked:
+        from karat.models.cross_encoder import CrossEncoder
+        from karat.retrieve import rerank
+
+        assert self.settings.rerank is not None
+        encoder = CrossEncoder(self.settings.rerank)
+        return rerank(ranked, lambda row: chunks[row].text, questions, encoder, self.settings.rerank_depth)
