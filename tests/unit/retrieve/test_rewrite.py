@@ -42,7 +42,7 @@ def test_additions_follow_a_query_that_holds_their_term_as_whole_words(written):
         (Change("expand", "SAR", "search and rescue"), Change("expand", "SAR", "rescue team")),
     )
     assert expand.rewrite("a Night  WATCH!").queries == ("a Night  WATCH! dog watch",)
-    for other in ("the sari", "watch at night", "nightwatch", "sa r", ""):
+    for other in ("the sari", "watch at night", "night shift", "nightwatch", "sa r", ""):
         assert expand.rewrite(other) == Rewritten(other, (other,))
 
 
@@ -157,6 +157,8 @@ def test_one_rewriter_after_the_other():
     assert done.original == "watch"
     assert done.queries == ("watch guard", "shift watch guard")
     assert done.changes == (Change("phrasings", "watch", "shift watch"), Change("expand", "watch", "guard"))
+    same = Phrasings({"watch": ("watch guard",)})
+    assert rewrite([same, second], "watch").queries == ("watch guard",)
     assert rewrite([], "watch") == Rewritten("watch", ("watch",))
 
 

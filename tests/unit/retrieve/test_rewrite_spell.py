@@ -65,6 +65,17 @@ def test_what_is_left_alone(query):
     assert SPELL.rewrite(query) == Rewritten(query, (query,))
 
 
+def test_a_stop_word_of_its_language_is_no_error():
+    spell = Spell({"whale": 3, "куда": 1, "тогдй": 1})
+    assert spell.rewrite("while тогда").changes == ()
+    assert spell.rewrite("whele").queries == ("whale",)
+
+
+def test_a_piece_that_the_corpus_joins_is_not_taken_apart():
+    assert Spell({"cooperate": 1, "operane": 3}).rewrite("to co-operate").changes == ()
+    assert Spell({"operane": 3}).rewrite("to co-operate").queries == ("to co-operane",)
+
+
 def test_several_terms_of_a_query():
     done = SPELL.rewrite("Genrator, engien and GENRATOR")
     assert done.queries == ("Generator, engine and GENERATOR",)
@@ -109,6 +120,10 @@ def test_counts_are_those_of_the_corpus():
     }  # fmt: skip
 
 
+def test_a_joined_word_at_the_end_of_a_text():
+    assert Spell.build(["a night-watch"]).counts == {"a": 1, "nightwatch": 1, "night": 1, "watch": 1}
+
+
 def test_lone_surrogates_do_no_harm(tmp_path):
     spell = Spell.build(["generator \ud800bad generator"])
     spell.save(tmp_path / "words")
@@ -139,6 +154,7 @@ def test_saved_and_loaded(tmp_path):
         ("karat spell 2\t1\na\t1\n", "is no list of words"),
         ("karat spell 1\t2\na\t1\n", "2 words are announced, 1 whole"),
         ("karat spell 1\t1\na\t1", "is cut short"),
+        ("karat spell 1\t1\na\t1\nb\t1", "is cut short or changed"),
         ("karat spell 1\t1\na\n", "line 2: 'a' is no word with a count"),
         ("karat spell 1\t1\na\t²\n", "line 2"),
         ("karat spell 1\t1\n\t1\n", "line 2"),
