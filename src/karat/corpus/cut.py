@@ -8,7 +8,7 @@ chunk so be called what some document is called, all chunks of its document get 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
@@ -16,10 +16,8 @@ from typing import NamedTuple
 from karat.core.docs import Chunk, Chunks, Doc, Page, Problem
 from karat.core.errors import InputError, KaratError
 from karat.core.text.normalise import clean_all
+from karat.corpus._file import Progress
 from karat.corpus.cutting._cut import CUTTINGS, Cutting, Piece, Way
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is (0 where that is not known)."""
 
 _TOGETHER = 500
 _LEAST_DIGITS = 4
@@ -41,7 +39,7 @@ def cut(
 
     The text of a chunk is exactly that of its span, without white space around it; every other character of a
     document is in a chunk. The same documents and setting give the same chunks, in whatever order they come. Two
-    documents of one id are an InputError.
+    documents of one id are an InputError. `progress` is told of 0 documents in all where nobody knows how many.
     """
     cutting = cutting or Cutting()
     way = CUTTINGS.get(cutting.by)
