@@ -77,18 +77,20 @@ class SystemSettings:
 
     def check(self) -> None:
         """Refuse what cannot be before anything is loaded."""
+        from karat.core.ranked import Ranked
         from karat.fuse import FUSIONS
 
         if self.depth < 1:
             raise UsageError(f"depth={self.depth}: each leg gives 1 hit or more.")
         if self.engine == HYBRID:
-            FUSIONS.get(self.fusion)
+            fusion = FUSIONS.get(self.fusion)
             if len(set(self.legs)) < len(self.legs) or len(self.legs) < 2:
                 raise UsageError(
                     f"a hybrid fuses two engines or more, each once, not {', '.join(self.legs) or 'none'}."
                 )
             if self.fusion == "weighted" and len(self.legs) != 2:
                 raise UsageError("alpha weighs two legs. Fuse more of them with rrf, combsum, combmnz or isr.")
+            fusion.fuse([Ranked.empty(1)] * len(self.legs), **self.fusion_settings)  # checks its settings
 
     @property
     def fusion_settings(self) -> dict[str, Any]:

@@ -24,7 +24,8 @@ class Engine(Protocol):
 
     `settings` are plain values (JSON): what was asked for, completed with the defaults. `save` writes into an empty
     folder that exists; `load` reads it by mmap, without touching more than a query needs, and raises InputError where
-    the folder does not hold what `save` wrote.
+    the folder does not hold what `save` wrote. An engine may also have `explain(query, row)`, which names what the
+    score of a row is made of, as a list of (what, weight) that sums to it.
     """
 
     name: ClassVar[str]

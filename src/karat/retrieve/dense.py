@@ -126,13 +126,12 @@ class Engine:
             ef = self.settings["ef_search"]
             yield np.arange(len(asked)), _graph.near(self._graph, self.vectors, asked, depth, ef)
 
-    def explain(self, query: str, row: int) -> float:
+    def explain(self, query: str, row: int) -> list[tuple[str, float]]:
         """The cosine of a query and a row; 0 where either has no vector."""
         place = int(self._content.rows[row])
         asked = self._asked([query]) if place >= 0 else np.zeros((1, 0), np.float32)
-        if not asked.any():
-            return 0.0
-        return float(cosines(self.vectors, asked, np.array([[place]]))[0, 0])
+        found = float(cosines(self.vectors, asked, np.array([[place]]))[0, 0]) if asked.any() else 0.0
+        return [("cosine", found)]
 
     def _asked(self, queries: Sequence[str]) -> NDArray[np.float32]:
         asked = self.embedder.embed(queries, "query")
