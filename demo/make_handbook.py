@@ -140,13 +140,17 @@ class Setter:
 
     def wrap(self, text: str, width: float) -> list[str]:
         """Lines that fit the width in the font in use, broken at spaces only."""
-        lines = [""]
+        space = self.pdf.get_string_width(" ")
+        lines: list[str] = []
+        used = width
         for word in text.split():
-            longer = f"{lines[-1]} {word}".strip()
-            if lines[-1] and self.pdf.get_string_width(longer) > width:
+            wide = self.pdf.get_string_width(word)
+            if used + space + wide > width:
                 lines.append(word)
+                used = wide
             else:
-                lines[-1] = longer
+                lines[-1] += f" {word}"
+                used += space + wide
         return lines
 
     def lines(self, lines: list[str], style: Style, indent: float = 0.0, mark: str = "") -> None:
