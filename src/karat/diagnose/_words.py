@@ -1,4 +1,4 @@
-"""How guards put counts and lists into words."""
+"""How guards and checks put counts and lists into words."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def counted(count: int, noun: str, one: str, many: str) -> str:
+    """A count with the verb that suits it.
+
+    >>> counted(1, "quote", "is", "are"), counted(2, "quote", "is", "are")
+    ('1 quote is', '2 quotes are')
+    """
+    return f"{plural(count, noun)} {one if count == 1 else many}"
+
+
 def percent(share: float) -> str:
     """A share in percent that does not round to all or nothing.
 
@@ -34,3 +43,18 @@ def percent(share: float) -> str:
     if share in (0, 1) or 0.01 <= share <= 0.99:
         return f"{100 * share:.0f}%"
     return "<0.1%" if share < 0.0005 else ">99.9%" if share > 0.9995 else f"{100 * share:.1f}%"
+
+
+def short(text: str | None, most: int = 60) -> str:
+    """A text on one line, cut where it is long."""
+    line = " ".join((text or "").split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def last_part(path: str) -> str:
+    """The name of a file or web page without its folders.
+
+    >>> last_part("a/b.pdf"), last_part("https://example.org/x/"), last_part("c")
+    ('b.pdf', 'x', 'c')
+    """
+    return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]

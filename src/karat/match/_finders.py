@@ -191,6 +191,12 @@ class Quoted:
             self._found[gold] = Found(rows, not held or any(whole for _, whole in held), places)
         return self._found[gold]
 
+    def nearest(self, gold: Gold) -> str | None:
+        """The stretch of text most like a quote, in the document it names if the index has it, else anywhere."""
+        passages = self.table.passages
+        near = passages.nearest(gold.quote or "", self.texts_of(gold) or None)
+        return None if near is None else passages.texts[near.text][near.start : near.end]
+
     def _on(self, gold: Gold, place: Place) -> bool:
         """Whether a place is on the page that the entry names, as far as pages are known there."""
         pages = [shift(p, self.options.page_offset) for p in self.table.pages_at(place)]

@@ -15,6 +15,7 @@ from karat.core.text.codes import Vocabulary
 if TYPE_CHECKING:
     from karat.core.judged import Ints
 
+_MOST = 2000  # places of a word that are looked at
 _VOTERS = 24  # words of a quote that say where something like it may stand
 
 
@@ -64,8 +65,8 @@ class Passages:
         at, text = at[inside], text[inside]
         return [self._passage(t, int(a - offsets[t]), len(words)) for t, a in zip(text.tolist(), at, strict=True)]
 
-    def nearest(self, quote: str, texts: Collection[int]) -> Passage | None:
-        """The stretch of these texts, as long as the quote, where most of its rarer words stand as in the quote."""
+    def nearest(self, quote: str, texts: Collection[int] | None = None) -> Passage | None:
+        """The stretch, as long as the quote, where most of its rarer words stand as in the quote; in these texts."""
         words = self._vocabulary.encode([quote]).codes
         order, begins = self._postings
         places = np.flatnonzero(words < self._known)
@@ -76,7 +77,7 @@ class Passages:
         for place in places.tolist():
             at = order[begins[words[place]] : begins[words[place] + 1]]
             text = np.searchsorted(offsets, at, side="right") - 1
-            kept = np.isin(text, list(texts))
+            kept = np.isin(text, list(texts)) if texts is not None else np.arange(len(text)) < _MOST
             for t, first in zip(text[kept].tolist(), (at - offsets[text] - place)[kept].tolist(), strict=True):
                 for near in (first - 1, first, first + 1):
                     votes[t, near] = votes.get((t, near), 0) + 1 + (near == first)

@@ -68,6 +68,8 @@ class Resolution:
     notes: tuple[str, ...]
     gold_keys: Callable[[Gold], Keys] = field(repr=False)
     row_keys: Mapping[str, Sequence[Keys]] = field(repr=False)  # of each keyed kind: all keys of every row
+    nearest: Callable[[Gold], str | None] = field(repr=False)
+    """The stretch of text most like the quote of an entry, in the document it names, else anywhere."""
 
     @cached_property
     def relevant(self) -> Bools:
@@ -94,6 +96,25 @@ class Resolution:
         """Rows that hold a relevant unit of a question, ascending."""
         rows = [self.holders[u] for u in self.of_question(question) if self.relevant[u]]
         return np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
+
+    @cached_property
+    def rows_on_page(self) -> Mapping[tuple[str, str], Ints]:
+        """Rows by file and page, as pages are compared: of gold resolved by page. See `page_of_unit`."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for row, keys in enumerate(self.row_keys.get("page", ())):
+            for key in (keys,) if isinstance(keys, str) else keys or ():
+                found.setdefault(_file_and_page(key), []).append(row)
+        return {place: np.array(rows, np.int64) for place, rows in found.items()}
+
+    def page_of_unit(self, unit: int) -> tuple[str, str] | None:
+        """File and page of a unit that was looked for by page."""
+        key = self._names[int(self.units.code[unit])]
+        return _file_and_page(key) if self.kinds[unit] == "page" and not key.startswith("\x00") else None
+
+    @cached_property
+    def keys_of_units(self) -> list[str]:
+        """The key of each unit; one that begins with a NUL character is nothing that chunks could hold."""
+        return [self._names[code] for code in self.units.code.tolist()]
 
     @cached_property
     def matcher(self) -> Matcher:
@@ -147,3 +168,8 @@ class Resolution:
     @cached_property
     def _names(self) -> list[str]:
         return list(self.units.codes)
+
+
+def _file_and_page(key: str) -> tuple[str, str]:
+    file, _, page = key.partition("\x1d")[2].rpartition("\x1f")
+    return file, page

@@ -160,8 +160,10 @@ def _resolved(
     holders = [_union(parts) for parts in rows]
     unresolved = tuple(missing[u] for u in sorted(missing) if not len(holders[u]))
     row_keys = {kind: finder.row_keys for kind, finder in finders.items() if finder.row_keys is not None}
+    quoted = finders.get("quote")
+    nearest = quoted.nearest if isinstance(quoted, Quoted) else lambda gold: None
     return Resolution(
-        testset, chunks, units, holders, kinds, whole, places, unresolved, notes, gold_keys, row_keys
+        testset, chunks, units, holders, kinds, whole, places, unresolved, notes, gold_keys, row_keys, nearest
     )  # fmt: skip
 
 

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     Blocks = Callable[[int], Iterable[RenderableType]]
 
-PLAIN = str.maketrans({"–": "-", "…": "~", "─": "-", "·": "|", "±": "/", "≤": "<", "’": "'", "✓": "+", "✗": "-"})
+PLAIN = str.maketrans(
+    {"–": "-", "…": "~", "─": "-", "·": "|", "±": "/", "≤": "<", "→": ">", "’": "'", "✓": "+", "✗": "-"}
+)
 
 
 def put(blocks: Blocks, stream: TextIO) -> None:

@@ -52,7 +52,7 @@ def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
     }
     if rows:
         made["rows"] = _rows(evaluation)
-    found: dict[str, Any] = _finite(made)
+    found: dict[str, Any] = finite(made)
     return found
 
 
@@ -97,12 +97,12 @@ def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     return found
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """The same with None for every number that JSON cannot hold, and text for every key."""
     if isinstance(value, Mapping):
-        return {str(k): _finite(v) for k, v in value.items()}
+        return {str(k): finite(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
+        return [finite(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

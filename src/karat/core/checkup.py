@@ -1,0 +1,110 @@
+"""Checkup: what the doctor found about a test set and an index, as the reports show it. Plain data."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Severity = Literal["broken", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("broken", "warning", "info")
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was found: how grave it is, in figures, with examples, and what to do about it."""
+
+    check: str
+    severity: Severity
+    title: str
+    text: str = ""
+    numbers: Mapping[str, int | float | str | None] = field(default_factory=dict)
+    questions: tuple[str, ...] = ()
+    """Ids of all questions it concerns."""
+    examples: tuple[str, ...] = ()
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How much of the relevant gold some chunk holds."""
+
+    units: int
+    reached: int
+    questions: int  # with relevant gold
+    whole: int  # all of whose relevant gold is held
+    without: int  # none of whose relevant gold is held
+
+    @property
+    def share(self) -> float | None:
+        """Share of the relevant units that can be found; None where there are none."""
+        return self.reached / self.units if self.units else None
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """The highest mean that any ranking of the chunks could reach over the questions with relevant gold.
+
+    `exact`: a ranking reaches it. Otherwise none passes it, and whether one reaches it was too much to work out.
+    """
+
+    measure: str  # "Recall"
+    k: int
+    value: float
+    exact: bool = True
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """All that the doctor found, gravest first. `broken`: scores over this index would measure mistakes."""
+
+    testset: str
+    questions: int
+    chunks: int
+    docs: int
+    reach: Reach
+    kinds: Mapping[str, int] = field(default_factory=dict)  # matcher -> relevant units looked for by it
+    findings: tuple[Finding, ...] = ()
+    ceilings: tuple[Ceiling, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def broken(self) -> bool:
+        """Whether anything found is broken."""
+        return any(finding.severity == "broken" for finding in self.findings)
+
+    @property
+    def reachable(self) -> float | None:
+        """Share of the relevant gold that some chunk holds."""
+        return self.reach.share
+
+    def of(self, severity: Severity) -> tuple[Finding, ...]:
+        """The findings of one severity."""
+        return tuple(finding for finding in self.findings if finding.severity == severity)
+
+    def plain(self) -> dict[str, Any]:
+        """The same as plain dicts, lists, texts and numbers, under keys that stay."""
+        return {
+            "format": FORMAT,
+            "testset": self.testset,
+            "questions": self.questions,
+            "chunks": self.chunks,
+            "docs": self.docs,
+            "broken": self.broken,
+            "reach": {**_fields(self.reach), "share": self.reach.share},
+            "kinds": dict(self.kinds),
+            "findings": [_fields(finding) for finding in self.findings],
+            "ceilings": [_fields(ceiling) for ceiling in self.ceilings],
+            "notes": list(self.notes),
+        }
+
+
+def _fields(noun: Any) -> dict[str, Any]:
+    """A dataclass as a dict of plain values, in the order its fields are declared."""
+    values = {f.name: getattr(noun, f.name) for f in dataclasses.fields(noun)}
+    return {
+        name: list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
+        for name, value in values.items()
+    }

@@ -1,0 +1,200 @@
+"""Ceilings: the highest Precision, Recall, F1 and nDCG that any ranking of the chunks could reach.
+
+A unit that no chunk holds is never found. A chunk that holds two units fills one slot, not two: Precision and nDCG
+count slots, Recall counts units. What a ranking can reach for a question depends only on which sets of its units
+the chunks hold; units that no chunk holds together are independent, so each group of units that chunks tie together
+is worked out by itself and the groups are put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from math import log2
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.checkup import Ceiling
+
+if TYPE_CHECKING:
+    from karat.match import Resolution
+
+CUTS = (1, 3, 5, 10, 20)
+MEASURES = ("Precision", "Recall", "F1", "nDCG")
+_STATES = 4_000  # outcomes of a group, and of all groups together, up to which they are all looked at
+
+State = tuple[tuple[int, ...], tuple[int, ...]]
+"""Gains of the slots that credit something, highest first, and the grades of the units left over, highest first."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The highest value of one measure at one cut for one question, and whether a ranking reaches it."""
+
+    value: float
+    exact: bool = True
+
+
+def ceilings(resolution: Resolution, cuts: Sequence[int] = CUTS) -> tuple[Ceiling, ...]:
+    """Means over the questions with relevant gold, by measure and cut; nothing where there are none."""
+    found: dict[tuple[str, int], list[Best]] = {(name, k): [] for name in MEASURES for k in cuts}
+    for question in np.unique(resolution.units.question[resolution.relevant]).tolist():
+        units = [u for u in resolution.of_question(question) if resolution.relevant[u]]
+        grades = [int(resolution.units.grade[u]) for u in units]
+        held: dict[int, set[int]] = {}
+        for place, unit in enumerate(units):
+            for row in resolution.holders[unit].tolist():
+                held.setdefault(row, set()).add(place)
+        for key, best in best_of(grades, {frozenset(units_held) for units_held in held.values()}, tuple(cuts)).items():
+            found[key].append(best)
+    return tuple(
+        Ceiling(name, k, float(np.mean([b.value for b in all_])), all(b.exact for b in all_))
+        for (name, k), all_ in found.items()
+        if all_
+    )
+
+
+def best_of(
+    grades: Sequence[int], patterns: Iterable[frozenset[int]], cuts: tuple[int, ...]
+) -> dict[tuple[str, int], Best]:
+    """The best values for one question: `patterns` are the sets of its units that some chunk holds."""
+    ordered = sorted(sorted(p) for p in set(patterns))
+    singles: list[int] = []
+    groups: list[tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]] = []
+    loose = sorted((grades[u] for u in set(range(len(grades))) - {u for p in ordered for u in p}), reverse=True)
+    for group in _groups(ordered):
+        members = sorted({u for p in group for u in p})
+        if len(members) == 1:
+            singles.append(grades[members[0]])
+            continue
+        number = {u: i for i, u in enumerate(members)}
+        groups.append((tuple(grades[u] for u in members), tuple(tuple(number[u] for u in p) for p in group)))
+    # a unit in chunks of its own takes its slot or is left over with the same grade: the ideal never changes by it
+    singles.sort(reverse=True)
+    return _put_together(tuple(singles), tuple(loose), tuple(groups), cuts)
+
+
+def _groups(patterns: Sequence[Sequence[int]]) -> list[list[Sequence[int]]]:
+    """Patterns that share units, directly or through others, together."""
+    groups: list[tuple[set[int], list[Sequence[int]]]] = []
+    for pattern in patterns:
+        apart, units, together = [], set(pattern), [pattern]
+        for seen, members in groups:
+            if seen.isdisjoint(units):
+                apart.append((seen, members))
+            else:
+                units |= seen
+                together = [*members, *together]
+        groups = [*apart, (units, together)]
+    return [members for _, members in groups]
+
+
+@lru_cache(maxsize=4096)
+def _put_together(
+    singles: tuple[int, ...],
+    loose: tuple[int, ...],
+    groups: tuple[tuple[tuple[int, ...], tuple[tuple[int, ...], ...]], ...],
+    cuts: tuple[int, ...],
+) -> dict[tuple[str, int], Best]:
+    """Every way the groups can end, with the units in slots of their own added, at every cut."""
+    alone, never, total = list(singles), list(loose), len(singles) + len(loose) + sum(len(g) for g, _ in groups)
+    free, sorted_ = _ways([_states(*g, sorted_only=False) for g in groups]), None
+    if free is None:
+        largest = max(len(p) for _, patterns in groups for p in patterns)
+        return _bounds(total, len(never), largest, cuts)
+    if len({*singles, *loose, *(grade for group, _ in groups for grade in group)}) > 1 and groups:
+        sorted_ = _ways([_states(*g, sorted_only=True) for g in groups])
+    found: dict[tuple[str, int], Best] = {}
+    for k in cuts:
+        values = [_values(state, alone, never, total, k) for state in free if len(state[0]) <= k]
+        for place, name in enumerate(MEASURES[:3]):
+            found[name, k] = Best(max(v[place] for v in values))
+        highest = max(v[3] for v in values)
+        reached = highest
+        if sorted_ is not None:
+            reached = max(_values(s, alone, never, total, k)[3] for s in sorted_ if len(s[0]) <= k)
+        found["nDCG", k] = Best(highest, reached >= highest - 1e-12)
+    return found
+
+
+def _states(grades: tuple[int, ...], patterns: Sequence[Sequence[int]], *, sorted_only: bool) -> set[State] | None:
+    """Every way in which a ranking can credit the units of a group; None where there are too many.
+
+    `sorted_only`: rankings whose gains never rise. Those of several groups can be merged, highest gain first, without
+    any slot losing its gain; of others that is only hoped for.
+    """
+    masks = [sum(1 << u for u in p) for p in patterns]
+    seen: set[tuple[int, tuple[int, ...]]] = {(0, ())}
+    front = list(seen)
+    while front:
+        after = []
+        for mask, gains in front:
+            for more in masks:
+                new = more & ~mask
+                if not new:
+                    continue
+                gain = max(g for u, g in enumerate(grades) if new >> u & 1)
+                if sorted_only and gains and gain > gains[-1]:
+                    continue
+                state = (mask | more, tuple(sorted((*gains, gain), reverse=True)))
+                if state not in seen:
+                    if len(seen) >= _STATES:
+                        return None
+                    seen.add(state)
+                    after.append(state)
+        front = after
+    return {
+        (gains, tuple(sorted((g for u, g in enumerate(grades) if not mask >> u & 1), reverse=True)))
+        for mask, gains in seen
+    }
+
+
+def _ways(groups: Sequence[set[State] | None]) -> set[State] | None:
+    """Every way in which all groups together can end; None where there are too many."""
+    ways: set[State] = {((), ())}
+    for states in groups:
+        if states is None or len(states) * len(ways) > 50 * _STATES:
+            return None
+        ways = {
+            (tuple(sorted(a + c, reverse=True)), tuple(sorted(b + d, reverse=True)))
+            for (a, b), (c, d) in product(ways, states)
+        }
+        if len(ways) > _STATES:
+            return None
+    return ways
+
+
+def _values(
+    state: State, singles: Sequence[int], loose: Sequence[int], total: int, k: int
+) -> tuple[float, float, float, float]:
+    """Precision, Recall, F1 and nDCG at k where the groups end so and the best single units fill the slots left."""
+    gains, left = state
+    filled = singles[: k - len(gains)]
+    slots = sorted((*gains, *filled), reverse=True)
+    missed = len(left) + len(loose) + len(singles) - len(filled)
+    precision, recall = len(slots) / k, (total - missed) / total
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    ideal = sorted((*gains, *left, *singles, *loose), reverse=True)[:k]
+    return precision, recall, f1, _dcg(slots) / _dcg(ideal)
+
+
+def _dcg(gains: Sequence[int]) -> float:
+    return sum(gain / log2(place + 1) for place, gain in enumerate(gains, 1))
+
+
+def _bounds(total: int, never: int, largest: int, cuts: tuple[int, ...]) -> dict[tuple[str, int], Best]:
+    """What no ranking passes, where there are too many ways to look at them all.
+
+    `largest` is the number of units that one chunk holds at most.
+    """
+    reachable = total - never
+    found: dict[tuple[str, int], Best] = {}
+    for k in cuts:
+        precision, recall = min(k, reachable) / k, min(k * largest, reachable) / total
+        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        for name, value in zip(MEASURES, (precision, recall, f1, 1.0), strict=True):
+            found[name, k] = Best(value, exact=False)
+    return found

@@ -1,0 +1,1 @@
+"""Checks of the doctor: one a file. See `karat.diagnose.gold`."""

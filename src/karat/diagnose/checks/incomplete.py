@@ -1,0 +1,71 @@
+"""incomplete: questions that cannot be scored as they stand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from karat.core.checkup import Finding, Severity
+from karat.diagnose._check import Case, Check
+from karat.diagnose._words import counted
+
+if TYPE_CHECKING:
+    from karat.core.types import Question
+
+
+def _nameless(question: Question) -> bool:
+    return any(gold.grade >= 1 and not gold.label.strip() for gold in question.gold)
+
+
+_LOOKS: tuple[tuple[Severity, str, Callable[[Question], bool], str], ...] = (
+    (
+        "warning",
+        "no gold and {is} not marked unanswerable",
+        lambda q: q.answerable and not q.gold,
+        'Add "gold", or mark the question "answerable": false. It is left out of every mean of retrieval.',
+    ),
+    (
+        "warning",
+        "gold that is graded 0 or less only",
+        lambda q: bool(q.gold) and all(g.grade < 1 for g in q.gold),
+        "Give what answers the question a grade of 1 or more. It is left out of every mean of retrieval.",
+    ),
+    (
+        "warning",
+        "gold though {is} marked unanswerable",
+        lambda q: not q.answerable and any(g.grade >= 1 for g in q.gold),
+        'Take the gold away, or drop "answerable": false.',
+    ),
+    (
+        "broken",
+        "a gold entry that names nothing",
+        _nameless,
+        'Give it a "doc", "page", "url", "quote", "chunk" or "id".',
+    ),
+)
+
+
+def _find(case: Case) -> Iterator[Finding]:
+    for severity, what, holds, remedy in _LOOKS:
+        found = tuple(q.id for q in case.questions if holds(q))
+        if found:
+            is_ = "is" if len(found) == 1 else "are"
+            title = f"{counted(len(found), 'question', 'has', 'have')} {what.replace('{is}', is_)}"
+            yield _finding(severity, title, found, remedy)
+    if not case.testset.is_plain:
+        blank = tuple(q.id for q in case.questions if not q.text.strip())
+        if blank:
+            said = f"{counted(len(blank), 'question', 'is', 'are')} empty"
+            yield _finding("broken", said, blank, "Write the question, or take it out.")
+    twice = tuple(id_ for id_, count in Counter(case.testset.ids).items() if count > 1)
+    if twice:
+        said = f"{counted(len(twice), 'question id', 'stands', 'stand')} twice or more"
+        yield _finding("broken", said, twice, "Give every question an id of its own.")
+
+
+def _finding(severity: Severity, title: str, ids: tuple[str, ...], remedy: str) -> Finding:
+    return Finding("incomplete", severity, title, "", {"questions": len(ids)}, ids, ids[:5], remedy)
+
+
+check = Check("incomplete", "questions that cannot be scored as they stand", _find, 15)

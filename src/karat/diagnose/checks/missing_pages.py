@@ -1,0 +1,54 @@
+"""missing_pages: pages that a document does not have, that hold no text, or that name no file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from karat.core.checkup import Finding
+from karat.diagnose._check import Case, Check
+from karat.diagnose._words import counted, plural
+
+_TITLES = {
+    "beyond the end": (
+        "outside the pages of their document",
+        "Correct the page numbers, or see what is said of shifts.",
+    ),
+    "page without text": (
+        "on pages of which the index holds no text",
+        "Pictures need a text layer (OCR); index again.",
+    ),
+    "ambiguous": ("that do not say which document they stand in", 'Give every gold entry with a page its "doc".'),
+    "span outside": ("at characters that no chunk covers", "Take spans from the text that was indexed."),
+}
+
+
+def _find(case: Case) -> Iterator[Finding]:
+    for reason, (title, remedy) in _TITLES.items():
+        missing = [u for u in case.resolution.unresolved if u.reason == reason and u.gold.grade >= 1]
+        if missing:
+            questions = tuple(dict.fromkeys(u.question for u in missing))
+            yield Finding(
+                "missing_pages",
+                "broken",
+                f"{plural(len(missing), 'gold unit')} {title}",
+                f"{counted(len(questions), 'question', 'is', 'are')} concerned.",
+                {"units": len(missing), "questions": len(questions)},
+                questions,
+                tuple(f"{u.question}: {u.why}" for u in missing[:5]),
+                remedy,
+            )
+    zero = [q.id for q in case.questions if any(g.grade >= 1 and g.page and g.page.strip() == "0" for g in q.gold)]
+    if zero and case.page_offset == 0 and case.pages == "physical":
+        yield Finding(
+            "missing_pages",
+            "broken",
+            "the gold has a page 0",
+            f"{counted(len(zero), 'question', 'names', 'name')} it. Pages of an index count from 1, these from 0.",
+            {"questions": len(zero)},
+            tuple(zero),
+            (),
+            "Add --page-offset -1.",
+        )
+
+
+check = Check("missing_pages", "pages that a document does not have or that hold no text", _find, 12)

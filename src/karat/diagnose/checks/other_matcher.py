@@ -1,0 +1,46 @@
+"""other_matcher: gold that would be found if it were compared in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from karat.core.checkup import Finding
+from karat.core.errors import KaratError
+from karat.diagnose._check import Case, Check, listed
+from karat.diagnose._words import percent
+from karat.match import MATCHERS
+
+_BETTER = 0.05
+
+
+def _find(case: Case) -> Iterator[Finding]:
+    ours = case.resolution.share
+    if ours is None or ours == 1:
+        return
+    shares: dict[str, float] = {}
+    for matcher in MATCHERS:
+        if matcher.name != "regex" and matcher.name != case.by:
+            try:
+                shares[matcher.name] = case.resolved(matcher.name).share or 0.0
+            except KaratError:
+                continue
+    better = {name: share for name, share in shares.items() if share > ours + _BETTER}
+    if not better:
+        return
+    name = max(better, key=lambda n: (better[n], -MATCHERS.get(n).strictness))
+    missed = [u.question for u in case.resolution.unresolved if u.gold.grade >= 1]
+    yield Finding(
+        "other_matcher",
+        "warning",
+        f"--match {name} would reach {percent(better[name])} of the gold instead of {percent(ours)}",
+        f"Share of the gold that the index holds, by the way it is compared: "
+        f"{listed((n, percent(s)) for n, s in shares.items())}. The unit would be the {MATCHERS.get(name).unit}: make "
+        "sure that this is what should be counted.",
+        {"chosen": ours, **shares},
+        tuple(dict.fromkeys(missed)),
+        (),
+        f"Add --match {name}, if the {MATCHERS.get(name).unit} is the unit you mean.",
+    )
+
+
+check = Check("other_matcher", "gold that would be found if it were compared in another way", _find, 14)

@@ -1,0 +1,95 @@
+"""shifted_pages: page numbers of the gold that count otherwise than the index does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from karat.core.checkup import Finding
+from karat.diagnose._check import Case, Check
+from karat.diagnose._shift import Evidence, by_quotes, by_words, chance
+from karat.diagnose._words import percent, plural
+
+Clear = Callable[[Evidence, float, int | None], bool]
+
+_LEAST = 3  # quotes from which a shift is believed
+_SURE = 0.001
+_RATIO = 1.2
+
+
+def _find(case: Case) -> Iterator[Finding]:
+    if not any(gold.page is not None for gold in case.golds) or not any(chunk.pages for chunk in case.chunks):
+        return
+    quotes = by_quotes(case) if any(gold.quote is not None and gold.page is not None for gold in case.golds) else None
+    if quotes is not None and quotes.n >= _LEAST:
+        yield from _judged(case, quotes, _clear_by_quotes)
+        return
+    words = by_words(case)
+    if words is not None:
+        yield from _judged(case, words, _clear_by_words)
+
+
+def _now(case: Case, evidence: Evidence) -> float:
+    if case.pages == "printed":
+        return evidence.printed or 0.0
+    return evidence.shifted.get(case.page_offset, 0.0)
+
+
+def _clear_by_quotes(evidence: Evidence, now: float, shift: int | None) -> bool:
+    """Most quotes stand there, and few where the pages point now."""
+    share = evidence.printed if shift is None else evidence.shifted[shift]
+    return share is not None and share >= 0.5 and now < share / 2
+
+
+def _clear_by_words(evidence: Evidence, now: float, shift: int | None) -> bool:
+    """The words stand there much more, on nearly every page that tells a difference."""
+    mean = evidence.printed if shift is None else evidence.shifted[shift]
+    wins, losses = (evidence.wins or {}).get(shift, (0, 0))
+    return mean is not None and mean >= _RATIO * now and wins > losses and chance(wins, losses) < _SURE
+
+
+def _judged(case: Case, evidence: Evidence, clear: Clear) -> Iterator[Finding]:
+    now = _now(case, evidence)
+    best = max(evidence.shifted, key=lambda d: (evidence.shifted[d], -abs(d)), default=0)
+    printed = evidence.printed if case.pages != "printed" else None
+    if printed is not None and printed >= evidence.shifted.get(best, 0.0) and clear(evidence, now, None):
+        said = "the page numbers of the gold are those printed on the pages, not those of the file"
+        yield _finding(case, evidence, now, printed, said, "printed numbers", "Add --pages printed.")
+        return
+    if best != case.page_offset and evidence.shifted and clear(evidence, now, best):
+        said = f"the page numbers of the gold look shifted by {best:+d}"
+        yield _finding(
+            case,
+            evidence,
+            now,
+            evidence.shifted[best],
+            said,
+            f"a shift of {best:+d}",
+            f"Add --page-offset {best}.",
+            best,
+        )
+
+
+def _finding(
+    case: Case, evidence: Evidence, now: float, then: float, title: str, way: str, remedy: str, shift: int | None = None
+) -> Finding:
+    counted = "as they stand" if case.page_offset == 0 else f"with --page-offset {case.page_offset}"
+    if evidence.kind == "quotes":
+        text = (
+            f"Of {plural(evidence.n, 'quote')} whose page is known, {percent(now)} stand on the page that the gold "
+            f"names {counted}, and {percent(then)} with {way}."
+        )
+    else:
+        wins, losses = (evidence.wins or {}).get(shift, (0, 0))
+        text = (
+            f"The words of question and answer were looked for on {plural(evidence.n, 'gold page')}: {percent(now)} of "
+            f"them stand there {counted}, and {percent(then)} with {way}, which is better for {wins:,} and worse for "
+            f"{losses:,}."
+        )
+    pages = [q.id for q in case.questions if any(g.grade >= 1 and g.page is not None for g in q.gold)]
+    numbers: dict[str, int | float | str | None] = {
+        "evidence": evidence.kind, "pages": evidence.n, "now": now, "then": then, "offset": shift,
+    }  # fmt: skip
+    return Finding("shifted_pages", "broken", title, text, numbers, tuple(pages), (), remedy)
+
+
+check = Check("shifted_pages", "page numbers that count otherwise than the index does", _find, 5)

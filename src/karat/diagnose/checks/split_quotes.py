@@ -1,0 +1,38 @@
+"""split_quotes: quotes that no chunk holds whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from karat.core.checkup import Finding
+from karat.diagnose._check import Case, Check
+from karat.diagnose._words import counted, percent, short
+
+
+def _find(case: Case) -> Iterator[Finding]:
+    found = case.resolution
+    quotes = [u for u, kind in enumerate(found.kinds) if kind == "quote" and found.relevant[u] and found.reached[u]]
+    split = [u for u in quotes if not found.whole[u]]
+    if not split:
+        return
+    ids = case.testset.ids
+    questions = tuple(dict.fromkeys(ids[int(found.units.question[u])] for u in split))
+    examples = [
+        f'{ids[int(found.units.question[u])]}: "{short(found.units.gold[u].quote)}" lies over '
+        f"{', '.join(case.label_of(row) for row in found.holders[u].tolist()[:3])} and its neighbours"
+        for u in split[:5]
+    ]
+    yield Finding(
+        "split_quotes",
+        "warning",
+        f"{counted(len(split), 'quote', 'is', 'are')} cut apart by the chunks",
+        f"No chunk holds {percent(len(split) / len(quotes))} of the {len(quotes):,} quotes found whole; a chunk counts "
+        "as holding one when it has at least half of it. An answer that needs all of it needs two chunks.",
+        {"split": len(split), "found": len(quotes), "share": len(split) / len(quotes)},
+        questions,
+        tuple(examples),
+        "Index with larger chunks, more overlap, or chunks that follow sentences or sections.",
+    )
+
+
+check = Check("split_quotes", "quotes that no chunk holds whole", _find, 20)
