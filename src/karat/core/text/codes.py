@@ -106,6 +106,10 @@ class Vocabulary:
         coded = Coded(codes, _offsets(sizes))
         return coded.where(codes >= self._dropped) if self._dropped else coded
 
+    def words(self) -> list[str]:
+        """The tokens met so far, by number."""
+        return [token.decode("utf-8", "surrogatepass") for token in self._numbers]
+
     def known(self, words: Iterable[str]) -> Ints:
         """The numbers of those of these normalised words that have been met."""
         numbers = (self._numbers.get(word.encode()) for word in words)

@@ -1,0 +1,85 @@
+"""The terms of an index on disk: found by binary search in a mapped file, nothing read in whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_PREFIX = 8
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Terms in byte order, numbered from 0: term i is `letters[ends[i - 1]:ends[i]]` in UTF-8.
+
+    `heads` holds the first eight bytes of each as one number, so that many terms are looked up at once.
+    """
+
+    letters: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+    heads: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, terms: Iterable[bytes]) -> Lexicon:
+        """From distinct terms in byte order."""
+        terms = list(terms)
+        letters = np.frombuffer(b"".join(terms), np.uint8)
+        ends = np.cumsum(np.fromiter(map(len, terms), np.int64, len(terms)), dtype=np.int64)
+        return cls(letters, ends, _heads(terms))
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, number: int) -> bytes:
+        start = int(self.ends[number - 1]) if number else 0
+        return self.letters[start : int(self.ends[number])].tobytes()
+
+    def terms(self) -> list[str]:
+        """Every term, by number."""
+        whole, start = self.letters.tobytes(), 0
+        found = []
+        for end in self.ends.tolist():
+            found.append(text_of(whole[start:end]))
+            start = end
+        return found
+
+    def find(self, terms: Sequence[str]) -> NDArray[np.int64]:
+        """The number of each term, -1 where the index does not have it."""
+        wanted = [bytes_of(term) for term in terms]
+        heads = _heads(wanted)
+        low, high = (np.searchsorted(self.heads, heads, side).tolist() for side in ("left", "right"))
+        return np.fromiter(map(self._between, wanted, low, high), np.int64, len(wanted))
+
+    def _between(self, term: bytes, low: int, high: int) -> int:
+        """The number of a term that stands, if at all, between two places."""
+        while low < high:
+            middle = (low + high) // 2
+            found = self[middle]
+            if found == term:
+                return middle
+            if found < term:
+                low = middle + 1
+            else:
+                high = middle
+        return -1
+
+
+def bytes_of(term: str) -> bytes:
+    """A term as it is stored and ordered."""
+    return term.encode("utf-8", "surrogatepass")
+
+
+def text_of(term: bytes) -> str:
+    """A stored term as text."""
+    return term.decode("utf-8", "surrogatepass")
+
+
+def _heads(terms: Sequence[bytes]) -> NDArray[np.uint64]:
+    packed = b"".join(term[:_PREFIX].ljust(_PREFIX, b"\0") for term in terms)
+    return np.frombuffer(packed, np.dtype(">u8")).astype(np.uint64)

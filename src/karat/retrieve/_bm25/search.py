@@ -1,0 +1,171 @@
+"""The best rows of many queries, touching only what can still change them.
+
+The terms of a query are taken by the most they can add, highest first. Some row is known to score at least the
+`depth`-th weight of each term; once all the terms left cannot lift a row that far together, rows that hold only
+those need no look (MaxScore), and for the others their weights are read from the columns of frequent terms. The sum
+of a row always runs in the same order, so its bytes depend on the query alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.ranked import Ranked
+from karat.retrieve._bm25.postings import KTH, LEVELS, LOW, TOP, Postings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float32]
+
+_ROUNDING = 2.0**-22
+# With more postings than rows / _SPARSE, going over all rows costs less than going over the postings again.
+_SPARSE = 12
+_ENOUGH = 4
+_GROUPS = 8
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The known terms of queries: term numbers and how often each stands, those of query i at `offsets[i]:...`."""
+
+    offsets: Ints
+    terms: Ints
+    times: Floats
+
+
+def asked(queries: int, owners: Ints, terms: Ints, postings: Postings) -> Asked:
+    """Each query's distinct terms in the order in which their weights are summed."""
+    size = max(1, postings.terms)
+    keys, times = np.unique(owners * size + terms, return_counts=True)
+    owners, terms = keys // size, keys % size
+    most = postings.bounds[terms, TOP] * times.astype(np.float32)
+    order = np.lexsort((terms, -most, owners))
+    offsets = np.searchsorted(owners, np.arange(queries + 1))
+    return Asked(offsets, terms[order], times[order].astype(np.float32))
+
+
+def search(postings: Postings, asked: Asked, depth: int, shares: NDArray[np.float64]) -> Ranked:
+    """The best `depth` rows of each query that hold at least one of its terms.
+
+    `shares[i]` is what the terms of query i give every row, whether it holds them or not.
+    """
+    plan = _Plan(postings, asked, depth, shares)
+    keys = [plan.best(i) for i in range(len(asked.offsets) - 1)]
+    sizes = np.fromiter(map(len, keys), np.int64, len(keys))
+    flat = np.concatenate([*keys, np.zeros(0, np.uint64)])
+    rows = (flat & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    return Ranked(offsets, rows, _unkeyed(flat).astype(np.float64))
+
+
+class _Plan:
+    """What is worked out for all queries at once, and the room in which each is summed."""
+
+    def __init__(self, postings: Postings, asked: Asked, depth: int, shares: NDArray[np.float64]) -> None:
+        self.postings, self.depth, self.shares = postings, depth, shares.tolist()
+        self.sums = np.zeros(postings.docs, np.float32)
+        self.marks = np.empty(postings.docs, np.int32)
+        terms, times, offsets = asked.terms, asked.times, asked.offsets
+        bounds = postings.bounds[terms] * times[:, None]
+        queries = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        lows = np.bincount(queries, bounds[:, LOW], len(offsets) - 1)
+        level = int(np.searchsorted(LEVELS, depth))
+        floors = np.full(len(offsets) - 1, -np.inf)
+        if level < len(LEVELS):
+            np.maximum.at(floors, queries, bounds[:, KTH + level] + lows[queries] - bounds[:, LOW])
+        self.floors, self.lows = floors.tolist(), lows.tolist()
+        size = np.bincount(queries, np.maximum(np.abs(bounds[:, TOP]), -bounds[:, LOW]), len(offsets) - 1)
+        self.slacks = ((size * np.diff(offsets) + shares) * _ROUNDING).tolist()
+        self.mosts = np.maximum(bounds[:, TOP], 0).tolist()
+        place = np.searchsorted(postings.frequent, terms)
+        if len(postings.frequent):
+            place = np.where(postings.frequent[np.minimum(place, len(postings.frequent) - 1)] == terms, place, -1)
+        else:
+            place = np.full(len(terms), -1)
+        self.column_of = place.tolist()
+        self.starts, self.ends = postings.starts[terms].tolist(), postings.starts[terms + 1].tolist()
+        self.times, self.offsets = times.tolist(), offsets.tolist()
+
+    def best(self, query: int) -> NDArray[np.uint64]:
+        """The best rows of a query as keys, best first."""
+        first, last = self.offsets[query], self.offsets[query + 1]
+        if first == last:
+            return np.zeros(0, np.uint64)
+        slack = self.slacks[query]
+        floor, split, left = self.floors[query] - slack, last, 0.0
+        while split > first + 1 and self.column_of[split - 1] >= 0 and left + self.mosts[split - 1] < floor:
+            split -= 1
+            left += self.mosts[split]
+        rows, sums = self._summed(first, split, floor - left, self.lows[query] - left - slack)
+        for i in range(split, last):
+            more = self.postings.columns[self.column_of[i]].take(rows, mode="clip")
+            sums += more if self.times[i] == 1 else more * np.float32(self.times[i])
+        if self.shares[query]:
+            sums += np.float32(self.shares[query])
+        if len(rows) > _ENOUGH * self.depth:
+            rows, sums = _above(rows, sums, _reached(sums, self.depth))
+        keys = _keyed(sums, rows)
+        keys.sort()
+        return keys[: -self.depth - 1 : -1]
+
+    def _summed(self, first: int, split: int, floor: float, rest: float) -> tuple[Ints, Floats]:
+        """The rows that hold some of these terms and reach the floor by them, and their sums.
+
+        A row whose sum is below the `depth`-th highest by more than `rest` (which is negative) is left out, too.
+        """
+        parts = []
+        for i in range(first, split):
+            part = self.postings.rows[self.starts[i] : self.ends[i]]
+            weights = self.postings.weights[self.starts[i] : self.ends[i]]
+            np.add.at(self.sums, part, weights if self.times[i] == 1 else weights * np.float32(self.times[i]))
+            parts.append(part)
+        if floor > 0 and sum(map(len, parts)) * _SPARSE > len(self.sums):
+            found = np.flatnonzero(self.sums >= max(floor, _reached(self.sums, self.depth) + rest))
+            sums = self.sums.take(found)
+            self.sums.fill(0)
+            return found, sums
+        seen = (np.concatenate(parts) if len(parts) > 1 else parts[0]).astype(np.int64)
+        rows, sums = _above(seen, self.sums.take(seen, mode="clip"), floor)
+        self.sums[seen] = 0
+        if len(parts) > 1:
+            places = np.arange(len(rows), dtype=np.int32)
+            self.marks[rows] = places
+            once = np.flatnonzero(self.marks.take(rows, mode="clip") == places)
+            rows, sums = rows.take(once), sums.take(once)
+        if len(rows) > _ENOUGH * self.depth:
+            rows, sums = _above(rows, sums, _reached(sums, self.depth) + rest)
+        return rows, sums
+
+
+def _above(rows: Ints, sums: Floats, floor: float) -> tuple[Ints, Floats]:
+    kept = np.flatnonzero(sums >= floor)
+    return rows.take(kept), sums.take(kept)
+
+
+def _reached(sums: Floats, depth: int) -> float:
+    """What at least `depth` sums reach: the `depth`-th highest, or of very many a little less.
+
+    The highest of each of many groups are different sums, so the `depth`-th of those is reached by as many.
+    """
+    groups = _GROUPS * depth
+    if len(sums) > 2 * groups:
+        sums = sums[: len(sums) // groups * groups].reshape(-1, groups).max(axis=0)
+    return float(np.partition(sums, len(sums) - depth)[len(sums) - depth]) if len(sums) > depth else -math.inf
+
+
+def _keyed(sums: Floats, rows: Ints) -> NDArray[np.uint64]:
+    """Sum and row in one number, in the order of sums and then of rows."""
+    bits = (sums + np.float32(0)).view(np.uint32)
+    bits = np.where(bits >> np.uint32(31), ~bits, bits | np.uint32(1 << 31))
+    return (bits.astype(np.uint64) << np.uint64(32)) | rows.view(np.uint64)
+
+
+def _unkeyed(keys: NDArray[np.uint64]) -> Floats:
+    bits = (keys >> np.uint64(32)).astype(np.uint32)
+    return np.where(bits >> np.uint32(31), bits ^ np.uint32(1 << 31), ~bits).view(np.float32)
