@@ -15,8 +15,8 @@ _MARKS = (
 )
 _SAMPLE = 64 << 10
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
-_LOW_LETTERS = bytes(range(ord("A"), ord("Z") + 1)) + bytes(range(ord("a"), ord("z") + 1))
 _HIGH_LETTERS = bytes(range(0xC0, 0x100))
+_HIGH_RUN = re.compile(rb"[\xc0-\xff]{3,}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -52,10 +52,9 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
         return loose
     sample = data[:_SAMPLE]
     high = _count(sample, _HIGH_LETTERS)
-    if high > _count(sample, _LOW_LETTERS):
-        lower_is_high_half = sum(byte >= 0xE0 for byte in sample) * 2 >= high
-        codec, name = ("cp1251", "Windows-1251") if lower_is_high_half else ("koi8-r", "KOI8-R")
-        return _replacing(data, codec, name)
+    if sum(map(len, _HIGH_RUN.findall(sample))) * 2 > high:
+        upper_half_first = sum(byte >= 0xE0 for byte in sample) * 2 >= high  # small letters lie there in Windows-1251
+        return _replacing(data, *(("cp1251", "Windows-1251") if upper_half_first else ("koi8-r", "KOI8-R")))
     try:
         return Decoded(data.decode("cp1252"), "Windows-1252")
     except UnicodeDecodeError:
@@ -105,10 +104,10 @@ def _count(sample: bytes, wanted: bytes) -> int:
 
 def _replacing(data: bytes, codec: str, name: str) -> Decoded:
     text = data.decode(codec, "replace")
-    there = 0
-    if "\ufffd" in text:  # those that the text itself holds are no failures
-        there = text.count("\ufffd") - data.count("\ufffd".encode(codec))
-    return Decoded(text, name, max(there, 0))
+    replaced = text.count("\ufffd")
+    if replaced and codec.startswith("utf"):  # those that the text itself holds are no failures
+        replaced -= data.count("\ufffd".encode(codec))
+    return Decoded(text, name, max(replaced, 0))
 
 
 def _declared(data: bytes, declared: str) -> Decoded | None:

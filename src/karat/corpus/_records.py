@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from karat.core.docs import Doc, Page
@@ -36,14 +36,14 @@ _MAP_REMEDY = "Name the column of the texts with --map COLUMN=text."
 Row = tuple[int, Any]
 
 
-@cache
+@lru_cache(maxsize=4096)
 def field_name(name: str) -> str:
     """A column's name as aliases are spelled.
 
     >>> field_name(" Doc-ID ")
     'doc_id'
     """
-    return re.sub(r"[\s\-]+", "_", name.strip().lstrip("\ufeff")).lower()
+    return re.sub(r"[\s\-]+", "_", plain(name).strip()).lower()
 
 
 def checked(columns: Mapping[str, str] | None) -> dict[str, str]:
@@ -76,8 +76,9 @@ def docs_of(file: File, rows: Iterable[Row], unit: str = "line") -> Iterator[Doc
             text = shape.first(fields, "text")
             if text is None:
                 text = shape.title_for_text(fields)
-            if isinstance(text, str | int | float) and not isinstance(text, bool):
-                made.append(_doc(file, row, fields, plain(_scalar(text) or ""), shape))
+            words = plain(_scalar(text) or "") if not isinstance(text, bool) else ""
+            if words.strip():
+                made.append(_doc(file, row, fields, words, shape))
             elif shape.has(fields, "text"):
                 file.row_problem(row, "empty", f"the {unit} has an empty text.", "Fill it, or leave the record out.")
             else:

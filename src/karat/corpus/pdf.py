@@ -169,7 +169,8 @@ def _outline(pdf: Any, pages: list[Page], text: str) -> tuple[Section, ...]:
                 break
     except Exception:
         return ()  # a damaged outline costs the sections, never the text
-    return tuple(sorted(sections, key=lambda section: section.start))
+    kept = (section for section in sections if section.start < len(text))
+    return tuple(sorted(kept, key=lambda section: section.start))
 
 
 def _start(title: str, page: Page, text: str, before: list[Section]) -> int:

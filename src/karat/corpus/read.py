@@ -112,6 +112,8 @@ class _Shelf:
             what = plain(str(error)).split("\n")[0][:200]
             reason = f"could not be read ({type(error).__name__}: {what})."
             file.problem("failed", self._kept(reason, before), "Please report this file's kind.", fatal=True)
+        if len(self.docs) == before and not file.problems:
+            file.problem("empty", "holds no records.", "Leave it out, or restore it.", fatal=True)
         file.sum_up()
         self.problems += file.problems
         if len(self.docs) > before:
