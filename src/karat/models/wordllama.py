@@ -6,6 +6,7 @@ itself would bring an HTTP client and leave a log handler behind. The vectors ar
 
 from __future__ import annotations
 
+import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,6 +44,13 @@ def embedder(settings: EmbedderSettings) -> Embedder:
         )
 
     return Encoder(settings, digest_of((weights, tokens)), encode, table.shape[1], batch=1024)
+
+
+def whole_words() -> list[str]:
+    """The lower-case words that the tokenizer has in one piece: common ones, English for the most part."""
+    pieces = json.loads(_files()[1].read_text(encoding="utf-8"))["model"]["vocab"]
+    words = (piece[1:] for piece in pieces if piece.startswith("\u2581"))
+    return [word for word in words if word.isalpha() and word.islower()]
 
 
 def _files() -> tuple[Path, Path]:

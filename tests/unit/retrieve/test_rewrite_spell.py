@@ -72,8 +72,8 @@ def test_a_stop_word_of_its_language_is_no_error():
 
 
 def test_a_piece_that_the_corpus_joins_is_not_taken_apart():
-    assert Spell({"cooperate": 1, "operane": 3}).rewrite("to co-operate").changes == ()
-    assert Spell({"operane": 3}).rewrite("to co-operate").queries == ("to co-operane",)
+    assert Spell({"cozintrate": 1, "zintrane": 3}).rewrite("to co-zintrate").changes == ()
+    assert Spell({"zintrane": 3}).rewrite("to co-zintrate").queries == ("to co-zintrane",)
 
 
 def test_several_terms_of_a_query():
@@ -88,15 +88,38 @@ def test_several_terms_of_a_query():
 
 def test_an_inflection_by_the_language_of_the_query():
     """One corpus word is near, but another has the same stem: this is no error."""
-    spell = Spell({"rates": 1, "eating": 9})
-    assert spell.rewrite("rating").queries == ("rating",)
-    assert spell.nearest("rating") == ("eating", 1)
+    spell = Spell({"zinters": 1, "zintar": 9, "вахта": 1, "вахтол": 9})
+    assert spell.rewrite("zinter вахтой").changes == ()
+    assert spell.nearest("zinter") == ("zintar", 1)
+    assert spell.nearest("вахтой") == ("вахтол", 1)
     german = Spell({"häuser": 1, "mausern": 5})
     assert german.rewrite("wo sind die Hauser und die Häusern").changes == ()
 
 
+def test_a_common_english_word_is_no_slip_for_another():
+    spell = Spell({"contain": 9, "moved": 5, "pulls": 2, "cattain": 1})
+    assert spell.rewrite("has the captain removed pills").changes == ()
+    assert spell.rewrite("the captian").queries == ("the cattain",)
+
+
+@pytest.mark.parametrize(
+    ("term", "word", "meant"),
+    [
+        ("latch", "watch", False),
+        ("watcg", "watch", True),
+        ("awtch", "watch", True),  # swapped
+        ("enerator", "generator", True),  # one edit of a longer term
+        ("benerator", "generator", True),
+        ("enertor", "generator", False),
+        ("postage", "voltage", False),
+    ],
+)
+def test_the_first_letter_stays_but_for_a_swap_or_one_edit_of_a_longer_term(term, word, meant):
+    assert (Spell({word: 1}).nearest(term) is not None) == meant
+
+
 def test_ties_go_to_the_most_frequent_then_to_the_alphabet():
-    assert Spell({"bender": 2, "sender": 5, "fender": 5, "lender": 1}).nearest("xender") == ("fender", 1)
+    assert Spell({"zabder": 2, "zasder": 5, "zafder": 5, "zalder": 1}).nearest("zaxder") == ("zafder", 1)
     assert Spell({"watching": 1, "watchings": 9}).nearest("wathcing") == ("watching", 1)
 
 

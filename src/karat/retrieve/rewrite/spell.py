@@ -1,9 +1,10 @@
 """Spell: a term that the corpus does not hold becomes the closest one that it does hold.
 
 Only terms of letters, four or more, are looked at: no numbers, no stop words of the query's language, no inflections
-of a word in the corpus ("generators" where it says "generator"), no scripts that are written without spaces. Closest
-is by edits (a letter added, dropped or replaced, or two neighbours swapped): one for terms of up to six letters, two
-for longer ones; of equally close words the most frequent, then the first in the alphabet.
+of a word in the corpus ("generators" where it says "generator") or of a common English word, no scripts that are
+written without spaces. Closest is by edits (a letter added, dropped or replaced, or two neighbours swapped): one for
+terms of up to six letters, two for longer ones; of equally close words the most frequent, then the first in the
+alphabet. The first letter stays, as it does in most slips, unless one edit of a longer term does or two are swapped.
 """
 
 from __future__ import annotations
@@ -118,8 +119,9 @@ class Spell:
             words = self._alike(term, size, most)
             if words:
                 distances = cdist([term], words, scorer=OSA.distance, score_cutoff=most)[0].tolist()
-                near = (pair for pair in zip(distances, words, strict=True) if pair[0] <= most)
-                offers += [(int(distance), -self.counts[word], word) for distance, word in near]
+                for distance, word in zip(distances, words, strict=True):
+                    if distance <= most and _begins_alike(term, word, distance):
+                        offers.append((int(distance), -self.counts[word], word))
         if not offers:
             return None
         distance, _, word = min(offers)
@@ -158,14 +160,17 @@ class Spell:
         return term in stop_words(own, "words") or self._is_inflection(term, own)
 
     def _is_inflection(self, term: str, language: str | None) -> bool:
-        """Whether a word of the corpus has the same stem."""
+        """Whether a word of the corpus has the same stem, or a common word: "captain" is no slip for "contain"."""
         if language not in STEMMERS:
             return False
         from Stemmer import Stemmer
 
+        from karat.models.wordllama import whole_words
+
         stemmer = Stemmer(STEMMERS[language], 0)
         if language not in self._stems:
-            self._stems[language] = frozenset(stemmer.stemWords(list(self.counts)))
+            common = whole_words() if language == "en" else []
+            self._stems[language] = frozenset(stemmer.stemWords([*self.counts, *common]))
         return stemmer.stemWord(term) in self._stems[language]
 
     @cached_property
@@ -240,6 +245,12 @@ def _runs(query: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         elif not inside and begun is not None:
             yield begun, i
             begun = None
+
+
+def _begins_alike(term: str, word: str, distance: int) -> bool:
+    """Whether a word may be what a term was meant to be, going by how they begin."""
+    swapped = term[:2] == word[1::-1]
+    return term[0] == word[0] or swapped or (distance == 1 and len(term) >= LONGER)
 
 
 def _cased_as(term: str, word: str) -> str:
