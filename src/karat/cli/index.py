@@ -22,6 +22,9 @@ def command(
         str,
         typer.Option("--chunk", help="tokens:SIZE:OVERLAP, sentences:SIZE:OVERLAP, section[:SIZE], page or whole."),
     ] = "tokens:200:40",
+    titles: Annotated[
+        bool, typer.Option("--titles/--no-titles", help="Search chunks by their titles as well as their texts.")
+    ] = True,
     engine: Annotated[
         list[str] | None, typer.Option("--engine", help="What to build; bm25 and dense by default. Repeatable.")
     ] = None,
@@ -63,7 +66,7 @@ def command(
     )
     progress = counted_on_terminal(quiet or as_json)
     made = index(
-        sources, output, chunk=chunk, engines=engine or ("bm25", "dense"), embedder=chosen,
+        sources, output, chunk=chunk, titles=titles, engines=engine or ("bm25", "dense"), embedder=chosen,
         settings=_settings(set_), columns=columns_of(map_), progress=progress,
     )  # fmt: skip
     progress("", 0, 0)

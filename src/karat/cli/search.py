@@ -33,7 +33,9 @@ from karat.cli._options import (
 def command(
     index: Annotated[str, typer.Argument(help="A folder that `karat index` wrote; - with a store of another tool.")],
     query: Annotated[str | None, typer.Argument(help="What to search for.")] = None,
-    k: Annotated[int, typer.Option("-k", help="How many chunks to find.")] = 5,
+    k: Annotated[
+        int | None, typer.Option("-k", help="How many chunks to find: 5 by default, 20 with --questions.")
+    ] = None,
     engine: Engine = "hybrid",
     alpha: Alpha = 0.5,
     fusion: Fusion = "weighted",
@@ -77,16 +79,16 @@ def command(
     if questions is not None:
         if query is not None or output is None:
             raise UsageError("--questions searches every question of a file: name -o FILE for the hits, and no query.")
-        for line in search_all(system, questions, output, k=k, pages=check_pages(pages)):
+        for line in search_all(system, questions, output, k=20 if k is None else k, pages=check_pages(pages)):
             typer.echo(line, err=True)
         return
     if query is None or not query.strip():
         raise UsageError("no query. Write what to search for, or --questions FILE -o RESULTS.")
-    about, hits = search_one(system, query, k)
     if output is not None:
         raise UsageError("-o writes the hits of --questions FILE. For one query, use --json.")
+    about, hits = search_one(system, query, 5 if k is None else k)
     if as_json:
         typer.echo(found.as_json(about, hits))
     else:
-        notes = [] if quiet else [f"{about['system']}, k={k}", *about["changes"]]
+        notes = [] if quiet else [f"{about['system']}, k={about['k']}", *about["changes"]]
         found.show(hits, notes, sys.stdout, full=verbose)

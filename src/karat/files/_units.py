@@ -27,8 +27,11 @@ class Pages:
         self.by_one = self.otherwise = 0
         self.example = ""
 
-    def choose(self, page_number: Any, page: Any) -> str | None:
-        """The page: `page_number` (from 1) wins over `page` (LangChain counts it from 0)."""
+    def choose(self, page_number: Any, page: Any) -> str | tuple[str, ...] | None:
+        """The page: `page_number` (from 1) wins over `page` (LangChain counts it from 0). A hit may span several."""
+        if page_number is None and isinstance(page, list | tuple):
+            several = tuple(text for item in page if (text := _cells.page_text(item)) is not None)
+            return several if len(several) > 1 else several[0] if several else None
         printed, counted = _cells.page_text(page_number), _cells.page_text(page)
         if printed is None:
             return counted
@@ -122,6 +125,8 @@ def gold_of(entry: Any, pages: Pages) -> Gold:
     if not isinstance(entry, Mapping):
         return Gold(id=_cells.id_text(entry))
     fields = fields_of(entry, pages)
+    if isinstance(fields.get("page"), tuple):
+        raise CellError(f"page {shown(fields['page'])} is a list", "Write one entry for each page.")
     quote = fields.get("quote", fields.get("text"))
     return Gold(
         id=fields.get("id"),
@@ -141,4 +146,7 @@ def hit_id(fields: Mapping[str, Any]) -> str:
         return str(fields["id"])
     if not any(name in fields for name in ("chunk", "url", "doc", "page", "span")):
         return str(fields.get("text", fields.get("quote", "")))
-    return Gold(**{k: fields[k] for k in ("doc", "page", "url", "chunk", "span") if k in fields}).label
+    named = {k: fields[k] for k in ("doc", "page", "url", "chunk", "span") if k in fields}
+    if isinstance(named.get("page"), tuple):
+        named["page"] = "-".join((named["page"][0], named["page"][-1]))
+    return Gold(**named).label

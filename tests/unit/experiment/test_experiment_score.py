@@ -6,7 +6,6 @@ import karat
 from karat.core.errors import KaratError, NoOverlapError, UsageError
 from karat.experiment._answered import answered_of, retrieved_texts
 from karat.experiment._facts import RankedIds
-from karat.experiment.demo import demo
 from karat.files import as_runs, as_testset
 
 GOLD = {"a": {"x": 2, "y": 1, "n": 0}, "b": {"z": 1}}
@@ -159,16 +158,6 @@ def test_ranked_ids_stand_in_the_order_of_the_test_set():
     ranked = RankedIds(testset, runs, "float32")
     assert (list(ranked), len(ranked)) == (["s"], 1)
     assert ranked["s"] == [["x", "n"], ["z"]]
-
-
-def test_the_demo_is_complete_and_warns_of_nothing_broken():
-    report = demo()
-    assert report.systems == ("bm25", "dense", "hybrid")
-    assert report.n_failed == 0
-    assert report.by("kind").shape[0] > 0
-    for system in report.systems:
-        assert 0 < report.mean("Recall@5", system=system) < 1
-        assert report.evaluation.verdicts[system]
 
 
 def test_errors_of_the_walk_are_karat_errors():

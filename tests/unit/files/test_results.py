@@ -3,7 +3,7 @@ import json
 import pytest
 
 from karat.core.errors import InputError
-from karat.files import printed_measures, read_results
+from karat.files import as_runs, as_testset, printed_measures, read_results
 
 
 @pytest.fixture
@@ -214,3 +214,21 @@ def test_a_test_set_where_results_are_meant(put):
     )
     path = put("qa.jsonl", [{"id": "1", "question": "a?", "answers": ["A"], "gold": ["c"]}])
     assert refused(path).startswith(": holds a test set (canonical: gold) where results should be.")
+
+
+def test_a_hit_may_stand_on_several_pages_and_a_gold_entry_on_one():
+    results = [
+        {
+            "id": "q1",
+            "retrieved": [
+                {"id": "c1", "doc": "a.pdf", "page": ["34", "35"]},
+                {"page": [7, 8]},
+                {"id": "c3", "page": [9]},
+            ],
+        }
+    ]
+    (run,), _ = as_runs(results)
+    assert run.fields["page"] == [("34", "35"), ("7", "8"), "9"]
+    assert run.doc_list == ["c1", "7-8", "c3"]
+    with pytest.raises(InputError, match=r"is a list. Write one entry for each page"):
+        as_testset([{"id": "q1", "question": "?", "gold": [{"doc": "a.pdf", "page": ["34", "35"]}]}])
