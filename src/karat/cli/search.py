@@ -71,6 +71,7 @@ def command(
     from karat.experiment.system import check_pages
     from karat.report import found
 
+    counted = check_pages(pages)
     system = system_of(
         index, engine=engine, alpha=alpha, fusion=fusion, normalise=normalise, rrf_k=rrf_k, legs=legs, depth=depth,
         rewrite=rewrite, rerank=rerank, rerank_depth=rerank_depth, embedder=embedder, base_url=base_url,
@@ -79,7 +80,7 @@ def command(
     if questions is not None:
         if query is not None or output is None:
             raise UsageError("--questions searches every question of a file: name -o FILE for the hits, and no query.")
-        for line in search_all(system, questions, output, k=20 if k is None else k, pages=check_pages(pages)):
+        for line in search_all(system, questions, output, k=20 if k is None else k, pages=counted):
             typer.echo(line, err=True)
         return
     if query is None or not query.strip():
