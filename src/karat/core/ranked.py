@@ -30,7 +30,9 @@ class Ranked:
     @classmethod
     def ordered(cls, queries: int, query: Ints, rows: Ints, scores: Floats, depth: int | None = None) -> Ranked:
         """From hits in any order: `query[j]` is the number of the query that hit j belongs to."""
-        order = np.lexsort((-rows, -scores.astype(np.float32), query))
+        order = np.lexsort((-rows, query))
+        query, rows, scores = query[order], rows[order], scores[order]
+        order = best_first(query, scores)
         query, rows, scores = query[order], rows[order], scores[order]
         offsets = np.searchsorted(query, np.arange(queries + 1))
         ranked = cls(offsets.astype(np.int64), rows.astype(np.int64), scores.astype(np.float64))
@@ -74,3 +76,14 @@ class Ranked:
         offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         steps = np.arange(offsets[-1]) + np.repeat(self.offsets[queries] - offsets[:-1], sizes)
         return Ranked(offsets, self.rows[steps], self.scores[steps])
+
+
+def best_first(query: Ints, scores: Floats) -> Ints:
+    """The order of hits by query, then by score as float32, best first; of equal ones the first stays first.
+
+    Query and score become one number each, which sorts several times faster than one after the other: the bits of a
+    float order as its values do, those of a negative one backwards.
+    """
+    bits = (-scores).astype(np.float32).view(np.int32).astype(np.int64)
+    place = np.where(bits < 0, -(bits + 2**31), bits)
+    return np.argsort(query * 2**32 + place, kind="stable")
