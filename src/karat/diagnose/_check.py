@@ -88,10 +88,21 @@ class Case:
         """Rows that hold a relevant unit of any question."""
         return np.unique(np.concatenate([*self.gold_rows, np.zeros(0, np.int64)]))
 
+    def language_of(self, row: int) -> str | None:
+        """The language of a chunk, guessed once a document: it tells more than a question does."""
+        doc = self.chunks[row].doc
+        if doc not in self._languages:
+            self._languages[doc] = guess_language(self.chunks.texts[row])
+        return self._languages[doc]
+
+    @cached_property
+    def _languages(self) -> dict[str, str | None]:
+        return {}
+
     def row_terms(self, row: int) -> frozenset[str]:
         """Stems of the content words of a chunk."""
         if row not in self._terms:
-            self._terms[row] = terms(self.chunks.texts[row])
+            self._terms[row] = terms(self.chunks.texts[row], self.language_of(row))
         return self._terms[row]
 
     @cached_property
@@ -99,9 +110,15 @@ class Case:
         return {}
 
     def terms_like(self, text: str, row: int) -> frozenset[str]:
-        """Stems of a short text in the language of a chunk, which tells its language better than a question does."""
-        language = guess_language(self.chunks.texts[row])
-        return terms(text, language)
+        """Stems of the content words of a short text in the language of a chunk."""
+        key = (text, self.language_of(row))
+        if key not in self._asked:
+            self._asked[key] = terms(*key)
+        return self._asked[key]
+
+    @cached_property
+    def _asked(self) -> dict[tuple[str, str | None], frozenset[str]]:
+        return {}
 
     def label_of(self, row: int) -> str:
         return self.chunks.ids[row]

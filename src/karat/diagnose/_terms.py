@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
 
 from karat.core.text import guess_language, stop_words, tokenise
 
@@ -12,11 +11,22 @@ _STEMMERS = {"en": "english", "ru": "russian", "hi": "hindi", "de": "german", "f
 _JOINED = re.compile(r"[-–—/_]")
 
 
-@lru_cache(maxsize=8)
-def _stemmer(language: str | None) -> Any:
-    import Stemmer
+class _Stems(dict[str, str]):
+    """Words and their stems, each worked out once."""
 
-    return Stemmer.Stemmer(_STEMMERS[language]) if language in _STEMMERS else None
+    def __init__(self, algorithm: str) -> None:
+        import Stemmer
+
+        self._stem = Stemmer.Stemmer(algorithm, 0).stemWord
+
+    def __missing__(self, word: str) -> str:
+        stem = self[word] = str(self._stem(word))
+        return stem
+
+
+@lru_cache(maxsize=8)
+def _stems(language: str | None) -> _Stems | None:
+    return _Stems(_STEMMERS[language]) if language in _STEMMERS else None
 
 
 def terms(text: str, language: str | None = None) -> frozenset[str]:
@@ -27,5 +37,5 @@ def terms(text: str, language: str | None = None) -> frozenset[str]:
     """
     language = language or guess_language(text)
     words = set(tokenise(_JOINED.sub(" ", text), "words")) - stop_words(language, "words")
-    stemmer = _stemmer(language)
-    return frozenset(words if stemmer is None else stemmer.stemWords(sorted(words)))
+    stems = _stems(language)
+    return frozenset(map(stems.__getitem__, words)) if stems is not None else frozenset(words)

@@ -12,9 +12,10 @@ from karat.core.text.normalise import normalise
 from karat.match._credit import Units, units_of
 from karat.match._finders import Decided, Finder, Found, Keyed, Quoted, each
 from karat.match._judge import matcher_named
-from karat.match._matcher import MATCHERS, Context, Keys, Options
+from karat.match._matcher import MATCHERS, Context, Keys, Options, plain_id
 from karat.match._resolution import Pages, Place, Resolution, Unresolved
 from karat.match._table import Table
+from karat.match.doc import document_of
 from karat.match.url import is_url
 
 if TYPE_CHECKING:
@@ -122,6 +123,9 @@ def _kind_of_ids(golds: Sequence[Gold], table: Table, options: Options) -> tuple
         finder = _finder(matcher.name, golds, table, options)
         if any(len(found.rows) for gold in golds for found in finder.find(gold).values()):
             return matcher.name, False
+    named = [plain_id(gold) or "" for gold in golds]
+    if any(document_of(name) != name.strip() and name not in table.files for name in named):
+        return "exact", False  # ids of chunks stay so: that their document is there says nothing of them
     finder = _finder("doc", golds, table, options, lift=True)
     if any(len(found.rows) for gold in golds for found in finder.find(gold).values()):
         return "doc", True

@@ -251,6 +251,11 @@ def test_by_forces_one_kind():
         resolved(gold, by="pge")
 
 
+def test_the_id_of_a_chunk_is_never_loosened_into_its_document():
+    found = resolved(Gold(id="docs/manual.pdf#9"))
+    assert (found.kinds, reasons(found)) == (["exact"], ["unknown id"])
+
+
 def test_nothing_at_all():
     found = resolve(TestSet([]), Chunks([]), [])
     assert found.holders == []

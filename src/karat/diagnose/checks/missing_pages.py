@@ -37,18 +37,6 @@ def _find(case: Case) -> Iterator[Finding]:
                 tuple(f"{u.question}: {u.why}" for u in missing[:5]),
                 remedy,
             )
-    zero = [q.id for q in case.questions if any(g.grade >= 1 and g.page and g.page.strip() == "0" for g in q.gold)]
-    if zero and case.page_offset == 0 and case.pages == "physical":
-        yield Finding(
-            "missing_pages",
-            "broken",
-            "the gold has a page 0",
-            f"{counted(len(zero), 'question', 'names', 'name')} it. Pages of an index count from 1, these from 0.",
-            {"questions": len(zero)},
-            tuple(zero),
-            (),
-            "Add --page-offset -1.",
-        )
 
 
 check = Check("missing_pages", "pages that a document does not have or that hold no text", _find, 12)

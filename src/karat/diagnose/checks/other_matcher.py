@@ -11,11 +11,14 @@ from karat.diagnose._words import percent
 from karat.match import MATCHERS
 
 _BETTER = 0.05
+_NAMES = ("unknown file", "unknown address", "unknown id", "ambiguous", "names no unit")
+"""Why gold is missing where names may be to blame: a page or a quote that is not there is not found by another name."""
 
 
 def _find(case: Case) -> Iterator[Finding]:
     ours = case.resolution.share
-    if ours is None or ours == 1:
+    missed = [u for u in case.resolution.unresolved if u.gold.grade >= 1 and u.reason in _NAMES]
+    if ours is None or not missed:
         return
     shares: dict[str, float] = {}
     for matcher in MATCHERS:
@@ -28,7 +31,6 @@ def _find(case: Case) -> Iterator[Finding]:
     if not better:
         return
     name = max(better, key=lambda n: (better[n], -MATCHERS.get(n).strictness))
-    missed = [u.question for u in case.resolution.unresolved if u.gold.grade >= 1]
     yield Finding(
         "other_matcher",
         "warning",
@@ -37,7 +39,7 @@ def _find(case: Case) -> Iterator[Finding]:
         f"{listed((n, percent(s)) for n, s in shares.items())}. The unit would be the {MATCHERS.get(name).unit}: make "
         "sure that this is what should be counted.",
         {"chosen": ours, **shares},
-        tuple(dict.fromkeys(missed)),
+        tuple(dict.fromkeys(u.question for u in missed)),
         (),
         f"Add --match {name}, if the {MATCHERS.get(name).unit} is the unit you mean.",
     )

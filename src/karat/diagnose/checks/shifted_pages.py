@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from karat.core.checkup import Finding
 from karat.diagnose._check import Case, Check
 from karat.diagnose._shift import Evidence, by_quotes, by_words, chance
-from karat.diagnose._words import percent, plural
+from karat.diagnose._words import counted, percent, plural
 
 Clear = Callable[[Evidence, float, int | None], bool]
 
@@ -19,6 +19,18 @@ _RATIO = 1.2
 def _find(case: Case) -> Iterator[Finding]:
     if not any(gold.page is not None for gold in case.golds) or not any(chunk.pages for chunk in case.chunks):
         return
+    found = list(_by_evidence(case))
+    yield from found
+    zero = tuple(q.id for q in case.questions if any(g.grade >= 1 and g.page and g.page.strip() == "0" for g in q.gold))
+    if zero and not found and case.page_offset == 0 and case.pages == "physical":
+        said = f"{counted(len(zero), 'question', 'names', 'name')} it. Pages of an index count from 1, these from 0."
+        numbers = {"questions": len(zero), "offset": -1}
+        yield Finding(
+            "shifted_pages", "broken", "the gold has a page 0", said, numbers, zero, (), "Add --page-offset -1."
+        )  # fmt: skip
+
+
+def _by_evidence(case: Case) -> Iterator[Finding]:
     quotes = by_quotes(case) if any(gold.quote is not None and gold.page is not None for gold in case.golds) else None
     if quotes is not None and quotes.n >= _LEAST:
         yield from _judged(case, quotes, _clear_by_quotes)
@@ -72,18 +84,18 @@ def _judged(case: Case, evidence: Evidence, clear: Clear) -> Iterator[Finding]:
 def _finding(
     case: Case, evidence: Evidence, now: float, then: float, title: str, way: str, remedy: str, shift: int | None = None
 ) -> Finding:
-    counted = "as they stand" if case.page_offset == 0 else f"with --page-offset {case.page_offset}"
+    named = "the gold names" + ("" if case.page_offset == 0 else f" under --page-offset {case.page_offset}")
     if evidence.kind == "quotes":
         text = (
-            f"Of {plural(evidence.n, 'quote')} whose page is known, {percent(now)} stand on the page that the gold "
-            f"names {counted}, and {percent(then)} with {way}."
+            f"Of {plural(evidence.n, 'quote')} whose page is known, {percent(now)} stand on the page that {named}, and "
+            f"{percent(then)} with {way}."
         )
     else:
         wins, losses = (evidence.wins or {}).get(shift, (0, 0))
         text = (
-            f"The words of question and answer were looked for on {plural(evidence.n, 'gold page')}: {percent(now)} of "
-            f"them stand there {counted}, and {percent(then)} with {way}, which is better for {wins:,} and worse for "
-            f"{losses:,}."
+            f"Of what questions and answers say, rare words weighing more, {percent(now)} stands on the "
+            f"{plural(evidence.n, 'page')} that {named}, and {percent(then)} with {way} (better for {wins:,}, worse "
+            f"for {losses:,})."
         )
     pages = [q.id for q in case.questions if any(g.grade >= 1 and g.page is not None for g in q.gold)]
     numbers: dict[str, int | float | str | None] = {

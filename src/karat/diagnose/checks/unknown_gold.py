@@ -61,9 +61,7 @@ def _find(case: Case) -> Iterator[Finding]:
             "broken",
             f"the gold names {plural(len(names), what)} that the index does not hold",
             f"{plural(len(of_reason), 'gold unit')} of {plural(len(questions), 'question')} can never be found. "
-            f"The index holds, for example, {few(known)}."
-            if known
-            else "The index is empty.",
+            + (f"The index holds, for example, {few(known)}." if known else f"The index holds no {what} at all."),
             {"names": len(names), "units": len(of_reason), "questions": len(questions)},
             questions,
             tuple(f"{name}{_suggest(name, known)}" for name in names[:_EXAMPLES]),
