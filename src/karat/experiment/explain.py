@@ -59,7 +59,7 @@ def explain(
         _hits(found, number, resolution, k),
         _fates(found, number, resolution),
         _lines(judged, measures, k),
-        resolution.notes,
+        (*_unknown(system, found, rewritten.queries), *resolution.notes),
     )
 
 
@@ -87,6 +87,17 @@ def _leg_hits(system: System, found: Found, name: str, queries: Sequence[str], k
         LegHit(rank, found.chunks[row].id, score, tuple(terms(queries[0], row)) if terms else ())
         for rank, (row, score) in enumerate(zip(rows[:k].tolist(), scores[:k].tolist(), strict=True), 1)
     )
+
+
+def _unknown(system: System, found: Found, queries: Sequence[str]) -> list[str]:
+    """Which terms of the queries an engine has never seen, where it can say."""
+    notes = []
+    for name in found.legs:
+        terms_of = getattr(system.engine(name), "unknown_terms", None)
+        terms = list(dict.fromkeys(term for query in queries for term in terms_of(query))) if terms_of else []
+        if terms:
+            notes.append(f"{name}: no chunk of the index has {', '.join(map(repr, terms))}.")
+    return notes
 
 
 def _fused(found: Found, k: int) -> tuple[FusedHit, ...]:

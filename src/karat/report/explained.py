@@ -101,7 +101,7 @@ def _leg(hits: tuple[LegHit, ...]) -> Iterator[RenderableType]:
         return
     table = plain_table("", "chunk", "score", "made of", right=(0, 2))
     for hit in hits:
-        shown = sorted(hit.made_of, key=lambda part: -part[1])
+        shown = sorted((part for part in hit.made_of if part[1]), key=lambda part: -abs(part[1]))
         terms = " + ".join(f"{clean(term, 24)} {weight:.3f}" for term, weight in shown[:_TERMS])
         rest = f" + {len(shown) - _TERMS} more" if len(shown) > _TERMS else ""
         table.add_row(*texts([str(hit.rank), clean(hit.chunk, 60), f"{hit.score:.4f}", terms + rest]))
