@@ -1,6 +1,6 @@
 """Documents in, chunks out: one reader a file, one way of cutting a file."""
 
-from karat.corpus._file import Progress
+from karat.corpus._file import File, Progress, ReadError
 from karat.corpus._reader import READERS, Reader
 from karat.corpus.cut import Cut, cut
 from karat.corpus.cutting._cut import CUTTINGS, Cutting, Piece, Way
@@ -13,8 +13,10 @@ __all__ = [
     "Cut",
     "Cutting",
     "Docs",
+    "File",
     "Piece",
     "Progress",
+    "ReadError",
     "Reader",
     "Reading",
     "TakenFile",

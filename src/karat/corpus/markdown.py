@@ -64,7 +64,7 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
             value = pair[2].strip()
             quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
             facts[pair[1].strip().lower()] = value[1:-1] if quoted else value
-    return facts, "\n".join(lines[end + 1 :])
+    return facts, "\n".join(lines[end + 1 :]).lstrip("\n")
 
 
 def _parts(text: str) -> Iterator[tuple[bool, str]]:

@@ -20,6 +20,7 @@ author: A. B.
 tags:
   - x
 ---
+
 # Watches
 
 They last [four hours](https://e.org/a_(b) "t"), see ![the clock](clock.png).
@@ -100,8 +101,9 @@ def test_the_title_is_the_first_top_heading_else_the_file(tmp_path):
 
 @pytest.mark.parametrize("piece", ["[", "](", "![", "`", "<!--", "[a](", "# ", "   #"])
 def test_hostile_repetition_is_read_in_time(tmp_path, piece):
-    doc = doc_of(tmp_path, "x " + piece * 50_000 + "\n\nend --> `")
+    doc = doc_of(tmp_path, "x " + piece * 50_000 + "\n\nend --> ` [a](b)")
     assert doc.text.startswith("x")
+    assert doc.text.endswith(" a")
 
 
 def test_blank_and_front_matter_only_files_are_empty(tmp_path):

@@ -80,7 +80,7 @@ def test_the_outline_makes_sections_where_their_titles_stand(tmp_path):
     pdf.set_font("helvetica", size=12)
     pdf.add_page()
     pdf.start_section("Watches")
-    pdf.multi_cell(0, text="An opening line.\nWatches\nThey last four hours.", **below)
+    pdf.multi_cell(0, text="An opening line.\nRelief is told of below.\nWatches\nThey last four hours.", **below)
     pdf.start_section("Relief", level=1)
     pdf.multi_cell(0, text="1.1 Relief\nIt comes at dawn.", **below)
     pdf.add_page()

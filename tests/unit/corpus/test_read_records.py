@@ -109,6 +109,14 @@ def test_a_file_without_any_text_is_one_problem(tmp_path):
         reading_of(tmp_path, lines(*[{"id": n, "question": "q"} for n in range(100)]))
 
 
+@pytest.mark.parametrize(("name", "content"), [("a.csv", "id,text\n"), ("a.json", "[]"), ("a.jsonl", "\n\n")])
+def test_a_file_without_records(tmp_path, name, content):
+    (tmp_path / "b.txt").write_text("x")
+    (tmp_path / name).write_text(content)
+    (problem,) = read(tmp_path).problems
+    assert (problem.kind, problem.reason, problem.fatal) == ("empty", "holds no records.", True)
+
+
 def test_an_empty_text_with_a_title_is_its_title(tmp_path):
     assert doc_of(tmp_path, {"_id": "a", "title": "Only a title", "text": ""}).text == "Only a title"
 
