@@ -58,9 +58,10 @@ def verdict(checkup: Checkup) -> str:
     if not missing:
         return f"all {reach.units:,} gold units can be found in this index."
     causes = [finding.title for finding in checkup.of("broken")]
-    why = f": {clean(causes[0], _LINE)}" + (f", and {len(causes) - 1} more below" if len(causes) > 1 else "")
+    why = f": {clean(causes[0], _LINE)}" if causes else ""
+    why += f", and {len(causes) - 1} more below" if len(causes) > 1 else ""
     lost = f"; {reach.without:,} of {reach.questions:,} questions have none at all" if reach.without else ""
-    return f"{units}; {missing:,} cannot{why if causes else ''}{lost}."
+    return f"{units}; {missing:,} cannot{why}{lost}."
 
 
 def _blocks(checkup: Checkup, width: int, quiet: bool, verbose: bool) -> Iterator[RenderableType]:

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from karat.core.types import Question
 
 
-def _nameless(question: Question) -> bool:
-    return any(gold.grade >= 1 and not gold.label.strip() for gold in question.gold)
-
-
 _LOOKS: tuple[tuple[Severity, str, Callable[[Question], bool], str], ...] = (
     (
         "warning",
@@ -37,12 +33,6 @@ _LOOKS: tuple[tuple[Severity, str, Callable[[Question], bool], str], ...] = (
         lambda q: not q.answerable and any(g.grade >= 1 for g in q.gold),
         'Take the gold away, or drop "answerable": false.',
     ),
-    (
-        "broken",
-        "a gold entry that names nothing",
-        _nameless,
-        'Give it a "doc", "page", "url", "quote", "chunk" or "id".',
-    ),
 )
 
 
@@ -58,6 +48,14 @@ def _find(case: Case) -> Iterator[Finding]:
         if blank:
             said = f"{counted(len(blank), 'question', 'is', 'are')} empty"
             yield _finding("broken", said, blank, "Write the question, or take it out.")
+    nameless = [u for u in case.resolution.unresolved if u.gold.grade >= 1 and u.reason == "names no unit"]
+    if nameless:
+        ids = tuple(dict.fromkeys(u.question for u in nameless))
+        said = f"{counted(len(nameless), 'gold unit', 'names', 'name')} nothing that can be looked for"
+        why = tuple(f"{u.question}: {u.why}" for u in nameless[:5])
+        remedy = 'Give each a "doc", "page", "url", "quote", "chunk" or "id", or choose what is compared with --match.'
+        numbers = {"entries": len(nameless), "questions": len(ids)}
+        yield Finding("incomplete", "broken", said, "", numbers, ids, why, remedy)
     twice = tuple(id_ for id_, count in Counter(case.testset.ids).items() if count > 1)
     if twice:
         said = f"{counted(len(twice), 'question id', 'stands', 'stand')} twice or more"
