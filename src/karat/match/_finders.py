@@ -53,6 +53,11 @@ def each(keys: Keys) -> tuple[str, ...]:
     return (keys,) if isinstance(keys, str) else keys or ()
 
 
+def names_file(gold: Gold) -> bool:
+    """Whether an entry says which document it stands in."""
+    return gold.doc is not None and bool(gold.doc.strip())
+
+
 class Keyed:
     """By a keyed matcher: pages, addresses, documents, ids, or what another package compares."""
 
@@ -82,7 +87,8 @@ class Keyed:
 
     def is_ambiguous(self, gold: Gold) -> bool:
         """Whether a page is named without its file, and there are several."""
-        return self.matcher.name == "page" and gold.page is not None and gold.doc is None and len(self.table.files) > 1
+        lacking = gold.page is not None and not names_file(gold)
+        return self.matcher.name == "page" and lacking and len(self.table.files) > 1
 
     def keys(self, gold: Gold) -> Keys:
         if self.refused is not None or self.is_ambiguous(gold):
@@ -143,7 +149,7 @@ class Quoted:
     def __init__(self, matcher: Matcher, golds: Sequence[Gold], table: Table, options: Options) -> None:
         self.table, self.options, self._unit_of = table, options, matcher.unit_of
         self.row_keys: Sequence[Keys] | None = None
-        named = [gold for gold in golds if gold.doc is not None]
+        named = [gold for gold in golds if names_file(gold)]
         self._files = FileNames(named, [table.run], "quotes") if named and table.files else None
         self._found: dict[Gold, Found] = {}
 
@@ -155,7 +161,7 @@ class Quoted:
 
     def texts_of(self, gold: Gold) -> frozenset[int] | None:
         """The texts that an entry says its quote stands in; None where it says nothing."""
-        if gold.doc is not None:
+        if gold.doc is not None and names_file(gold):
             file = self._file(gold.doc)
             address = address_of(gold.doc)
             return frozenset(self._by_file.get(file, ())) | frozenset(self._by_url.get(address, ()) if address else ())

@@ -10,7 +10,7 @@ import numpy as np
 from karat.core.errors import UsageError
 from karat.core.text.normalise import normalise
 from karat.match._credit import Units, units_of
-from karat.match._finders import Decided, Finder, Found, Keyed, Quoted, each
+from karat.match._finders import Decided, Finder, Found, Keyed, Quoted, each, names_file
 from karat.match._judge import matcher_named
 from karat.match._matcher import MATCHERS, Context, Keys, Options, plain_id
 from karat.match._resolution import Pages, Place, Resolution, Unresolved
@@ -95,7 +95,7 @@ def _automatic(
 
 def _kind(gold: Gold, table: Table) -> str:
     """The strictest thing that an entry names and that the chunks can tell."""
-    has_file = gold.doc is not None or len(table.files) <= 1
+    has_file = names_file(gold) or len(table.files) <= 1
     if gold.span is not None and has_file and table.tells("span"):
         return "span"
     if gold.quote is not None and table.has_texts and normalise(gold.quote, "words"):
