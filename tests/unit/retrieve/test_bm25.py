@@ -106,6 +106,26 @@ def test_leaving_rows_out_early_changes_nothing(variant, seed):
 
 
 @pytest.mark.usefixtures("_small")
+@pytest.mark.parametrize("seed", range(3))
+def test_leaving_rows_out_early_is_right_with_negative_weights(seed):
+    rng = np.random.default_rng(seed)
+    common, rare = [f"common{i}" for i in range(12)], [f"rare{i}" for i in range(3)]
+    texts = [
+        " ".join([w for w in common if rng.random() < 0.8] + [w for w in rare if rng.random() < 0.1] * 2)
+        for _ in range(600)
+    ]
+    engine = build(texts, variant="okapi", epsilon=2)
+    weights = engine._postings.weights
+    assert weights.min() < -1 < 1 < weights.max()
+    queries = [" ".join([*rare[:2], *rng.choice(common, n)]) for n in range(9)] + [" ".join(common)]
+    whole = engine.search(queries, depth=10**6)
+    for depth in (1, 10, 30):
+        cut, expected = engine.search(queries, depth), whole.top(depth)
+        assert np.array_equal(cut.rows, expected.rows)
+        assert np.array_equal(cut.scores, expected.scores)
+
+
+@pytest.mark.usefixtures("_small")
 def test_scores_of_every_row_equal_the_sum_of_the_parts():
     rng = np.random.default_rng(5)
     texts = [" ".join(rng.choice(list("abcdefgh"), rng.integers(0, 12))) for _ in range(200)]

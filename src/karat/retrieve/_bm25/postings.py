@@ -24,7 +24,7 @@ TOP, LOW, KTH = 0, 1, 2
 """Columns of the bounds: the highest weight, the lowest or 0, and from here on those of `LEVELS`."""
 _TOGETHER = 20_000
 # A term in one of so many rows is frequent and gets a column of its own, if there are enough rows to gain by it.
-FREQUENT = 16
+FREQUENT = 4
 FEW_ROWS = 4096
 
 

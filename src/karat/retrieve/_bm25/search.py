@@ -28,6 +28,7 @@ _ROUNDING = 2.0**-22
 _SPARSE = 12
 _ENOUGH = 4
 _GROUPS = 8
+_SIGN = np.uint32(1 << 31)
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ class _Plan:
             np.add.at(self.sums, part, weights if self.times[i] == 1 else weights * np.float32(self.times[i]))
             parts.append(part)
         if floor > 0 and sum(map(len, parts)) * _SPARSE > len(self.sums):
-            found = np.flatnonzero(self.sums >= max(floor, _reached(self.sums, self.depth) + rest))
+            found = (self.sums >= max(floor, _reached(self.sums, self.depth) + rest)).nonzero()[0]
             sums = self.sums.take(found)
             self.sums.fill(0)
             return found, sums
@@ -136,7 +137,7 @@ class _Plan:
         if len(parts) > 1:
             places = np.arange(len(rows), dtype=np.int32)
             self.marks[rows] = places
-            once = np.flatnonzero(self.marks.take(rows, mode="clip") == places)
+            once = (self.marks.take(rows, mode="clip") == places).nonzero()[0]
             rows, sums = rows.take(once), sums.take(once)
         if len(rows) > _ENOUGH * self.depth:
             rows, sums = _above(rows, sums, _reached(sums, self.depth) + rest)
@@ -144,7 +145,7 @@ class _Plan:
 
 
 def _above(rows: Ints, sums: Floats, floor: float) -> tuple[Ints, Floats]:
-    kept = np.flatnonzero(sums >= floor)
+    kept = (sums >= floor).nonzero()[0]
     return rows.take(kept), sums.take(kept)
 
 
@@ -162,10 +163,17 @@ def _reached(sums: Floats, depth: int) -> float:
 def _keyed(sums: Floats, rows: Ints) -> NDArray[np.uint64]:
     """Sum and row in one number, in the order of sums and then of rows."""
     bits = (sums + np.float32(0)).view(np.uint32)
-    bits = np.where(bits >> np.uint32(31), ~bits, bits | np.uint32(1 << 31))
-    return (bits.astype(np.uint64) << np.uint64(32)) | rows.view(np.uint64)
+    negative = bits >> np.uint32(31)
+    if negative.any():
+        bits = np.where(negative, ~bits, bits | _SIGN)
+    else:
+        bits |= _SIGN
+    keys = bits.astype(np.uint64)
+    keys <<= np.uint64(32)
+    keys |= rows.view(np.uint64)
+    return keys
 
 
 def _unkeyed(keys: NDArray[np.uint64]) -> Floats:
     bits = (keys >> np.uint64(32)).astype(np.uint32)
-    return np.where(bits >> np.uint32(31), bits ^ np.uint32(1 << 31), ~bits).view(np.float32)
+    return np.where(bits >> np.uint32(31), bits ^ _SIGN, ~bits).view(np.float32)
