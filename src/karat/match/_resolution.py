@@ -144,8 +144,10 @@ class Resolution:
         ids = run.doc_list
         for i, qid in enumerate(run.question_ids):
             keys = self._keys_for(number.get(qid, -1))
-            rows = map(row_of.get, map(str.strip, ids[int(run.offsets[i]) : int(run.offsets[i + 1])]))
-            found.extend(None if row is None else keys(row) for row in rows)
+            for id_ in ids[int(run.offsets[i]) : int(run.offsets[i + 1])]:
+                row = row_of.get(id_)
+                row = row_of.get(id_.strip()) if row is None else row
+                found.append(None if row is None else keys(row))
         return found
 
     def _keys_for(self, question: int) -> Callable[[int], Keys]:
