@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.diagnose._check import Case
 from karat.diagnose._terms import terms
+from karat.diagnose.check import Case
 from karat.match import page_of
 
 if TYPE_CHECKING:

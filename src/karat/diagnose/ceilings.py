@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 from math import log2
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ import numpy as np
 from karat.core.checkup import Ceiling
 
 if TYPE_CHECKING:
+    from karat.core.judged import Ints
     from karat.match import Resolution
 
 CUTS = (1, 3, 5, 10, 20)
@@ -44,17 +45,28 @@ def ceilings(resolution: Resolution, cuts: Sequence[int] = CUTS) -> tuple[Ceilin
     for question in np.unique(resolution.units.question[resolution.relevant]).tolist():
         units = [u for u in resolution.of_question(question) if resolution.relevant[u]]
         grades = [int(resolution.units.grade[u]) for u in units]
-        held: dict[int, set[int]] = {}
-        for place, unit in enumerate(units):
-            for row in resolution.holders[unit].tolist():
-                held.setdefault(row, set()).add(place)
-        for key, best in best_of(grades, {frozenset(units_held) for units_held in held.values()}, tuple(cuts)).items():
+        patterns = _patterns([resolution.holders[u] for u in units])
+        for key, best in best_of(grades, patterns, tuple(cuts)).items():
             found[key].append(best)
     return tuple(
         Ceiling(name, k, float(np.mean([b.value for b in all_])), all(b.exact for b in all_))
         for (name, k), all_ in found.items()
         if all_
     )
+
+
+def _patterns(holders: Sequence[Ints]) -> set[frozenset[int]]:
+    """The sets of units that some row holds; unit i is held by the rows `holders[i]`."""
+    if sum(1 for rows in holders if len(rows)) <= 1:
+        return {frozenset((place,)) for place, rows in enumerate(holders) if len(rows)}
+    place = np.repeat(np.arange(len(holders)), [len(rows) for rows in holders])
+    rows = np.concatenate(holders)
+    order = np.argsort(rows, kind="stable")
+    place, rows = place[order], rows[order]
+    edges = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1], [True]))).tolist()
+    if len(edges) == len(rows) + 1:
+        return {frozenset((unit,)) for unit in place.tolist()}
+    return {frozenset(place[begin:end].tolist()) for begin, end in pairwise(edges)}
 
 
 def best_of(

@@ -136,7 +136,7 @@ class Keyed:
         """Page numbers of each file, by its key: those that chunks stand on and those that its document has."""
         names = FileNames([gold for gold in self._golds if gold.page is not None], [self.table.run], "page numbers")
         found: dict[str, set[int]] = {names.of_hit(name) or "": set() for name in self.table.files}
-        held = [(names.of_hit(doc.id) or "", p.number) for doc in self.table.docs for p in doc.pages]
+        held = [(names.of_hit(doc.part_of or doc.id) or "", p.number) for doc in self.table.docs for p in doc.pages]
         held += [(names.of_hit(chunk.doc) or "", number) for chunk in self.table.chunks for number in chunk.pages]
         for file, number in held:
             found.setdefault(file, set()).add(int(shift(str(number), self.options.page_offset)))

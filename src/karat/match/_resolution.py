@@ -95,7 +95,7 @@ class Resolution:
     def gold_rows(self, question: int) -> Ints:
         """Rows that hold a relevant unit of a question, ascending."""
         rows = [self.holders[u] for u in self.of_question(question) if self.relevant[u]]
-        return np.unique(np.concatenate(rows)) if rows else np.zeros(0, np.int64)
+        return rows[0] if len(rows) == 1 else np.unique(np.concatenate([*rows, np.zeros(0, np.int64)]))
 
     @cached_property
     def rows_on_page(self) -> Mapping[tuple[str, str], Ints]:

@@ -30,7 +30,6 @@ class Table:
 
     def __init__(self, chunks: Chunks, docs: Sequence[Doc] | None, pages: Pages) -> None:
         self.chunks, self.pages = chunks, pages
-        self.docs = list(docs or ())
         self.names: list[str] = []
         columns: dict[str, list[Any]] = {"doc": [], "page": [], "url": [], "span": []}
         for chunk in chunks:
@@ -41,6 +40,12 @@ class Table:
             columns["span"].append(chunk.span)
         self.run = Run("index", ["index"], np.array([0, len(chunks)]), chunks.ids, fields=columns)
         self.files = sorted(set(self.names))
+        self.docs = [doc for doc in docs or () if not self._is_chunk(doc)]
+
+    def _is_chunk(self, doc: Doc) -> bool:
+        """Whether a text that was cut before is a chunk as it stands, which then is the text to look in."""
+        row = self.chunks.row_of.get(doc.id)
+        return doc.part_of is not None and row is not None and self.run.fields["span"][row] is None
 
     def tells(self, field: str) -> bool:
         """Whether any chunk has this column."""

@@ -8,8 +8,8 @@ from karat.core.docs import Chunk, Chunks
 from karat.core.errors import UsageError
 from karat.core.registry import key_of
 from karat.core.types import Gold, Question, TestSet
-from karat.diagnose import _check
-from karat.diagnose._check import CHECKS, Check
+from karat.diagnose import check as checks_room
+from karat.diagnose.check import CHECKS, Check
 from karat.diagnose.gold import check
 
 CHUNKS = Chunks.ordered([Chunk("c1", "a.md", "Night watch lasts four hours."), Chunk("c2", "b.md", "Oil every week.")])
@@ -63,7 +63,7 @@ def test_a_check_that_fails_is_a_finding_and_the_others_go_on(monkeypatch):
         yield from ()
         raise ZeroDivisionError("nothing to divide")
 
-    monkeypatch.setitem(_check.CHECKS._loaded, "leaks", Check("leaks", "breaks", fail))
+    monkeypatch.setitem(checks_room.CHECKS._loaded, "leaks", Check("leaks", "breaks", fail))
     found = examined(only=["leaks", "unknown_gold"])
     failed, other = found.findings if found.findings[0].check == "leaks" else found.findings[::-1]
     assert failed.severity == "broken"

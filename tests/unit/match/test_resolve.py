@@ -175,11 +175,13 @@ class TestQuotes:
         (place,) = found.places[0, 0]
         assert text[place.start : place.end] == "Привет,  мир! नमस्ते"
 
-    def test_texts_already_cut_count_for_their_document(self):
+    @pytest.mark.parametrize("spanned", [True, False])
+    def test_texts_already_cut_count_for_their_document(self, spanned):
         docs = [Doc("p1", "Red lamps mean stop.", part_of="rules"), Doc("p2", "Green lamps mean go.", part_of="rules")]
-        chunks = [Chunk(d.id, "rules", d.text, span=(0, len(d.text))) for d in docs]
+        chunks = [Chunk(d.id, "rules", d.text, span=(0, len(d.text)) if spanned else None) for d in docs]
         found = resolved(Gold(doc="rules", quote="lamps mean go"), docs=docs, chunks=chunks)
         assert ids(found) == [["p2"]]
+        assert len(found.places[0, 0]) == 1
 
     def test_the_same_quote_in_two_questions_stays_apart(self):
         doc = Doc("d", "hot hot", pages=(Page(1, 0, 4), Page(2, 4, 7)))

@@ -1,6 +1,7 @@
 """Judging through a resolution equals judging the same hits by the plain matcher; and it scales."""
 
 import string
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -67,6 +68,24 @@ def test_a_run_is_judged_as_by_the_plain_matcher(kind, repeats, data):
     assert_same(judge(testset, [run], Settings(found.matcher, repeats=repeats)), plain)
     reached = {int(u) for u in plain.unit}
     assert reached <= set(np.flatnonzero(found.reached).tolist())
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    gold=st.lists(st.tuples(st.sampled_from(FILES), st.integers(0, 20), st.integers(0, 8)), min_size=1, max_size=4),
+    cuts=st.lists(st.integers(1, 19), max_size=4, unique=True),
+)
+def test_spans_are_judged_as_by_the_span_matcher(gold, cuts):
+    edges = [0, *sorted(cuts), 20]
+    chunks = Chunks.ordered(
+        [Chunk(f"{d}#{a}", d, "x" * (b - a), span=(a, b)) for d in FILES for a, b in pairwise(edges)]
+    )
+    golds = tuple(Gold(doc=d, span=(a, a + size)) for d, a, size in gold)
+    testset = TestSet([Question("q0", gold=golds)])
+    run = run_over(chunks, [[*range(len(chunks)), 0]])
+    found = resolve(testset, chunks)
+    assert set(found.kinds) == {"span"}
+    assert_same(judge(testset, [run], Settings(found.matcher)), judge(testset, [run], Settings(MATCHERS.get("span"))))
 
 
 words = st.lists(st.sampled_from(["ice", "Sea,", "the", "—", "Лёд", "हिम"]), min_size=1, max_size=12)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from karat.core.checkup import Finding, Severity
-from karat.diagnose._check import Case, Check
 from karat.diagnose._words import counted
+from karat.diagnose.check import Case, Check
 
 if TYPE_CHECKING:
     from karat.core.types import Question

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from karat.core.checkup import Finding
-from karat.diagnose._check import Case, Check
 from karat.diagnose._words import counted, percent, short
+from karat.diagnose.check import Case, Check
 
 _TEXT = r"(?:text|passage|paragraph|document|article|excerpt|context|section|snippet|page|chapter|extract|table|figure)"
 _TEXT_RU = (

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from karat.core.checkup import Finding
 from karat.core.text import normalise
-from karat.diagnose._check import Case, Check
 from karat.diagnose._words import counted
+from karat.diagnose.check import Case, Check
 from karat.match import Unresolved
 
 _NEAR = 90

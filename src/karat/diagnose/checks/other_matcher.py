@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from karat.core.checkup import Finding
 from karat.core.errors import KaratError
-from karat.diagnose._check import Case, Check, listed
 from karat.diagnose._words import percent
+from karat.diagnose.check import Case, Check, listed
 from karat.match import MATCHERS
 
 _BETTER = 0.05

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.checkup import Finding
-from karat.diagnose._check import Case, Check
 from karat.diagnose._words import plural
+from karat.diagnose.check import Case, Check
 
 if TYPE_CHECKING:
     from karat.match import Resolution
