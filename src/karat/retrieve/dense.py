@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from karat.models import Embedder
 
-_DEFAULTS: dict[str, Any] = {"ann": "exact", "m": 32, "ef_construction": 80, "ef_search": 256}
+_DEFAULTS: dict[str, Any] = {"ann": "exact", "m": 32, "ef_construction": 200, "ef_search": 256}
 _QUERIES = 1024
 """How many queries are searched at a time, which bounds the memory their candidates take."""
 

@@ -269,7 +269,7 @@ def test_settings_are_completed_with_the_defaults(spelled):
         "embedder": EmbedderSettings("spelled").plain(),
         "ann": "exact",
         "m": 32,
-        "ef_construction": 80,
+        "ef_construction": 200,
         "ef_search": 256,
     }
     assert json.loads(json.dumps(build().settings)) == build().settings
