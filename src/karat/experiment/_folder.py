@@ -7,6 +7,7 @@ build that is killed before leaves the old index as it was.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -25,6 +26,7 @@ from karat.core.writing import write_whole
 
 HEAD, JOURNAL = "index.json", "embeddings.journal"
 FORMAT, VERSION = "karat index", 1
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 _LOCK, _DRAFT = ".lock", ".draft-"
 _GENERATION = re.compile(r"[0-9a-f]{12}(-\d+)?")
 _SMALL = 1 << 20  # files up to this size are checksummed whenever the index is opened
@@ -57,6 +59,8 @@ def drafted(path: Path) -> Iterator[Draft]:
             yield draft
             _commit(path, draft)
         except OSError as problem:
+            if problem.errno not in _NO_ROOM:
+                raise
             raise _unwritable(path, problem) from problem
         finally:
             shutil.rmtree(draft.folder, ignore_errors=True)
@@ -202,7 +206,11 @@ def _locked(path: Path) -> Iterator[None]:
     except ImportError:  # no such locks on this system
         yield
         return
-    with open(path / _LOCK, "a+b") as lock:
+    try:
+        lock = open(path / _LOCK, "a+b")  # noqa: SIM115
+    except OSError as problem:
+        raise _unwritable(path, problem) from None
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

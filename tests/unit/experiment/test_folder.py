@@ -173,3 +173,20 @@ def test_two_builds_at_once_are_refused(tmp_path):
         (draft.folder / "a").write_text("x")
         with pytest.raises(UsageError, match="another build is writing"):
             write(tmp_path / "i")
+
+
+def test_a_full_disk_and_a_closed_folder_are_named_and_the_old_index_stays(tmp_path, monkeypatch):
+    import errno
+
+    write(tmp_path / "i", "old")
+
+    def full(*args, **kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("karat.experiment._folder._commit", full)
+    with pytest.raises(InputError, match="the index cannot be written: No space left on device"):
+        write(tmp_path / "i", "new")
+    assert content(tmp_path / "i", verify=True) == "old"
+    monkeypatch.setattr("pathlib.Path.mkdir", full)
+    with pytest.raises(InputError, match="cannot be written"):
+        write(tmp_path / "j")
