@@ -46,7 +46,7 @@ class Encoder:
     def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
         prefix = self.settings.query_prefix if role == "query" else self.settings.passage_prefix
         full = [i for i, text in enumerate(texts) if text.strip()]
-        made = self._encode([_encodable(prefix + texts[i]) for i in full]) if full else np.zeros((0, 0), np.float32)
+        made = self._encode([encodable(prefix + texts[i]) for i in full]) if full else np.zeros((0, 0), np.float32)
         if full:
             self._check(made, len(full))
         rows = np.zeros((len(texts), self.dimension or 0), np.float32)
@@ -88,7 +88,7 @@ def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(wide / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """The text without lone surrogates, which no tokeniser takes."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 

@@ -7,14 +7,15 @@ no code of the folder runs, and weights are safetensors only (others are pickles
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.errors import InputError, KaratError, UsageError
+from karat.models._encoder import encodable
+from karat.models._sentence_transformers import check_parts, no_bars
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +43,7 @@ class CrossEncoder:
                 "reranking needs sentence-transformers, which is not installed. Run: pip install 'karat[sbert]'"
             ) from None
         try:
-            with _no_bars():
+            with no_bars():
                 self._model: Any = sentence_transformers.CrossEncoder(
                     str(self.folder),
                     device=device,
@@ -68,7 +69,7 @@ class CrossEncoder:
         """How well each passage fits its query, (query, passage) a pair. Higher is better; all finite."""
         scores = np.zeros(len(pairs))
         for start in range(0, len(pairs), _TOGETHER):
-            some = [(_encodable(query), _encodable(text)) for query, text in pairs[start : start + _TOGETHER]]
+            some = [(encodable(query), encodable(text)) for query, text in pairs[start : start + _TOGETHER]]
             made = self._model.predict(some, batch_size=self.batch, show_progress_bar=False, convert_to_numpy=True)
             scores[start : start + len(some)] = np.asarray(made, np.float64).reshape(len(some))
             if progress is not None:
@@ -95,13 +96,7 @@ def _check(folder: Path) -> None:
         raise refused("holds no readable config.json", folder)
     parts = _read(folder / "modules.json") or []
     kinds = [str(part.get("type")) if isinstance(part, dict) else "?" for part in parts]
-    foreign = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
-    if foreign:
-        remedy = "Choose a model made of sentence-transformers' own parts."
-        raise refused(f"names code of its own ({foreign[0]}), which karat does not run", folder, remedy)
-    if not any(folder.rglob("*.safetensors")):
-        remedy = "Save the model again as safetensors."
-        raise refused("holds no .safetensors weights; other weights are pickles, which can run code", folder, remedy)
+    check_parts(folder, kinds)
 
 
 def _read(path: Path) -> Any:
@@ -110,22 +105,3 @@ def _read(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-
-
-def _encodable(text: str) -> str:
-    """The text without lone surrogates, which no tokeniser takes."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-@contextmanager
-def _no_bars() -> Iterator[None]:
-    """No progress bar of transformers while the model is loaded."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()

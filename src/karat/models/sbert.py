@@ -9,8 +9,6 @@ model reads is cut by the model.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +17,12 @@ import numpy as np
 from karat.core.errors import InputError
 from karat.models._embedder import Embedder, EmbedderSettings
 from karat.models._encoder import Encoder, digest_of, folder_of, not_installed
+from karat.models._sentence_transformers import check_parts, no_bars
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _READ = (".safetensors", ".json", ".txt", ".model")
-_FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError, RuntimeError)
 
 
 def embedder(settings: EmbedderSettings) -> Embedder:
@@ -36,12 +34,12 @@ def embedder(settings: EmbedderSettings) -> Embedder:
     except ImportError:
         raise not_installed(settings, "sentence-transformers", "sbert") from None
     try:
-        with _quiet():
+        with no_bars():
             model = SentenceTransformer(
                 str(folder), local_files_only=True, trust_remote_code=False, model_kwargs={"use_safetensors": True}
             )
-    except _FAULTS as error:
-        reason = " ".join(str(error).split())[:200]
+    except Exception as error:  # whatever a foreign folder sets off in three libraries
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise InputError(
             f"cannot be loaded by sentence-transformers: {reason}",
             place=str(folder),
@@ -65,25 +63,10 @@ def _packaged(settings: EmbedderSettings) -> Path:
     return Path(get_model_path())
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """No progress bar of transformers while a model is loaded."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
-
-
 def _check(folder: Path) -> None:
-    """Refuse what would run code that came with the weights."""
-    parts = folder / "modules.json"
+    """Refuse what is no model, and what would run code that came with the weights."""
     try:
-        listed = json.loads(parts.read_text(encoding="utf-8"))
+        listed = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
         kinds = [str(part["type"]) for part in listed]
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(
@@ -91,16 +74,4 @@ def _check(folder: Path) -> None:
             place=str(folder),
             remedy="Name a folder that SentenceTransformer.save wrote; for model.onnx use onnx:FOLDER.",
         ) from None
-    foreign = [kind for kind in kinds if not kind.startswith("sentence_transformers.")]
-    if foreign:
-        raise InputError(
-            f"names code of its own ({foreign[0]}), which karat does not run",
-            place=str(parts),
-            remedy="Choose a model made of sentence-transformers' own parts.",
-        )
-    if not any(folder.rglob("*.safetensors")):
-        raise InputError(
-            "holds no .safetensors weights; other weights are pickles, which can run code",
-            place=str(folder),
-            remedy="Save the model again with SentenceTransformer.save(..., safe_serialization=True).",
-        )
+    check_parts(folder, kinds)

@@ -1,7 +1,8 @@
 """`chroma:PATH-or-URL[#collection]`: a collection of Chroma, searched as it is, in its folder or on its server.
 
 Queries are embedded by karat: Chroma's own embedding function is never called, nor downloaded. Telemetry is off, and a
-folder that another version of chromadb would have to change first is left alone.
+folder that another version of chromadb would have to migrate first is refused. Chroma keeps its own books in a folder
+that it opens, also to read: work on a copy where that matters.
 """
 
 from __future__ import annotations
