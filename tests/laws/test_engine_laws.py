@@ -29,7 +29,7 @@ even_texts = st.integers(1, 4).flatmap(
     ).map(lambda texts: [" ".join(words) for words in texts])
 )
 
-law = settings(max_examples=25, deadline=None)
+law = settings(max_examples=15, deadline=None)
 every_engine = pytest.mark.parametrize(("name", "chosen"), CASES, ids=["-".join((n, *c.values())) for n, c in CASES])
 
 

@@ -15,9 +15,19 @@ PARAPHRASE = "Guards stay on duty for six hours during the night until morning."
 OTHER = "Add two spoons of sugar to the dough and bake the cake."
 
 
-@pytest.fixture(scope="module", params=["wordllama", "multilingual"])
+@pytest.fixture(scope="module")
+def wordllama_itself():
+    return embedder_named(EmbedderSettings())
+
+
+@pytest.fixture(scope="module")
+def multilingual_itself():
+    return embedder_named(EmbedderSettings("multilingual"))
+
+
+@pytest.fixture(params=["wordllama", "multilingual"])
 def embedder(request):
-    return embedder_named(EmbedderSettings(request.param))
+    return request.getfixturevalue(f"{request.param}_itself")
 
 
 def test_five_embedders_are_there():
@@ -36,9 +46,8 @@ def test_a_paraphrase_is_nearer_than_another_subject(embedder):
     assert watch @ paraphrase > watch @ other + 0.2
 
 
-def test_multilingual_knows_that_two_languages_say_the_same():
-    embedder = embedder_named(EmbedderSettings("multilingual"))
-    english, russian, other = embedder.embed(
+def test_multilingual_knows_that_two_languages_say_the_same(multilingual_itself):
+    english, russian, other = multilingual_itself.embed(
         ["The dog sleeps under the table.", "Собака спит под столом.", "Налоги выросли в этом году."], "passage"
     )
     assert english @ russian > english @ other + 0.3
@@ -52,23 +61,23 @@ def test_blank_texts_are_zeros_whatever_the_prefix():
     assert embedder.embed([], "query").shape == (0, 256)
 
 
-def test_the_prefix_of_the_role_stands_before_the_text():
-    plain = embedder_named(EmbedderSettings())
+def test_the_prefix_of_the_role_stands_before_the_text(wordllama_itself):
+    plain = wordllama_itself
     prefixed = embedder_named(EmbedderSettings(query_prefix="ask: ", passage_prefix="tell: "))
     assert np.array_equal(prefixed.embed(["snow"], "query"), plain.embed(["ask: snow"], "query"))
     assert np.array_equal(prefixed.embed(["snow"], "passage"), plain.embed(["tell: snow"], "passage"))
 
 
-def test_the_fingerprint_tells_the_model_and_the_passage_prefix():
-    plain = embedder_named(EmbedderSettings()).fingerprint
+def test_the_fingerprint_tells_the_model_and_the_passage_prefix(wordllama_itself, multilingual_itself):
+    plain = wordllama_itself.fingerprint
     assert plain.startswith("wordllama ")
     assert plain.endswith(" 256d")
     assert embedder_named(EmbedderSettings(query_prefix="ask: ")).fingerprint == plain
     assert embedder_named(EmbedderSettings(passage_prefix="tell: ")).fingerprint != plain
-    assert embedder_named(EmbedderSettings("multilingual")).fingerprint.startswith("multilingual 0.")
+    assert multilingual_itself.fingerprint.startswith("multilingual 0.")
 
 
-def test_wordllama_is_what_its_own_package_makes():
+def test_wordllama_is_what_its_own_package_makes(wordllama_itself):
     handlers, level = list(logging.getLogger().handlers), logging.getLogger().level
     import wordllama
 
@@ -77,32 +86,32 @@ def test_wordllama_is_what_its_own_package_makes():
     folder = os.path.dirname(wordllama.__file__)
     theirs = wordllama.WordLlama.load(cache_dir=folder, disable_download=True, dim=256)
     texts = [WATCH, PARAPHRASE, "x" * 3000, "Ночная вахта — шесть часов. रात की पहरेदारी"]
-    ours = embedder_named(EmbedderSettings()).embed(texts, "passage")
+    ours = wordllama_itself.embed(texts, "passage")
     assert ours == pytest.approx(theirs.embed(texts, norm=True), abs=1e-6)
 
 
-def test_a_text_has_one_vector_in_any_company():
-    embedder = embedder_named(EmbedderSettings())
+def test_a_text_has_one_vector_in_any_company(wordllama_itself):
+    embedder = wordllama_itself
     texts = [WATCH, "a", PARAPHRASE * 40, OTHER]
     together = embedder.embed(texts, "passage")
     assert np.array_equal(together, np.concatenate([embedder.embed([text], "passage") for text in texts]))
 
 
-def test_a_long_text_is_the_mean_of_all_its_pieces(monkeypatch):
+def test_a_long_text_is_the_mean_of_all_its_pieces(wordllama_itself, monkeypatch):
     from karat.models import wordllama
 
     text = " ".join(f"{WATCH} {OTHER}" for _ in range(200))
-    whole = embedder_named(EmbedderSettings()).embed([text], "passage")
+    whole = wordllama_itself.embed([text], "passage")
     monkeypatch.setattr(wordllama, "_TOKENS", 7)
-    assert embedder_named(EmbedderSettings()).embed([text], "passage") == pytest.approx(whole, abs=1e-5)
+    assert wordllama_itself.embed([text], "passage") == pytest.approx(whole, abs=1e-5)
 
 
-def test_multilingual_reads_a_bounded_part_of_a_long_text(monkeypatch):
+def test_multilingual_reads_a_bounded_part_of_a_long_text(multilingual_itself, monkeypatch):
     from karat.models import multilingual
 
     monkeypatch.setattr(multilingual, "_CHARACTERS", 4)
-    embedder = embedder_named(EmbedderSettings("multilingual"))
-    assert np.array_equal(embedder.embed(["snowfall"], "query"), embedder.embed(["snow"], "query"))
+    shown, first = (multilingual_itself.embed([text], "query") for text in ("snowfall", "snow"))
+    assert np.array_equal(shown, first)
 
 
 def test_half_a_character_is_no_failure(embedder):
