@@ -31,8 +31,8 @@ _LARGEST = 1 << 28
 class _PassingError(Exception):
     """A failure that may be gone at the next attempt."""
 
-    def __init__(self, told: str, remedy: str, wait: float | None = None) -> None:
-        self.told, self.remedy, self.wait = told, remedy, wait
+    def __init__(self, told: str, remedy: str, *, wait: float | None = None, refused: bool = False) -> None:
+        self.told, self.remedy, self.wait, self.refused = told, remedy, wait, refused
 
 
 class Endpoint:
@@ -59,8 +59,7 @@ class Endpoint:
             try:
                 return self._ask(path, payload)
             except _PassingError as failure:
-                refused = failure.wait == 0
-                if attempt >= (min(_REFUSED, self.retries) if refused else self.retries):
+                if attempt >= (min(_REFUSED, self.retries) if failure.refused else self.retries):
                     raise self._error(path, _after(failure.told, attempt), failure.remedy) from None
                 wait = failure.wait or min(_FIRST_WAIT * 2**attempt, _LONGEST_WAIT)
                 if wait > _LONGEST_WAIT:
@@ -88,7 +87,9 @@ class Endpoint:
             ) from None
         except httpx.ConnectError as error:
             raise _PassingError(
-                f"cannot be reached ({self._shown(str(error))}).", "Start the server or correct the base url.", 0
+                f"cannot be reached ({self._shown(str(error))}).",
+                "Start the server or correct the base url.",
+                refused=True,
             ) from None
         except (httpx.TransportError, httpx.DecodingError) as error:
             raise _PassingError(
@@ -136,7 +137,7 @@ class Endpoint:
         told = f"answered HTTP {status}{f': {said}' if said else ''}."
         if status in _PASSING:
             remedy = "Wait and try again, or ask for less at a time." if status == 429 else "See the server's log."
-            return _PassingError(told, remedy, _wait_of(response))
+            return _PassingError(told, remedy, wait=_wait_of(response))
         if status == 404:
             return self._error(path, told, "Check the base url and the name of the model.")
         return self._error(path, told, "Correct what it says and try again.")

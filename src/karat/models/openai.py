@@ -1,7 +1,8 @@
 """`openai:MODEL`: the /embeddings of OpenAI, or of any server that speaks the same (`base_url`).
 
-The key comes from the environment variable that `key_env` names; a server without keys gets none. What a server calls
-MODEL is all karat knows of the model, so the fingerprint is the name and the address.
+The key comes from the environment variable that `key_env` names and goes to whatever server `base_url` names; where the
+variable is not set, none is sent. What a server calls MODEL is all karat knows of the model, so the fingerprint is the
+name and the address.
 """
 
 from __future__ import annotations
