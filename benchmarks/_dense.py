@@ -108,7 +108,7 @@ def dense() -> None:
         loaded = race({"exact": lambda: Engine.load(Path(place) / "exact")})["exact"]
         print(f"     load by mmap: {loaded:.4f} s")
         near(exact, texts, questions, "made passages", Path(place) / "made")
-        texts, questions = real_passages(100_000)
+        texts, questions = real_passages(50_000)
         exact, _ = built(texts, Path(place) / "real", "exact")
         near(exact, texts, questions, "real text", Path(place) / "near")
 
