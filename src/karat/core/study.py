@@ -1,0 +1,170 @@
+"""Study: systems compared over a test set, the choice between them, and why questions fail. Plain data, no logic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from karat.core.docs import Chunk
+from karat.core.evaluation import Evaluation
+
+FailureLabel = Literal[
+    "gold_not_in_corpus", "gold_not_indexed", "not_in_pool", "lost_in_fusion", "below_k",
+    "cut_by_budget", "wrong_answer", "refused", "unsupported",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A system of a study: its name, what tells it apart in plain values, and where that comes from.
+
+    `settings` may hold engine, legs, fusion, alpha, normalise, rrf_k, depth, rewrite, rerank, chunk, embedder; of a
+    system that is not karat's, its source (results, call, http).
+    """
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    description: str = ""
+    use_case: str = ""
+
+    @property
+    def alpha(self) -> float | None:
+        """The weight of the dense leg where the system is one of a sweep over it: dense alone is 1, sparse alone 0."""
+        value = self.settings.get("alpha")
+        return float(value) if value is not None else None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A system at one cut-off, by the main measure."""
+
+    system: str
+    measure: str  # the main measure at this cut-off: F1@5
+    k: int | None
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def name(self) -> str:
+        """The system, with its cut-off where there is one."""
+        return self.system if self.k is None else f"{self.system} @{self.k}"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two systems (or cells) by one measure, paired by question: b - a."""
+
+    measure: str
+    a: str
+    b: str
+    n: int
+    difference: float
+    low: float | None  # 95% interval of the difference
+    high: float | None
+    p: float  # paired permutation test
+    adjusted: float  # Holm over all pairs shown together
+    wins: int  # questions on which b is better
+    ties: int
+    losses: int
+
+
+@dataclass(frozen=True)
+class KindChoice:
+    """The best cell for one kind of question, and how many others cannot be told apart from it."""
+
+    kind: str
+    n: int
+    best: Cell
+    equals: tuple[str, ...]  # names of the cells not distinguishable from it
+
+
+@dataclass(frozen=True)
+class Routed:
+    """A router: it predicts the kind of a question and takes the cell that was best for it, scored out of sample."""
+
+    name: str
+    measure: str
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+    against: Pair | None  # the router against the best single cell
+    accuracy: float | None  # of the predicted kinds, where kinds are known
+    confidence: float | None  # mean confidence of the predictions
+    by_kind: Mapping[str, str]  # kind -> name of the cell it takes, over all questions
+    values: Sequence[float | None] = ()  # per question of the study
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The best cell by the main measure, with all that keeps it from being taken for more than it is."""
+
+    measure: str  # as asked for, without its cut-off where several are compared: F1
+    cells: tuple[Cell, ...]
+    best: Cell
+    equals: tuple[Pair, ...]  # best against each cell that is not distinguishable from it
+    beaten: tuple[Pair, ...]  # best against each cell that is
+    cross_validated: float | None  # mean of cells chosen without the questions they are scored on
+    optimism: float | None  # what choosing on the same questions added
+    picks: Mapping[str, int]  # cell -> how many folds chose it
+    folds: int
+    oracle: float | None  # mean if the best cell were known for each question
+    by_kind: tuple[KindChoice, ...] = ()
+    router: Routed | None = None
+    sentences: tuple[str, ...] = ()  # the choice in words
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a question fails for a system, by one label."""
+
+    system: str
+    question: str
+    label: FailureLabel
+    detail: str  # one sentence with the numbers
+    leg: str | None = None  # that had it, where the fusion lost it
+    rank: int | None = None  # where the first missing unit stands
+    depth: int | None = None  # of a pool that would find it
+
+
+@dataclass(frozen=True)
+class FailureCount:
+    """How many questions of a system fail in one way, and what mending that would add to the mean recall."""
+
+    system: str
+    label: FailureLabel
+    questions: tuple[str, ...]
+    gain: float
+
+
+@dataclass(frozen=True)
+class StudyHit:
+    """A hit as the question explorer shows it."""
+
+    rank: int
+    score: float | None
+    chunk: Chunk
+    holds: tuple[str, ...] = ()  # gold units it credits
+    legs: Mapping[str, tuple[int, float]] = field(default_factory=dict)  # leg -> rank and score there
+
+
+@dataclass(frozen=True)
+class Study:
+    """One run: what was compared, every score, the choice, the failures, and where all of it comes from."""
+
+    name: str
+    evaluation: Evaluation
+    configurations: tuple[Configuration, ...]
+    main: str  # the main measure, F1@5
+    k: int  # the cut-off by which a question fails or not
+    choice: Choice | None = None
+    pairs: tuple[Pair, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    failure_counts: tuple[FailureCount, ...] = ()
+    hits: Mapping[str, Mapping[str, Sequence[StudyHit]]] = field(default_factory=dict)  # system -> question -> hits
+    seconds: Mapping[str, Sequence[float | None]] = field(default_factory=dict)  # system -> per question
+    manifest: Mapping[str, Any] = field(default_factory=dict)
