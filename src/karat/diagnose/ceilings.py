@@ -113,31 +113,68 @@ def _put_together(
 ) -> dict[tuple[str, int], Best]:
     """Every way the groups can end, with the units in slots of their own added, at every cut."""
     alone, never, total = list(singles), list(loose), len(singles) + len(loose) + sum(len(g) for g, _ in groups)
-    free, sorted_ = _ways([_states(*g, sorted_only=False) for g in groups]), None
-    if free is None:
+    ways = _ways([_states(*g) for g in groups])
+    if ways is None:
         largest = max(len(p) for _, patterns in groups for p in patterns)
         return _bounds(total, len(never), largest, cuts)
-    if len({*singles, *loose, *(grade for group, _ in groups for grade in group)}) > 1 and groups:
-        sorted_ = _ways([_states(*g, sorted_only=True) for g in groups])
+    alike = len({*singles, *loose, *(grade for group, _ in groups for grade in group)}) == 1
+    by_order = None if alike or not groups else _by_order(singles, loose, groups, cuts)
     found: dict[tuple[str, int], Best] = {}
     for k in cuts:
-        values = [_values(state, alone, never, total, k) for state in free if len(state[0]) <= k]
+        values = [_values(state, alone, never, total, k) for state in ways if len(state[0]) <= k]
         for place, name in enumerate(MEASURES[:3]):
             found[name, k] = Best(max(v[place] for v in values))
-        highest = max(v[3] for v in values)
-        reached = highest
-        if sorted_ is not None:
-            reached = max(_values(s, alone, never, total, k)[3] for s in sorted_ if len(s[0]) <= k)
-        found["nDCG", k] = Best(highest, reached >= highest - 1e-12)
+        sorted_ = Best(max(v[3] for v in values), exact=alike or not groups)
+        found["nDCG", k] = sorted_ if by_order is None else Best(by_order[k])
     return found
 
 
-def _states(grades: tuple[int, ...], patterns: Sequence[Sequence[int]], *, sorted_only: bool) -> set[State] | None:
-    """Every way in which a ranking can credit the units of a group; None where there are too many.
+def _by_order(
+    singles: tuple[int, ...],
+    loose: tuple[int, ...],
+    groups: tuple[tuple[tuple[int, ...], tuple[tuple[int, ...], ...]], ...],
+    cuts: tuple[int, ...],
+) -> dict[int, float] | None:
+    """The highest nDCG at each cut where grades differ, slot by slot; None where there are too many ways.
 
-    `sorted_only`: rankings whose gains never rise. Those of several groups can be merged, highest gain first, without
-    any slot losing its gain; of others that is only hoped for.
+    The gain of a chunk depends on what stands above it, so slots cannot be sorted afterwards. What a ranking can
+    still gain depends on the units credited so far, and its ideal on the gains: of rankings that agree in both only
+    the one with the highest sum is followed.
     """
+    grades = [grade for group, _ in groups for grade in group]
+    masks, before = [], 0
+    for group, patterns in groups:
+        masks += [sum(1 << (before + u) for u in p) for p in patterns]
+        before += len(group)
+    front: dict[tuple[int, tuple[int, ...], int], float] = {(0, (), 0): 0.0}
+    best, seen = dict.fromkeys(cuts, 0.0), 0
+    for rank in range(1, max(cuts) + 1):
+        after: dict[tuple[int, tuple[int, ...], int], float] = {}
+        for (mask, gains, used), reached in front.items():
+            for more in masks:
+                new = more & ~mask
+                if new:
+                    gain = max(g for u, g in enumerate(grades) if new >> u & 1)
+                    state = (mask | more, tuple(sorted((*gains, gain), reverse=True)), used)
+                    after[state] = max(after.get(state, 0.0), reached + gain / log2(rank + 1))
+            if used < len(singles):
+                state = (mask, gains, used + 1)
+                after[state] = max(after.get(state, 0.0), reached + singles[used] / log2(rank + 1))
+        seen += len(after)
+        if seen > _STATES:
+            return None
+        for (mask, gains, _), reached in after.items():
+            left = [g for u, g in enumerate(grades) if not mask >> u & 1]
+            ideal = sorted((*gains, *left, *singles, *loose), reverse=True)
+            for k in cuts:
+                if rank <= k:
+                    best[k] = max(best[k], reached / _dcg(ideal[:k]))
+        front = after
+    return best
+
+
+def _states(grades: tuple[int, ...], patterns: Sequence[Sequence[int]]) -> set[State] | None:
+    """Every way in which a ranking can credit the units of a group; None where there are too many."""
     masks = [sum(1 << u for u in p) for p in patterns]
     seen: set[tuple[int, tuple[int, ...]]] = {(0, ())}
     front = list(seen)
@@ -149,8 +186,6 @@ def _states(grades: tuple[int, ...], patterns: Sequence[Sequence[int]], *, sorte
                 if not new:
                     continue
                 gain = max(g for u, g in enumerate(grades) if new >> u & 1)
-                if sorted_only and gains and gain > gains[-1]:
-                    continue
                 state = (mask | more, tuple(sorted((*gains, gain), reverse=True)))
                 if state not in seen:
                     if len(seen) >= _STATES:
@@ -190,7 +225,7 @@ def _values(
     precision, recall = len(slots) / k, (total - missed) / total
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
     ideal = sorted((*gains, *left, *singles, *loose), reverse=True)[:k]
-    return precision, recall, f1, _dcg(slots) / _dcg(ideal)
+    return precision, recall, f1, _dcg(slots) / _dcg(ideal)  # as if slots could be sorted: never less than they allow
 
 
 def _dcg(gains: Sequence[int]) -> float:

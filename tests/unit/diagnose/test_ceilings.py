@@ -50,6 +50,7 @@ def test_no_ranking_passes_a_ceiling_and_an_exact_one_is_reached(grades, held):
         assert said[name].value >= tried[name] - 1e-12, name
         if said[name].exact:
             assert said[name].value == pytest.approx(tried[name], abs=1e-12), name
+    assert all(c.exact for c in said.values())
 
 
 @settings(max_examples=100, deadline=None)
@@ -97,6 +98,12 @@ def test_means_run_over_questions_with_relevant_gold_alone():
     said = {(c.measure, c.k): c.value for c in ceilings(resolve(TestSet(questions), chunks), (1,))}
     assert said["Recall", 1] == pytest.approx((1 + 0.5) / 2)
     assert ceilings(resolve(TestSet(questions[2:]), chunks)) == ()
+
+
+def test_the_order_in_which_chunks_credit_is_part_of_the_ceiling():
+    """Grades 2, 3, 2; the first unit nobody holds. The chunk of both brings 3 and leaves nothing to the other."""
+    said = best([2, 3, 2], [{2, 3}, {3}])
+    assert said["nDCG@2"].value == pytest.approx((2 + 3 * 0.6309297535714575) / (3 + 2 * 0.6309297535714575))
 
 
 def test_too_many_ways_give_a_bound_that_says_so():

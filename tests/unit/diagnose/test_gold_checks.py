@@ -265,8 +265,8 @@ class TestCopies:
         assert "94% alike" in found.examples[0]
 
     def test_what_only_resembles_is_no_copy(self):
-        changed = self.text.replace("rolled", "pushed").replace("two", "three").replace("gloves", "hats")
-        assert examined("copies", asked(Gold(id="gold")), self.chunks(changed)) == ()
+        """One word of 19 is in 3 of 17 shingles: 14 of 20 are common."""
+        assert examined("copies", asked(Gold(id="gold")), self.chunks(self.text.replace("two", "three"))) == ()
 
     def test_short_texts_are_copies_only_word_for_word(self):
         chunks = [Chunk("a", "d", "Stop!"), Chunk("b", "e", "stop"), Chunk("c", "f", "Go")]

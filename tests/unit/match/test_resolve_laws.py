@@ -70,6 +70,25 @@ def test_a_run_is_judged_as_by_the_plain_matcher(kind, repeats, data):
     assert reached <= set(np.flatnonzero(found.reached).tolist())
 
 
+def test_questions_of_different_kinds_are_each_judged_by_their_own():
+    """The two chunks of a page are one unit where pages count, and of one address where addresses do."""
+    held = [("c0", (1,)), ("c1", (1,)), ("c2", (2,)), ("c3", (2,))]
+    chunks = Chunks.ordered([Chunk(i, "a.pdf", "x", url="https://ex.org/a", pages=p) for i, p in held])
+    by_page, by_url = Question("q0", gold=(Gold(doc="a.pdf", page="2"),)), Question("q1", gold=(Gold(url="ex.org/a"),))
+    both = Question("q2", gold=(*by_page.gold, *by_url.gold))
+    testset = TestSet([by_page, by_url, both])
+    run = run_over(chunks, [[0, 1, 2, 3]] * 3)
+    found = resolve(testset, chunks)
+    judged = judge(testset, [run], Settings(found.matcher))
+    assert judged.distinct.tolist() == [2, 1, 2]
+    for q, kind in enumerate(("page", "url")):
+        alone = judge(testset, [run], Settings(MATCHERS.get(kind)))
+        assert judged.rank[judged.pair == q].tolist() == alone.rank[alone.pair == q].tolist()
+        assert judged.distinct[q] == alone.distinct[q]
+    assert judged.found_within(1).tolist() == [0, 1, 1]
+    assert judged.found_within(3).tolist() == [1, 1, 2]
+
+
 @settings(max_examples=80, deadline=None)
 @given(
     gold=st.lists(st.tuples(st.sampled_from(FILES), st.integers(0, 20), st.integers(0, 8)), min_size=1, max_size=4),
