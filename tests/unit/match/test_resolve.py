@@ -253,6 +253,14 @@ def test_by_forces_one_kind():
         resolved(gold, by="pge")
 
 
+def test_plain_ids_are_taken_for_documents_where_no_chunk_has_them_and_that_is_said():
+    chunks = [Chunk("x1", "d7", "one"), Chunk("x2", "d7", "two"), Chunk("x3", "d8", "three")]
+    found = resolved(Gold(id="d7"), Gold(id="d9"), chunks=chunks, docs=[])
+    assert (found.kinds, ids(found)) == (["doc", "doc"], [["x1", "x2"], []])
+    assert "taken for the documents" in found.notes[0]
+    assert ids(resolved(Gold(id="d7"), Gold(id="x3"), chunks=chunks, docs=[])) == [[], ["x3"]]
+
+
 def test_the_id_of_a_chunk_is_never_loosened_into_its_document():
     found = resolved(Gold(id="docs/manual.pdf#9"))
     assert (found.kinds, reasons(found)) == (["exact"], ["unknown id"])
