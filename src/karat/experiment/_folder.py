@@ -23,11 +23,12 @@ from typing import Any
 
 from karat.core.errors import InputError, UsageError
 from karat.core.writing import write_whole
+from karat.experiment._lock import LOCK, locked
 
 HEAD, JOURNAL = "index.json", "embeddings.journal"
 FORMAT, VERSION = "karat index", 1
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
-_LOCK, _DRAFT = ".lock", ".draft-"
+_DRAFT = ".draft-"
 _GENERATION = re.compile(r"[0-9a-f]{12}(-\d+)?")
 _SMALL = 1 << 20  # files up to this size are checksummed whenever the index is opened
 
@@ -50,7 +51,7 @@ def drafted(path: Path) -> Iterator[Draft]:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise _unwritable(path, problem) from None
-    with _locked(path):
+    with locked(path, "another build is writing this index. Wait for it, or name another folder."):
         for left in path.glob(f"{_DRAFT}*"):
             shutil.rmtree(left, ignore_errors=True)
         draft = Draft(path / f"{_DRAFT}{secrets.token_hex(4)}", path / JOURNAL)
@@ -72,7 +73,7 @@ def check_target(path: Path) -> None:
     """Refuse to write an index over something that is none."""
     if path.is_dir():
         others = sorted(
-            p.name for p in path.iterdir() if not p.name.startswith(_DRAFT) and p.name not in (_LOCK, JOURNAL)
+            p.name for p in path.iterdir() if not p.name.startswith(_DRAFT) and p.name not in (LOCK, JOURNAL)
         )
         if others and not (path / HEAD).is_file():
             raise UsageError(
@@ -143,7 +144,7 @@ def _head(path: Path) -> dict[str, Any]:
     if not path.is_dir():
         raise _foreign(path, "it is a file, and an index is a folder")
     if not (path / HEAD).is_file():
-        if (path / _LOCK).exists() or (path / JOURNAL).exists():
+        if (path / LOCK).exists() or (path / JOURNAL).exists():
             raise InputError(
                 "its build was not finished", place=str(path), remedy="Run the same `karat index` command again."
             )
@@ -196,25 +197,3 @@ def _sha256(path: Path) -> str:
 
 def _digest_of(head: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(head, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """One build at a time. The lock goes with the process that holds it, however that ends."""
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system
-        yield
-        return
-    try:
-        lock = open(path / _LOCK, "a+b")  # noqa: SIM115
-    except OSError as problem:
-        raise _unwritable(path, problem) from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(
-                f"{path}: another build is writing this index. Wait for it, or name another folder."
-            ) from None
-        yield

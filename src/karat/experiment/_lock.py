@@ -1,0 +1,44 @@
+"""A lock on a folder: one process at a time. It goes with the process that holds it, however that ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from karat.core.errors import InputError, UsageError
+
+LOCK = ".lock"
+
+
+@contextmanager
+def locked(folder: Path, busy: str) -> Iterator[None]:
+    """Hold the folder's lock for the block; `busy` says what to do where another process holds it."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        yield
+        return
+    try:
+        lock = open(folder / LOCK, "a+b")  # noqa: SIM115
+    except OSError as problem:
+        raise InputError(
+            f"cannot be written: {problem.strerror or problem}", place=str(folder), remedy="Choose another place."
+        ) from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(f"{folder}: {busy}") from None
+        yield
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether another process holds the folder's lock."""
+    try:
+        with locked(folder, ""):
+            return False
+    except UsageError:
+        return True
+    except InputError:
+        return False

@@ -1,0 +1,162 @@
+"""Store: the folders of runs. A run writes a journal as it goes, resumes from it, and is found by name or LAST."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from karat.core.errors import InputError, UsageError, did_you_mean
+from karat.core.writing import write_whole
+from karat.experiment._lock import is_locked, locked
+
+MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
+RUNNING, DONE, LAST = "running", "done", "LAST"
+_NAME = re.compile(r"[^\w.-]+")
+
+
+@dataclass
+class RunFolder:
+    """One run's folder; its manifest says what it is, its journal what is done."""
+
+    path: Path
+    manifest: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        return self.path.name
+
+    @property
+    def is_done(self) -> bool:
+        return self.manifest.get("status") == DONE
+
+    def update(self, **facts: Any) -> None:
+        """Add to the manifest and write it."""
+        self.manifest.update(facts)
+        write_whole(self.path / MANIFEST, json.dumps(self.manifest, ensure_ascii=False, indent=1) + "\n")
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep every other process out of this run."""
+        with locked(self.path, "another process is at this run. Wait for it, or start a new one with --fresh."):
+            yield
+
+    def journaled(self) -> list[dict[str, Any]]:
+        """What was done so far, one record each. A line that a kill tore off is cut away."""
+        path = self.path / JOURNAL
+        if not path.exists():
+            return []
+        data = path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            with open(path, "r+b") as file:
+                file.truncate(whole)
+        records = []
+        for row, line in enumerate(data[:whole].splitlines(), 1):
+            try:
+                records.append(json.loads(line))
+            except ValueError as problem:
+                raise InputError(
+                    f"the journal is damaged: {problem}", place=str(path), row=row, remedy="Start again with --fresh."
+                ) from None
+        return records
+
+    @contextmanager
+    def journal(self) -> Iterator[Journal]:
+        """The journal, open for more records."""
+        with open(self.path / JOURNAL, "ab") as file:
+            yield Journal(file)
+
+
+class Journal:
+    """Appends records; each is in the hands of the operating system before the next begins."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def add(self, records: list[Mapping[str, Any]]) -> None:
+        """Append records, each on a line of its own."""
+        text = "".join(json.dumps(record, ensure_ascii=True, separators=(",", ":")) + "\n" for record in records)
+        self._file.write(text.encode())
+        self._file.flush()
+
+
+def new_run(runs_dir: str | os.PathLike[str], name: str, manifest: Mapping[str, Any]) -> RunFolder:
+    """A fresh folder, `<utc time>-<name>-<6 hex>`."""
+    now = datetime.now(UTC)
+    safe = _NAME.sub("-", name).strip("-.")[:60] or "run"
+    path = Path(runs_dir) / f"{now:%Y%m%dT%H%M%SZ}-{safe}-{secrets.token_hex(3)}"
+    try:
+        path.mkdir(parents=True)
+    except OSError as problem:
+        raise InputError(
+            f"a run cannot be written here: {problem.strerror or problem}",
+            place=str(runs_dir),
+            remedy="Choose another place with --runs-dir.",
+        ) from None
+    folder = RunFolder(path, dict(manifest))
+    folder.update(name=name, status=RUNNING, started=now.isoformat(timespec="seconds"))
+    return folder
+
+
+def open_run(path: Path) -> RunFolder:
+    """A run that stands on disk."""
+    try:
+        manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise InputError(f"this is no run of karat: {problem}", place=str(path)) from None
+    if not isinstance(manifest, dict) or "karat" not in manifest:
+        raise InputError("this is no run of karat: its manifest says something else", place=str(path))
+    return RunFolder(path, manifest)
+
+
+def runs_in(runs_dir: str | os.PathLike[str]) -> list[RunFolder]:
+    """Every run of a folder, oldest first; what is no run is passed over."""
+    found = []
+    root = Path(runs_dir)
+    for path in sorted(root.iterdir(), key=lambda p: p.name) if root.is_dir() else ():
+        if (path / MANIFEST).is_file():
+            try:
+                found.append(open_run(path))
+            except InputError:
+                continue
+    return found
+
+
+def find_run(runs_dir: str | os.PathLike[str], reference: str) -> RunFolder:
+    """The run that LAST, a path, a name or a unique beginning of one means; of several with one name the latest."""
+    direct = Path(reference)
+    if (direct / MANIFEST).is_file():
+        return open_run(direct)
+    runs = runs_in(runs_dir)
+    if not runs:
+        raise UsageError(f"there are no runs in {runs_dir}. Make one with `karat run` or `karat demo`.")
+    if reference == LAST:
+        return runs[-1]
+    for matches in (
+        [run for run in runs if run.id == reference],
+        [run for run in runs if run.manifest.get("name") == reference],
+        [run for run in runs if run.id.startswith(reference) or run.id.endswith(reference)],
+    ):
+        if len(matches) == 1 or (matches and matches[0].manifest.get("name") == reference):
+            return matches[-1]
+        if matches:
+            shown = ", ".join(run.id for run in matches[:4])
+            raise UsageError(f"{reference!r} is the beginning of {len(matches)} runs ({shown}, ...). Write more of it.")
+    names = [*(run.id for run in runs), *(str(run.manifest.get("name")) for run in runs)]
+    raise UsageError(f"there is no run {reference!r} in {runs_dir}.{did_you_mean(reference, names)} See `karat list`.")
+
+
+def resumable(runs_dir: str | os.PathLike[str], digest: str) -> RunFolder | None:
+    """The latest run of the same work that was stopped before it was done and that nobody is at."""
+    for run in reversed(runs_in(runs_dir)):
+        if run.manifest.get("digest") == digest and not run.is_done and not is_locked(run.path):
+            return run
+    return None
