@@ -69,14 +69,12 @@ def by_words(case: Case) -> Evidence | None:
     units = _units(case, found)
     if not units:
         return None
-    shifts = range(-FURTHEST, FURTHEST + 1)
+    shifts = sorted({*range(-FURTHEST, FURTHEST + 1), case.page_offset})
     weights = _Weights(case, found)
     scores = np.zeros((len(units), len(shifts)))
     for i, (q, file, page) in enumerate(units):
         scores[i] = [weights.score(q, file, rows_on.get((file, str(page - d)))) for d in shifts]
-    now: NDArray[np.float64] = (
-        scores[:, case.page_offset + FURTHEST] if abs(case.page_offset) <= FURTHEST else scores[:, 0]
-    )
+    now: NDArray[np.float64] = scores[:, shifts.index(case.page_offset)]
     printed = _printed(case, units, weights)
     if case.pages == "printed" and printed is not None:
         now, printed = printed, None

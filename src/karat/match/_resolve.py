@@ -117,19 +117,22 @@ def _kind_of_ids(golds: Sequence[Gold], table: Table, options: Options) -> tuple
     Last, an id may be that of the document a chunk comes from: then it is lifted to a document.
     """
     context = Context(golds, [table.run], options)
+    otherwise = "exact"
     for matcher in sorted(MATCHERS, key=lambda m: m.strictness):
         if matcher.prepare is None or not (matcher.name == "exact" or matcher.fits(context)):
             continue
         finder = _finder(matcher.name, golds, table, options)
         if any(len(found.rows) for gold in golds for found in finder.find(gold).values()):
             return matcher.name, False
+        if isinstance(finder, Keyed) and finder.refused is not None:
+            otherwise = matcher.name  # its reason says more than that no chunk has such an id
     named = [plain_id(gold) or "" for gold in golds]
     if any(document_of(name) != name.strip() and name not in table.files for name in named):
-        return "exact", False  # ids of chunks stay so: that their document is there says nothing of them
+        return otherwise, False  # ids of chunks stay so: that their document is there says nothing of them
     finder = _finder("doc", golds, table, options, lift=True)
     if any(len(found.rows) for gold in golds for found in finder.find(gold).values()):
         return "doc", True
-    return "exact", False
+    return otherwise, False
 
 
 def _resolved(

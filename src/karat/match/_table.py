@@ -39,7 +39,7 @@ class Table:
             columns["url"].append(chunk.url)
             columns["span"].append(chunk.span)
         self.run = Run("index", ["index"], np.array([0, len(chunks)]), chunks.ids, fields=columns)
-        self.files = sorted(set(self.names))
+        self.files = sorted({name for name in self.names if name.strip()})
         self.docs = [doc for doc in docs or () if not self._is_chunk(doc)]
 
     def _is_chunk(self, doc: Doc) -> bool:

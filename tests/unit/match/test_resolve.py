@@ -261,6 +261,13 @@ def test_plain_ids_are_taken_for_documents_where_no_chunk_has_them_and_that_is_s
     assert ids(resolved(Gold(id="d7"), Gold(id="x3"), chunks=chunks, docs=[])) == [[], ["x3"]]
 
 
+def test_numbers_are_pages_where_there_is_one_file_and_ambiguous_among_several():
+    assert ids(resolved(Gold(id="2"))) == [["docs/manual.pdf#1"]]
+    found = resolved(Gold(id="2"), docs=[manual(), Doc("b.pdf", "text", pages=(Page(1, 0, 4),))])
+    assert reasons(found) == ["ambiguous"]
+    assert "page numbers alone are ambiguous" in found.unresolved[0].why
+
+
 def test_the_id_of_a_chunk_is_never_loosened_into_its_document():
     found = resolved(Gold(id="docs/manual.pdf#9"))
     assert (found.kinds, reasons(found)) == (["exact"], ["unknown id"])
