@@ -91,5 +91,5 @@ def command(
     if as_json:
         typer.echo(found.as_json(about, hits))
     else:
-        notes = [] if quiet else [f"{about['system']}, k={about['k']}", *about["changes"]]
+        notes = [] if quiet else [f"{about['system']}, k={about['k']}", *about["changes"], *about["notes"]]
         found.show(hits, notes, sys.stdout, full=verbose)

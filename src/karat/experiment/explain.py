@@ -59,7 +59,7 @@ def explain(
         _hits(found, number, resolution, k),
         _fates(found, number, resolution),
         _lines(judged, measures, k),
-        (*_unknown(system, found, rewritten.queries), *resolution.notes),
+        (*found.notes, *_unknown(system, found, rewritten.queries), *resolution.notes),
     )
 
 

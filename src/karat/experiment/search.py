@@ -23,6 +23,7 @@ def search_one(system: System, query: str, k: int) -> tuple[dict[str, Any], list
         "k": k,
         "queries": list(rewritten.queries),
         "changes": [str(change) for change in rewritten.changes],
+        "notes": list(found.notes),
     }
     return about, found.hits(0)
 
@@ -37,7 +38,9 @@ def search_all(
     empty = [question.id for question in testset if not question.text.strip()]
     if empty:
         raise UsageError(f"{questions}: question {empty[0]!r} has no text to search for ({len(empty)} such questions).")
-    run = system.search([q.text for q in testset], k).run(system.settings.name, testset.ids, pages)
+    found = system.search([q.text for q in testset], k)
+    run = found.run(system.settings.name, testset.ids, pages)
     lost = write(run, output, inputs=(questions,))
     said = [f"{taken.place}: taken for {taken.format}: {taken.what}", f"wrote {len(run):,} hits to {output}"]
+    said += found.notes
     return said + [f"{output}: this format does not hold {what}" for what in lost]

@@ -113,6 +113,7 @@ class Found:
     legs: Mapping[str, Ranked]
     parts: Parts | None
     ranked: Ranked
+    notes: tuple[str, ...] = ()  # what a store of another tool should be known for
 
     def hits(self, question: int) -> list[tuple[float, Chunk]]:
         """Score and chunk of each hit of a question, best first."""
@@ -180,7 +181,8 @@ class System:
             ranked = parts.ranked
         if settings.rerank is not None:
             ranked = self._reranked(ranked, chunks, questions)
-        return Found(chunks, rewritten, legs, parts, ranked if whole else ranked.top(k))
+        notes = tuple(note for name in legs for note in getattr(self.engine(name), "notes", ()))
+        return Found(chunks, rewritten, legs, parts, ranked if whole else ranked.top(k), notes)
 
     def _leg(self, name: str, rewritten: Sequence[Rewritten], depth: int) -> tuple[Chunks, Ranked]:
         """What one engine finds, the phrasings of a question fused."""

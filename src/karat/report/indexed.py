@@ -69,7 +69,7 @@ def _value(value: Any) -> str:
     """A setting; of settings within it, only those that are set."""
     if isinstance(value, Mapping):
         named = [str(value[key]) for key in ("name", "target") if value.get(key)]
-        more = [f"{k} {v!r}" for k, v in value.items() if v and k not in ("name", "target", "key_env")]
+        more = [f"{k} {value[k]!r}" for k in ("query_prefix", "passage_prefix", "base_url") if value.get(k)]
         return " ".join((":".join(named), *more))
     return str(value)
 

@@ -186,4 +186,8 @@ def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:
                 f"the setting {name} of the engine dense must be a whole number from {least} to {most}, "
                 f"found {made[name]!r}."
             )
+        if made["ann"] == "exact":
+            if name in settings:
+                raise UsageError(f"the setting {name} of the engine dense is for hnsw. Set ann to hnsw as well.")
+            del made[name]
     return made

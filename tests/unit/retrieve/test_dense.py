@@ -265,13 +265,16 @@ def test_a_depth_that_cannot_be(depth):
 
 
 def test_settings_are_completed_with_the_defaults(spelled):
-    assert build().settings == {
-        "embedder": EmbedderSettings("spelled").plain(),
-        "ann": "exact",
+    embedder = EmbedderSettings("spelled").plain()
+    assert build().settings == {"embedder": embedder, "ann": "exact"}
+    linked = build(settings={"embedder": embedder, "ann": "hnsw"}).settings
+    assert {name: linked[name] for name in ("m", "ef_construction", "ef_search")} == {
         "m": 32,
         "ef_construction": 200,
         "ef_search": 256,
     }
+    with pytest.raises(UsageError, match="is for hnsw"):
+        build(settings={"embedder": embedder, "m": 16})
     assert json.loads(json.dumps(build().settings)) == build().settings
 
 
