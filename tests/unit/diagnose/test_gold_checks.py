@@ -176,6 +176,12 @@ class TestShiftedPages:
         assert examined("shifted_pages", worded(2, 1, 5)) == ()
         assert examined("shifted_pages", quoted(2, 2)) == ()
 
+    @pytest.mark.parametrize("make", [quoted, worded])
+    def test_an_offset_that_is_not_needed(self, make):
+        (found,) = examined("shifted_pages", make(0), page_offset=25)
+        assert found.title == "--page-offset 25 moves pages that are right as they stand"
+        assert found.remedy == "Drop --page-offset 25."
+
     def test_some_wrong_pages_are_no_shift(self):
         assert examined("shifted_pages", [*quoted(0), Question("x", "?", gold=quoted(5)[0].gold)]) == ()
 

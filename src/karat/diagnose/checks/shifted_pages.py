@@ -68,17 +68,13 @@ def _judged(case: Case, evidence: Evidence, clear: Clear) -> Iterator[Finding]:
         yield _finding(case, evidence, now, printed, said, "printed numbers", "Add --pages printed.")
         return
     if best != case.page_offset and evidence.shifted and clear(evidence, now, best):
-        said = f"the page numbers of the gold look shifted by {best:+d}"
-        yield _finding(
-            case,
-            evidence,
-            now,
-            evidence.shifted[best],
-            said,
-            f"a shift of {best:+d}",
-            f"Add --page-offset {best}.",
-            best,
-        )
+        then = evidence.shifted[best]
+        if best == 0:
+            said = f"--page-offset {case.page_offset} moves pages that are right as they stand"
+            yield _finding(case, evidence, now, then, said, "no shift", f"Drop --page-offset {case.page_offset}.", best)
+        else:
+            said = f"the page numbers of the gold look shifted by {best:+d}"
+            yield _finding(case, evidence, now, then, said, f"a shift of {best:+d}", f"Add --page-offset {best}.", best)
 
 
 def _finding(
