@@ -1,0 +1,137 @@
+"""A study as one JSON file, from which every report can be made again without searching or scoring anything."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from karat.core import docs, evaluation, scores, study, types
+from karat.core.errors import InputError
+from karat.core.language import parse_all
+from karat.core.measure import Measure
+from karat.core.scores import Scores
+from karat.core.study import Study
+from karat.core.types import TestSet
+from karat.core.writing import write_whole
+
+STUDY = "study.json.gz"
+_KIND = "_"
+Shelf = dict[str, tuple[int, docs.Chunk]]
+_KNOWN: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for module in (docs, evaluation, study, types)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and is_dataclass(kind)
+}
+
+
+def save_study(made: Study, folder: Path) -> None:
+    """Write a study into a run's folder; the same study gives the same bytes."""
+    shelf: Shelf = {}
+    plain = {"study": _plain(made, shelf), "chunks": [_fields(chunk, {}) for _, chunk in shelf.values()]}
+    text = json.dumps(plain, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    write_whole(folder / STUDY, gzip.compress(text.encode(), 6, mtime=0))
+
+
+def load_study(folder: Path) -> Study:
+    """The study of a run's folder."""
+    path = folder / STUDY
+    try:
+        data = json.loads(gzip.decompress(path.read_bytes()))
+        chunks = [_made(chunk, ()) for chunk in data["chunks"]]
+        found = _made(data["study"], chunks)
+    except FileNotFoundError:
+        raise InputError(
+            "this run was not finished, so there is nothing to show",
+            place=str(folder),
+            remedy="Resume it: `karat run`.",
+        ) from None
+    except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError) as problem:
+        raise InputError(f"the study cannot be read: {problem}", place=str(path), remedy="Run it again.") from None
+    if not isinstance(found, Study):
+        raise InputError("the file holds no study", place=str(path), remedy="Run it again.")
+    return found
+
+
+def _plain(value: Any, shelf: Shelf) -> Any:
+    """JSON values; chunks are put on the shelf once each and referred to by number."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if isinstance(value, docs.Chunk):
+        number, _ = shelf.setdefault(value.id, (len(shelf), value))
+        return {_KIND: "chunk", "number": number}
+    if isinstance(value, Measure):
+        return {_KIND: "measure", "name": value.name}
+    if isinstance(value, TestSet):
+        return {_KIND: "testset", "name": value.name, "questions": [_plain(q, shelf) for q in value.questions]}
+    if isinstance(value, Scores):
+        return _plain_scores(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return _fields(value, shelf)
+    if isinstance(value, Mapping):
+        return {_KIND: "map", "items": [[_plain(k, shelf), _plain(v, shelf)] for k, v in value.items()]}
+    if isinstance(value, np.generic):
+        return _plain(value.item(), shelf)
+    if isinstance(value, Sequence | np.ndarray):
+        return [_plain(item, shelf) for item in value]
+    raise TypeError(f"{type(value).__name__} has no place in a study")
+
+
+def _fields(value: Any, shelf: Shelf) -> dict[str, Any]:
+    named = {f.name: _plain(getattr(value, f.name), shelf) for f in fields(value) if f.init}
+    return {_KIND: type(value).__name__, **named}
+
+
+def _plain_scores(found: Scores) -> dict[str, Any]:
+    values = np.where(found.status == scores.Status.ok, found.values, 0.0)
+    return {
+        _KIND: "scores",
+        "systems": list(found.systems),
+        "questions": list(found.questions),
+        "measures": [m.name for m in found.measures],
+        "values": values.ravel().tolist(),
+        "status": found.status.ravel().tolist(),
+        "reasons": [[*key, reason] for key, reason in sorted(found.reasons.items())],
+    }
+
+
+def _made(value: Any, chunks: Sequence[Any]) -> Any:
+    """The object that JSON values stand for; lists become tuples."""
+    if isinstance(value, list):
+        return tuple(_made(item, chunks) for item in value)
+    if not isinstance(value, dict):
+        return value
+    kind = value.get(_KIND)
+    if kind == "chunk":
+        return chunks[value["number"]]
+    if kind == "measure":
+        return parse_all([value["name"]])[0]
+    if kind == "map":
+        return {_made(k, chunks): _made(v, chunks) for k, v in value["items"]}
+    if kind == "testset":
+        return TestSet(_made(value["questions"], chunks), name=value["name"])
+    if kind == "scores":
+        return _made_scores(value)
+    return _KNOWN[str(kind)](**{k: _made(v, chunks) for k, v in value.items() if k != _KIND})
+
+
+def _made_scores(value: Mapping[str, Any]) -> Scores:
+    shape = (len(value["systems"]), len(value["questions"]), len(value["measures"]))
+    status = np.array(value["status"], np.uint8).reshape(shape)
+    values = np.array(value["values"], np.float64).reshape(shape)
+    return Scores(
+        tuple(value["systems"]),
+        tuple(value["questions"]),
+        tuple(parse_all(value["measures"])),
+        np.where(status == scores.Status.ok, values, np.nan),
+        status,
+        {(s, q, m): reason for s, q, m, reason in value["reasons"]},
+    )
