@@ -44,11 +44,12 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
         return Decoded(data.decode("utf-8"), "UTF-8")
     except UnicodeDecodeError:
         pass
-    if declared and (found := _declared(data, declared)):
+    meant = _codec(declared)
+    if declared and meant and meant != "utf-8" and (found := _declared(data, declared, meant)):
         return found
     loose = _replacing(data, "utf-8", "UTF-8")
     kept = sum(not letter.isascii() for letter in loose.text) - loose.replaced
-    if loose.replaced * 10 <= kept:
+    if loose.replaced * (1 if meant == "utf-8" else 10) <= kept:
         return loose
     sample = data[:_SAMPLE]
     high = _count(sample, _HIGH_LETTERS)
@@ -110,11 +111,16 @@ def _replacing(data: bytes, codec: str, name: str) -> Decoded:
     return Decoded(text, name, max(replaced, 0))
 
 
-def _declared(data: bytes, declared: str) -> Decoded | None:
+def _codec(declared: str | None) -> str | None:
     try:
-        codec = codecs.lookup(declared).name
-        codec = "cp1252" if codec in ("iso8859-1", "ascii", "utf-8") else codec
-        return Decoded(data.decode(codec), declared)
+        return codecs.lookup(declared).name if declared else None
+    except (LookupError, ValueError):
+        return None
+
+
+def _declared(data: bytes, declared: str, codec: str) -> Decoded | None:
+    try:
+        return Decoded(data.decode("cp1252" if codec in ("iso8859-1", "ascii") else codec), declared)
     except (LookupError, UnicodeError, ValueError, TypeError):
         return None
 

@@ -78,6 +78,7 @@ def test_the_title_is_the_first_heading_or_the_file_when_the_page_has_none(tmp_p
         ("<html><head><meta charset='windows-1251'></head><body>Вахта</body></html>", "utf-8", None),
         ("<html><head></head><body>Вахта длится четыре часа</body></html>", "cp1251", "read as Windows-1251"),
         ("<html><head></head><body>Вахта</body></html>", "utf-8-sig", None),
+        ("<html><head><meta charset=utf-8></head><body>Вахта длится</body></html>", "cp1251", "read as Windows-1251"),
         ("<html><head></head><body>Вахта</body></html>", "utf-16", "read as UTF-16"),
     ],
 )
@@ -85,6 +86,13 @@ def test_encodings(tmp_path, markup, encoding, said):
     reading = page(tmp_path, markup.encode(encoding))
     assert reading.docs[0].text.startswith("Вахта")
     assert [said in str(problem) and not problem.fatal for problem in reading.problems] == ([True] if said else [])
+
+
+def test_one_bad_byte_in_a_page_that_says_it_is_utf_8_leaves_the_rest_as_it_is(tmp_path):
+    markup = '<html><head><meta charset="utf-8"></head><body>Une équipe à midi</body></html>'
+    reading = page(tmp_path, markup.encode().replace(b"midi", b"midi\xff"))
+    assert reading.docs[0].text == "Une équipe à midi\ufffd"
+    assert ["could not be decoded as UTF-8" in str(problem) for problem in reading.problems] == [True]
 
 
 def test_a_table_that_lays_out_the_page_is_no_table_of_data(tmp_path):
