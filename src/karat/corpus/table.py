@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from karat.core.docs import Doc
@@ -48,7 +48,7 @@ def _parquet_rows(file: File) -> Iterator[Row]:
 
 
 def _rows(file: File, text: str) -> Iterator[Row]:
-    """Records of a table with a header; a row with more or fewer cells than the header is named and left out."""
+    """Records of a table; a row with more or fewer cells than its first line is named and left out."""
     header = next((line for line in text.split("\n", 20) if line.strip()), "")[:LINE_LIMIT]
     separator = "\t" if file.ending == ".tsv" else max(_SEPARATORS, key=header.count)
     bare = separator == "\t" and _is_unquoted(text, header)
@@ -60,7 +60,7 @@ def _rows(file: File, text: str) -> Iterator[Row]:
             quoting=csv.QUOTE_NONE if bare else csv.QUOTE_MINIMAL,
             strict=True,
         )
-        names: list[str] | None = None
+        names: Sequence[str] | None = None
         while True:
             row = cells.line_num + 1
             try:
@@ -76,14 +76,30 @@ def _rows(file: File, text: str) -> Iterator[Row]:
             if bare:
                 values = [_unquoted(value) for value in values]
             if names is None:
-                names = values
-            elif len(values) != len(names):
-                reason = f"the line has {len(values)} cells, the header {len(names)}."
+                names = _without_header(file, values)
+                first = "first line" if names else "header"
+                if names is None:
+                    names = values
+                    continue
+            if len(values) != len(names):
+                reason = f"the line has {len(values)} cells, the {first} {len(names)}."
                 file.row_problem(row, "broken", reason, "Quote cells that hold the separator.")
             else:
                 yield row, dict(zip(names, values, strict=True))
     finally:
         csv.field_size_limit(limit)
+
+
+def _without_header(file: File, cells: Sequence[str]) -> tuple[str, ...] | None:
+    """The names of the columns of a table that begins with a record, as the passages and documents of MS MARCO do."""
+    if len(cells) == 2 and cells[0].isdecimal() and any(map(str.isalpha, cells[1])):
+        names: tuple[str, ...] = ("id", "text")
+    elif len(cells) == 4 and cells[1].startswith(("http://", "https://")):
+        names = ("id", "url", "title", "text")
+    else:
+        return None
+    file.problem("header", f"has no header line; its columns were read as {', '.join(names)}.")
+    return names
 
 
 def _is_unquoted(text: str, header: str) -> bool:

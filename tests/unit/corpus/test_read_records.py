@@ -243,6 +243,23 @@ def test_tsv_takes_lone_quotes_as_they_are(tmp_path):
     assert [doc.text for doc in docs] == ['"quoted" at first', '5" wide', 'whole "cell"']
 
 
+def test_passages_and_documents_of_ms_marco_have_no_header(tmp_path):
+    reading = reading_of(tmp_path, '0\tThe "atomic bomb".\n1\tIt is 5" wide.\n2\tmore\tcells\n', "collection.tsv")
+    assert [(doc.id, doc.text) for doc in reading.docs] == [("0", 'The "atomic bomb".'), ("1", 'It is 5" wide.')]
+    assert [(p.fatal, p.reason) for p in reading.problems] == [
+        (False, "has no header line; its columns were read as id, text."),
+        (True, "the line has 3 cells, the first line 2."),
+    ]
+    doc = reading_of(tmp_path, "D15\thttps://e.org\tWatches\tThey last four hours.\n", "docs.tsv").docs[0]
+    assert (doc.id, doc.url, doc.title, doc.text) == ("D15", "https://e.org", "Watches", "They last four hours.")
+
+
+@pytest.mark.parametrize("first", ["nummer\tinhalt", "1\t2", "q1 0\td7 1", "1\t0\td7\t1"])
+def test_a_table_that_may_have_a_header_is_not_guessed_at(tmp_path, first):
+    with pytest.raises(InputError, match="no line has a text"):
+        reading_of(tmp_path, f"{first}\n{first}\n", "a.tsv")
+
+
 def test_a_csv_in_windows_1251(tmp_path):
     reading = reading_of(tmp_path, "id,text\n1,Ночная вахта\n".encode("cp1251"), "a.csv")
     assert reading.docs[0].text == "Ночная вахта"
