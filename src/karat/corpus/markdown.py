@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from karat.core.docs import Doc, Section
 from karat.corpus._decode import is_binary
@@ -30,6 +31,8 @@ _PAIR = re.compile(r"^([A-Za-z][\w .-]{0,60}):[ \t]*(.*)$")
 _MARKS = re.compile(r"[*_`]|^\s*#+\s*")
 _URLS = ("url", "canonical_url", "canonical", "source_url", "permalink", "link")
 _HEAD_LINES = 200
+_OF_A_PAIR = re.compile(r"\s|[-#\]}]|$")
+_BLOCK = re.compile(r"[|>][-+\d]{0,2}$")
 
 
 def _sniff(file: File) -> bool | None:
@@ -56,15 +59,22 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
         return {}, text
     lines = text.split("\n", _HEAD_LINES)
     end = next((n for n, line in enumerate(lines[1:_HEAD_LINES], 1) if line.rstrip() in ("---", "...")), None)
-    if end is None or not any(_PAIR.match(line) for line in lines[1:end]):
+    pairs = [(n, pair) for n, line in enumerate(lines[1:end], 1) if (pair := _PAIR.match(line))]
+    if end is None or not pairs or not all(_PAIR.match(line) or _OF_A_PAIR.match(line) for line in lines[1:end]):
         return {}, text
     facts = {}
-    for line in lines[1:end]:
-        if (pair := _PAIR.match(line)) and pair[2].strip():
-            value = pair[2].strip()
-            quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    for n, pair in pairs:
+        value = pair[2].strip()
+        if _BLOCK.match(value):  # it stands in the indented lines that follow
+            value = " ".join(" ".join(takewhile(_is_indented, lines[n + 1 : end])).split())
+        quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+        if value:
             facts[pair[1].strip().lower()] = value[1:-1] if quoted else value
     return facts, "\n".join(lines[end + 1 :]).lstrip("\n")
+
+
+def _is_indented(line: str) -> bool:
+    return not line or line[0].isspace()
 
 
 def _parts(text: str) -> Iterator[tuple[bool, str]]:

@@ -64,6 +64,7 @@ def test_a_whole_file(tmp_path):
         ("[^1]: a footnote\n", "[^1]: a footnote\n"),
         ("a <!-- never closed", "a <!-- never closed"),
         ("---\nno front matter", "---\nno front matter"),
+        ("---\nNote: a rule\nand a line\n---\nb", "---\nNote: a rule\nand a line\n---\nb"),
         ("a\r\nb", "a\nb"),
     ],
 )
@@ -104,6 +105,12 @@ def test_hostile_repetition_is_read_in_time(tmp_path, piece):
     doc = doc_of(tmp_path, "x " + piece * 50_000 + "\n\nend --> ` [a](b)")
     assert doc.text.startswith("x")
     assert doc.text.endswith(" a")
+
+
+def test_front_matter_of_several_lines(tmp_path):
+    head = "---\n# a comment\ntags:\n  - a\n- b\ntitle: >-\n  The night\n\n  watch\nsummary: |\n---\n"
+    doc = doc_of(tmp_path, head + "It lasts four hours.")
+    assert (doc.title, doc.text, doc.meta) == ("The night watch", "It lasts four hours.", {})
 
 
 def test_blank_and_front_matter_only_files_are_empty(tmp_path):
