@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,8 @@ from karat.corpus._decode import printable
 
 _JUNK_FOLDERS = frozenset({"__pycache__", "__MACOSX", "node_modules"})
 _JUNK_FILES = frozenset({"thumbs.db", "desktop.ini"})
-_INDEX_SIGNS = ("index.json", "manifest.json")
+_KARATS_OWN = ("index.json", "manifest.json")
+_KARATS_SIGN = re.compile(rb'"karat"\s*:\s*"\d+\.\d+')
 _SIGN_SIZE = 1 << 20
 _CORPORA = frozenset({"corpus", "docs", "documents", "collection"})
 _QUESTIONS = frozenset({"queries", "qrels"})
@@ -147,13 +149,15 @@ def _key(status: os.stat_result) -> tuple[int, int]:
 
 
 def _is_made_by_karat(folder: Path, entries: Iterable[os.DirEntry[str]]) -> bool:
-    """Whether a folder is an index or a run, by what its index.json or manifest.json says."""
+    """Whether a folder is an index or a run, by its index.json or manifest.json, or an index that is not finished."""
     names = {entry.name for entry in entries}
-    for name in _INDEX_SIGNS:
+    if ".lock" in names and any(name.startswith(".draft-") or name == "embeddings.journal" for name in names):
+        return True
+    for name in _KARATS_OWN:
         if name in names and (folder / name).is_file():
             try:
                 with open(folder / name, "rb") as file:
-                    return b'"karat"' in file.read(_SIGN_SIZE)
+                    return bool(_KARATS_SIGN.search(file.read(_SIGN_SIZE)))
             except OSError:
                 return False
     return False

@@ -77,13 +77,16 @@ def test_what_is_never_a_document_is_counted_and_not_listed(folder):
         (folder / name).write_text('{"karat": "0.1.0"}')
     (folder / "~$a.docx").write_text("a lock")
     (folder / "site").mkdir()
-    (folder / "site" / "index.json").write_text('{"text": "not of karat"}')
+    (folder / "site" / "index.json").write_text('{"text": "not of karat", "karat": 18}')
+    (folder / "new.index").mkdir()  # its first build was stopped
+    (folder / "new.index" / ".lock").touch()
+    (folder / "new.index" / "embeddings.journal").touch()
     reading = read(folder)
     assert [doc.id for doc in reading.docs] == ["site/index.json:1", "sound.txt"]
     assert said(reading) == [
         (
             "skipped", False,
-            "folders: not documents, passed over: 1 files that systems leave behind, 1 folders made by karat, "
+            "folders: not documents, passed over: 1 files that systems leave behind, 2 folders made by karat, "
             "3 hidden files and folders.",
         )
     ]  # fmt: skip
