@@ -47,7 +47,7 @@ def spread(measure: Measure, values: NDArray[np.float64], mean: float, std: floa
     if not piled:
         parts.append(f"the middle half of the questions lies between {_short(quarter)} and {_short(three)}")
     lean = (mean - median) / std if std > 0 else 0.0
-    stated = f"the mean ({_short3(mean)}) is {{}} the median ({_short3(median)})"
+    stated = f"the mean ({thousandths(mean)}) is {{}} the median ({thousandths(median)})"
     if lean > SKEWED:
         reach = np.count_nonzero(values >= mean - 1e-12) / n
         parts.append(stated.format("above") + f": {_percent(reach)} of questions reach it and carry the rest")
@@ -75,6 +75,12 @@ def _short(value: float) -> str:
     return f"{value:.3g}".replace("-0.", "-.").removeprefix("0") or "0"
 
 
-def _short3(value: float) -> str:
+def thousandths(value: float) -> str:
+    """Three decimals, no zero before the point.
+
+    >>> thousandths(0.6667), thousandths(-0.25), thousandths(-0.0001), thousandths(1)
+    ('.667', '-.250', '.000', '1.000')
+    """
     text = f"{value:.3f}"
-    return text.replace("-0.", "-.") if text.startswith("-0.") else text.removeprefix("0")
+    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
+    return ("" if float(text) == 0 else sign) + digits.removeprefix("0")

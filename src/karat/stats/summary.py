@@ -11,7 +11,7 @@ import numpy as np
 from karat.core.evaluation import Summary
 from karat.core.scores import Status
 from karat.stats.bands import band
-from karat.stats.bootstrap import mean_interval
+from karat.stats.bootstrap import known_intervals
 from karat.stats.spread import spread
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _summaries(
     deviation = np.where(ok, rows - mean[:, None], 0.0)
     std = np.sqrt((deviation * deviation).sum(axis=1) / np.maximum(n - 1, 1))
     quantiles = [columns.at(share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
-    low, high = _intervals(columns, seed) if intervals else (None, None)
+    low, high = known_intervals(columns.values, seed=seed) if intervals else (None, None)
 
     for row in range(len(rows)):
         measure: Measure = scores.measures[row % measures]
@@ -130,16 +130,6 @@ def _pick(scores: Scores, chosen: Ints) -> tuple[Floats, NDArray[np.uint8]]:
 
 def _known(ends: Floats | None, row: int) -> float | None:
     return None if ends is None or np.isnan(ends[row]) else float(ends[row])
-
-
-def _intervals(columns: Columns, seed: int) -> tuple[Floats, Floats]:
-    """Columns of equal n share their draws."""
-    low, high = np.full(len(columns.n), np.nan), np.full(len(columns.n), np.nan)
-    for n in np.unique(columns.n):
-        if n > 1:
-            rows = np.flatnonzero(columns.n == n)
-            low[rows], high[rows] = mean_interval(columns.values[rows, :n], seed=seed)
-    return low, high
 
 
 def _bounds(measure: Measure, total: float, n: int, failed: int) -> tuple[float | None, float | None]:
