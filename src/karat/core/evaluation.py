@@ -32,6 +32,7 @@ class Matching:
     suggestion: str | None = None
     unusable: int = 0  # gold entries without a unit of this kind: never found, counted as missed
     entries: int = 0  # gold entries, where that was counted
+    unheld: tuple[int, int] = (0, 0)  # relevant units that no chunk of the index holds, and all of them
 
 
 @dataclass(frozen=True)

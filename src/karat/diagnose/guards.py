@@ -62,6 +62,7 @@ def check(
         *no_overlap(table, matching, facts),
         *ids_apart(matching, facts),
         *unusable_gold(matching),
+        *unheld_gold(matching),
         *questions_apart(facts, len(scores.questions)),
         *failed_rows(scores),
         *tables.values_in_range(scores, facts.dialect, facts.repeats),
@@ -147,6 +148,18 @@ def unusable_gold(matching: Matching | None) -> tuple[Note, ...]:
         "they are never found and count as missed. Name that unit for all gold, or choose another with --match."
     )
     return (warn("unusable gold", text),)
+
+
+def unheld_gold(matching: Matching | None) -> tuple[Note, ...]:
+    """Gold that no ranking of the index could find."""
+    if matching is None or not matching.unheld[0]:
+        return ()
+    missing, units = matching.unheld
+    text = (
+        f"no chunk of the index holds {missing:,} of {plural(units, 'gold unit')}: no system can find them, and they "
+        "count as missed. `karat check` says why and what to do."
+    )
+    return (warn("gold not in the index", text),)
 
 
 def _examples(facts: Facts, system: str) -> str:

@@ -80,8 +80,7 @@ def match_resolved(
         ", ".join(units),
         "the chunks of the index that hold the gold",
         share_matched(judged),
-        unusable=sum(1 for u in resolution.unresolved if u.reason == "names no unit"),
-        entries=len(resolution.units.gold),
+        unheld=(int((resolution.relevant & ~resolution.reached).sum()), int(resolution.relevant.sum())),
     )
     if not allow_zero:
         for run in runs:

@@ -159,6 +159,13 @@ def test_gold_that_the_matcher_cannot_use():
     assert fired(table, Matching("quote", "quote", "", {"a": 0.5}, unusable=0, entries=5)) == {}
 
 
+def test_gold_that_no_chunk_of_the_index_holds():
+    table = {"a": {"Hit@5": [1]}}
+    said = fired(table, Matching("page", "page", "", {"a": 0.5}, unheld=(7, 17)))
+    assert said["gold not in the index"].startswith("no chunk of the index holds 7 of 17 gold units")
+    assert fired(table, Matching("page", "page", "", {"a": 0.5}, unheld=(0, 17))) == {}
+
+
 def test_lists_of_different_length():
     table = {"a": {"Hit@5": [1], "Hit@10": [1]}, "b": {"Hit@5": [1], "Hit@10": [1]}}
     said = fired(table, facts=Facts(depth={"a": 5, "b": 10}))

@@ -126,6 +126,19 @@ def test_a_file_of_questions_becomes_a_results_file_that_scores(index, tmp_path)
     search_all(System(SystemSettings(), index), questions, tmp_path / "hits.run", k=3, pages="physical")
     report = karat.score(questions, tmp_path / "hits.run", measures="Hit@1", index=index.path)
     assert report.mean("Hit@1") == 1.0
+    assert not report.notes
+
+
+def test_gold_that_the_index_does_not_hold_is_counted_and_said(index):
+    gold = [
+        {"id": "q0", "question": QUESTIONS[0], "gold": [{"doc": "watch"}]},
+        {"id": "q1", "question": QUESTIONS[1], "gold": [{"doc": "powre"}, {"doc": "nowhere", "grade": 0}]},
+    ]
+    hits = {"q0": ["watch"], "q1": ["power"]}
+    report = karat.score(gold, hits, measures="Hit@1", index=index.path)
+    assert report.mean("Hit@1") == 0.5
+    (note,) = report.notes
+    assert "no chunk of the index holds 1 of 2 gold units" in note
 
 
 def test_an_explanation_shows_every_step_and_adds_up(index, tmp_path):
