@@ -78,6 +78,11 @@ class Registry(Generic[T]):
         """Lookup keys of all entries, built-in first, nothing imported."""
         return [*sorted(self._built_in()), *sorted(self._added())]
 
+    def names(self) -> list[str]:
+        """Names of all entries as their files and entry points are called, built-in first, nothing imported."""
+        built_in = (self._built_in()[key].rpartition(".")[2] for key in sorted(self._built_in()))
+        return [*built_in, *(self._added()[key].name for key in sorted(self._added()))]
+
     def __contains__(self, name: str) -> bool:
         return key_of(name) in self._built_in() or key_of(name) in self._added()
 
@@ -95,8 +100,8 @@ class Registry(Generic[T]):
         elif key in self._added():
             entry = self._load(self._added()[key])
         else:
-            offered = f"There are {', '.join(self.keys())}."
-            raise UsageError(f"unknown {self.kind} {name!r}.{did_you_mean(name, self.keys())} {offered}")
+            offered = f"There are {', '.join(self.names())}."
+            raise UsageError(f"unknown {self.kind} {name!r}.{did_you_mean(name, self.names())} {offered}")
         self._loaded[key] = entry
         return entry
 

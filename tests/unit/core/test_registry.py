@@ -116,3 +116,8 @@ def test_a_file_that_holds_no_entry_is_named(monkeypatch):
 def test_an_unknown_name_gets_the_nearest():
     with pytest.raises(UsageError, match=r"unknown measure 'recal'\. Did you mean recall\?"):
         MEASURES.get("recal")
+
+
+def test_what_there_is_is_offered_as_it_is_written(plugged):
+    with pytest.raises(UsageError, match=r"There are .*rouge_l,.*, well_meant\.$"):
+        plugged(well_meant=f"{PACKAGE}:kindness").get("nothing")
