@@ -84,6 +84,10 @@ class TestUnknownGold:
         assert found.examples == ("handbok.pdf (did you mean docs/handbook.pdf?)",)
         assert found.questions == ("q1",)
 
+    def test_a_file_in_other_case_is_named(self):
+        (found,) = examined("unknown_gold", asked(Gold(doc="HANDBOOK.PDF", page="2")))
+        assert found.examples == ("HANDBOOK.PDF (did you mean docs/handbook.pdf?)",)
+
     def test_addresses_and_ids(self):
         _, chunks = book()
         golds = [Gold(url="https://example.org/zzz"), Gold(id="docs/handbook.pdf#99")]
@@ -213,6 +217,13 @@ class TestOtherMatcher:
     def test_silent_where_names_are_not_to_blame(self):
         assert examined("other_matcher", asked(Gold(doc="handbook.pdf", page="3"))) == ()
         assert examined("other_matcher", asked(Gold(doc="handbook.pdf", page="30"))) == ()
+
+    def test_silent_where_it_would_find_other_gold_than_what_names_lost(self):
+        """A page that does not exist is hidden, not found, by counting documents."""
+        assert (
+            examined("other_matcher", asked(Gold(doc="handbok.pdf", page="3"), Gold(doc="handbook.pdf", page="30")))
+            == ()
+        )
 
 
 class TestQuotes:

@@ -10,14 +10,14 @@ from karat.diagnose.check import Case, Check
 
 _TITLES = {
     "beyond the end": (
-        "outside the pages of their document",
-        "Correct the page numbers, or see what is said of shifts.",
+        "outside the pages of the document",
+        "Correct the page numbers. If all are shifted alike, add --page-offset.",
     ),
     "page without text": (
         "on pages of which the index holds no text",
         "Pictures need a text layer (OCR); index again.",
     ),
-    "ambiguous": ("that do not say which document they stand in", 'Give every gold entry with a page its "doc".'),
+    "ambiguous": ("without the document that the page is of", 'Give every gold entry with a page its "doc".'),
     "span outside": ("at characters that no chunk covers", "Take spans from the text that was indexed."),
 }
 

@@ -8,7 +8,7 @@ from karat.core.checkup import Finding
 from karat.core.errors import KaratError
 from karat.diagnose._words import percent
 from karat.diagnose.check import Case, Check, listed
-from karat.match import MATCHERS
+from karat.match import MATCHERS, Unresolved
 
 _BETTER = 0.05
 _NAMES = ("unknown file", "unknown address", "unknown id", "ambiguous", "names no unit")
@@ -21,13 +21,17 @@ def _find(case: Case) -> Iterator[Finding]:
     if ours is None or not missed:
         return
     shares: dict[str, float] = {}
+    regained: dict[str, list[Unresolved]] = {}
     for matcher in MATCHERS:
         if matcher.name != "regex" and matcher.name != case.by:
             try:
-                shares[matcher.name] = case.resolved(matcher.name).share or 0.0
+                other = case.resolved(matcher.name)
             except KaratError:
                 continue
-    better = {name: share for name, share in shares.items() if share > ours + _BETTER}
+            shares[matcher.name] = other.share or 0.0
+            lost = {(u.question, u.gold) for u in other.unresolved}
+            regained[matcher.name] = [u for u in missed if (u.question, u.gold) not in lost]
+    better = {name: share for name, share in shares.items() if share > ours + _BETTER and regained[name]}
     if not better:
         return
     name = max(better, key=lambda n: (better[n], -MATCHERS.get(n).strictness))
@@ -39,7 +43,7 @@ def _find(case: Case) -> Iterator[Finding]:
         f"{listed((n, percent(s)) for n, s in shares.items())}. The unit would be the {MATCHERS.get(name).unit}: make "
         "sure that this is what should be counted.",
         {"chosen": ours, **shares},
-        tuple(dict.fromkeys(u.question for u in missed)),
+        tuple(dict.fromkeys(u.question for u in regained[name])),
         (),
         f"Add --match {name}, if the {MATCHERS.get(name).unit} is the unit you mean.",
     )

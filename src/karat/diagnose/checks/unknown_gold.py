@@ -32,12 +32,13 @@ def _known(case: Case, reason: str) -> list[str]:
 
 
 def _suggest(name: str, known: Sequence[str]) -> str:
-    """' (did you mean ...?)' with the nearest known name, or nothing."""
+    """' (did you mean ...?)' with the nearest known name, case aside, or nothing."""
     from rapidfuzz import fuzz, process
 
-    near = process.extractOne(name, known, scorer=fuzz.ratio, score_cutoff=_NEAR)
+    name, lower = name.lower(), [k.lower() for k in known]
+    near = process.extractOne(name, lower, scorer=fuzz.ratio, score_cutoff=_NEAR)
     if near is None:
-        near = process.extractOne(last_part(name), [last_part(k) for k in known], scorer=fuzz.ratio, score_cutoff=_NEAR)
+        near = process.extractOne(last_part(name), [last_part(k) for k in lower], scorer=fuzz.ratio, score_cutoff=_NEAR)
     return f" (did you mean {known[near[2]]}?)" if near is not None else ""
 
 
