@@ -53,7 +53,9 @@ def _read(file: File) -> Iterator[Doc]:
         from docx import Document
     except ImportError:
         raise ReadError(
-            "unreadable", "is a Word file, and the package python-docx is not installed.", "pip install 'karat[docx]'"
+            "unreadable",
+            "is a Word file, and the package python-docx is not installed.",
+            "Run: pip install 'karat[docx]'.",
         ) from None
     try:
         document = Document(io.BytesIO(data))

@@ -48,7 +48,7 @@ def place_of(chunk: Chunk) -> str:
     """Where a chunk stands, in words: page, printed page where it differs, url."""
     parts = []
     if chunk.pages:
-        parts.append("page " + _spread([str(p) for p in chunk.pages]))
+        parts.append(("page " if len(chunk.pages) == 1 else "pages ") + _spread([str(p) for p in chunk.pages]))
         if chunk.labels and list(chunk.labels) != [str(p) for p in chunk.pages]:
             parts.append("printed " + _spread(list(chunk.labels)))
     if chunk.url:

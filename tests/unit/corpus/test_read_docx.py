@@ -133,7 +133,7 @@ def test_without_the_extra_the_remedy_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", missing)
     problem = problem_of(tmp_path, content)
     assert problem.kind == "unreadable"
-    assert problem.remedy == "pip install 'karat[docx]'"
+    assert problem.remedy == "Run: pip install 'karat[docx]'."
 
 
 def test_a_word_file_named_pdf_is_read_and_said(tmp_path):
