@@ -30,7 +30,7 @@ FORMAT, VERSION = "karat index", 1
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 _DRAFT = ".draft-"
 _GENERATION = re.compile(r"[0-9a-f]{12}(-\d+)?")
-_SMALL = 1 << 20  # files up to this size are checksummed whenever the index is opened
+_SMALL = 8 << 20  # files up to this size are checksummed whenever the index is opened
 
 
 @dataclass

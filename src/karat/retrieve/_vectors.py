@@ -25,6 +25,8 @@ EXTRA = 8
 """How many more than asked for are fetched, to see whether the last one is tied with what comes after."""
 _NEAR = 4e-6
 """Scores of FAISS closer than this may be equal: it adds up in another order for other batches."""
+_MOST = 1.001
+"""No cosine is further from 0, rounding included."""
 _FORMAT = 1
 
 
@@ -80,7 +82,8 @@ def exact(vectors: Vectors, queries: Vectors, depth: int) -> Iterator[tuple[Ints
 def cosines(vectors: Vectors, queries: Vectors, found: Ints) -> Scores:
     """The cosine of each query and the vectors in its line, -inf where there is none.
 
-    Every pair is added up by itself, in one order, so that equal vectors have equal scores in any batch.
+    Every pair is added up by itself, in one order, so that equal vectors have equal scores in any batch. Both are of
+    length 1: what is no cosine shows that the vectors were damaged.
     """
     import faiss
 
@@ -88,6 +91,8 @@ def cosines(vectors: Vectors, queries: Vectors, found: Ints) -> Scores:
     scores = np.empty(found.shape, np.float32)
     given = (faiss.swig_ptr(array) for array in (scores, queries, vectors, found))
     faiss.fvec_inner_products_by_idx(*given, vectors.shape[1], *found.shape)
+    if not (np.abs(scores[found >= 0]) <= _MOST).all():
+        raise InputError("a vector is not of length 1", place="the vectors of the index", remedy="Index again.")
     return np.where(found >= 0, np.clip(scores, -1, 1), np.float32(-np.inf))
 
 

@@ -98,7 +98,16 @@ class Engine:
         terms, owners = terms[known], coded.owners[known]
         self._check(terms)
         shares = np.bincount(owners, self._shares(terms), len(queries)).astype(np.float64)
-        return search(self._postings, asked(len(queries), owners, terms, self._postings), depth, shares)
+        try:
+            with np.errstate(invalid="ignore", over="ignore"):
+                found = search(self._postings, asked(len(queries), owners, terms, self._postings), depth, shares)
+        except IndexError:
+            raise self._damaged("it names rows that do not exist") from None
+        if len(found.rows) and found.rows.max() >= len(self):
+            raise self._damaged("it names rows that do not exist")
+        if not np.isfinite(found.scores).all():
+            raise self._damaged("a weight is no finite number")
+        return found
 
     def _shares(self, terms: NDArray[np.int64]) -> NDArray[np.float64]:
         """What each term gives every row."""
@@ -113,9 +122,10 @@ class Engine:
             self._postings.rows[self._postings.starts[at] - less] for at, less in ((terms, 0), (terms + 1, 1))
         )
         if len(terms) and not 0 <= first.min() <= last.max() < len(self):
-            raise InputError(
-                "is damaged: it names rows that do not exist", place=self._place, remedy="Index the documents again."
-            )
+            raise self._damaged("it names rows that do not exist")
+
+    def _damaged(self, why: str) -> InputError:
+        return InputError(f"is damaged: {why}", place=self._place, remedy="Index the documents again.")
 
     def terms_of(self, query: str) -> list[str]:
         """The terms of a query in order, unknown ones among them."""

@@ -144,7 +144,7 @@ def test_a_damaged_or_foreign_index_is_named_as_such(tmp_path, damage, sentence)
 
 
 def test_a_large_file_is_checksummed_when_asked(tmp_path):
-    write(tmp_path / "i", "x" * (2 << 20))
+    write(tmp_path / "i", "x" * (9 << 20))
     _, folder = opened(tmp_path / "i")
     with open(folder / "part" / "a.txt", "r+b") as file:
         file.seek(1 << 20)

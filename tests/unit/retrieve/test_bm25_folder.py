@@ -103,6 +103,34 @@ def test_rows_that_do_not_exist_are_reported_when_met(folder, row):
         engine.explain("watch", 0)
 
 
+@pytest.mark.parametrize("row", [-(2**30), 2**30])
+@pytest.mark.parametrize("query", ["common", "common rare"])
+def test_a_row_that_does_not_exist_amid_others_is_reported(tmp_path, row, query):
+    Engine.build(["common"] * 9 + ["rare"], {}, lambda *_: None).save(tmp_path)
+    rows = np.load(tmp_path / "rows.npy")
+    rows[4] = row
+    np.save(tmp_path / "rows.npy", rows)
+    with pytest.raises(InputError, match="names rows that do not exist"):
+        Engine.load(tmp_path).search([query])
+
+
+def test_a_row_counted_from_the_end_is_reported_where_it_would_be_found(tmp_path):
+    Engine.build(["common"] * 9, {}, lambda *_: None).save(tmp_path)
+    rows = np.load(tmp_path / "rows.npy")
+    rows[4] = -1
+    np.save(tmp_path / "rows.npy", rows)
+    with pytest.raises(InputError, match="names rows that do not exist"):
+        Engine.load(tmp_path).search(["common"])
+
+
+def test_a_weight_beyond_all_numbers_is_reported_when_met(folder):
+    weights = np.load(folder / "weights.npy")
+    weights[:] = np.inf
+    np.save(folder / "weights.npy", weights)
+    with pytest.raises(InputError, match="a weight is no finite number"):
+        Engine.load(folder).search(["watch"])
+
+
 def test_a_foreign_folder_is_named_as_such(folder, tmp_path_factory):
     empty = tmp_path_factory.mktemp("empty")
     with pytest.raises(InputError, match=r"is no BM25 index: it has no bm25.json"):

@@ -303,6 +303,17 @@ def test_a_damaged_file_is_named(tmp_path, file, change):
 
 
 @pytest.mark.usefixtures("spelled")
+@pytest.mark.parametrize("number", [np.inf, 1e30])
+def test_a_vector_that_gives_no_cosine_is_reported_when_met(tmp_path, number):
+    build().save(tmp_path)
+    vectors = np.load(tmp_path / "vectors.npy")
+    vectors[0] = number
+    np.save(tmp_path / "vectors.npy", vectors)
+    with pytest.raises(InputError, match="the vectors of the index: a vector is not of length 1. Index again"):
+        dense.Engine.load(tmp_path).search(["1 1"])
+
+
+@pytest.mark.usefixtures("spelled")
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
