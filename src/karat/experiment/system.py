@@ -198,6 +198,8 @@ class System:
         if chunks is None:
             assert self.index is not None
             chunks = self.index.chunks
+        elif self.index is not None:
+            chunks = _completed(chunks, self.index.chunks)
         return chunks, ranked
 
     def engine(self, name: str) -> _Searches:
@@ -257,5 +259,20 @@ class System:
         from karat.retrieve import rerank
 
         assert self.settings.rerank is not None
+        first = (ranked.of(i)[0][: self.settings.rerank_depth].tolist() for i in range(len(ranked)))
+        for row in dict.fromkeys(row for rows in first for row in rows):
+            if not chunks[row].text.strip():
+                raise UsageError(
+                    f"reranking reads texts, and the hit {chunks[row].id!r} has none. Put a .jsonl file with ids and "
+                    "texts beside the store, or name the index that holds its chunks."
+                )
         encoder = CrossEncoder(self.settings.rerank)
         return rerank(ranked, lambda row: chunks[row].text, questions, encoder, self.settings.rerank_depth)
+
+
+def _completed(chunks: Chunks, known: Chunks) -> Chunks:
+    """What a store found; where it has an id and no text, the chunk of the index that is called so."""
+    from karat.core.docs import Chunks
+
+    row_of = known.row_of
+    return Chunks.ordered([known[row_of[c.id]] if not c.text and c.id in row_of else c for c in chunks])

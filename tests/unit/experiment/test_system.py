@@ -129,6 +129,22 @@ def test_a_file_of_questions_becomes_a_results_file_that_scores(index, tmp_path)
     assert not report.notes
 
 
+def test_a_store_that_holds_ids_alone_takes_the_rest_from_the_index(index, tmp_path):
+    import faiss
+
+    vectors = np.ascontiguousarray(index.engine("dense").embedder.embed(index.chunks.texts, "passage"))
+    flat = faiss.IndexFlatIP(vectors.shape[1])
+    flat.add(vectors)
+    faiss.write_index(flat, str(tmp_path / "my.faiss"))
+    (tmp_path / "ids.txt").write_text("".join(f"{chunk.id}\n" for chunk in index.chunks))
+    store = f"faiss:{tmp_path / 'my.faiss'}"
+    for settings in (SystemSettings(store), SystemSettings(legs=(store, "bm25"))):
+        (_, best), *_ = System(settings, index).search(QUESTIONS[:1], 3).hits(0)
+        assert (best.id, best.text) == ("watch", PASSAGES["watch"])
+    with pytest.raises(UsageError, match="reranking reads texts, and the hit 'watch' has none"):
+        System(SystemSettings(store, rerank=str(tmp_path))).search(QUESTIONS[:1], 3)
+
+
 def test_gold_that_the_index_does_not_hold_is_counted_and_said(index):
     gold = [
         {"id": "q0", "question": QUESTIONS[0], "gold": [{"doc": "watch"}]},
