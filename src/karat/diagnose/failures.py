@@ -1,0 +1,190 @@
+"""Failure attribution: at which step each missed gold unit was lost, one label a question.
+
+| label                | the unit                                                                        |
+|----------------------|---------------------------------------------------------------------------------|
+| `gold_not_in_corpus` | is in a document, at an address or under an id that the corpus does not have      |
+| `gold_not_indexed`   | is of a document that was not read, or that is there while no chunk holds the unit |
+| `not_in_pool`        | is in a chunk that no engine found within its depth                               |
+| `lost_in_fusion`     | was among the first k of an engine, and below k after fusing or reranking           |
+| `below_k`            | was found, and stands below k in every engine too                                 |
+
+A question fails when a relevant unit is missing from its first k hits; its label is that of the unit lost earliest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from karat.core.study import Failure, FailureCount, FailureLabel
+
+if TYPE_CHECKING:
+    from karat.core.docs import Problem
+    from karat.core.judged import Ints
+    from karat.core.ranked import Ranked
+    from karat.core.types import TestSet
+    from karat.match import Resolution
+
+Deep = Callable[[str, int], "Ranked"]
+"""Searches an engine for one question as deep as it goes: (leg, question number) -> a ranking of one query."""
+
+ErrorClass = Literal["retrieval_failure", "generation_failure", "mixed_failure", "partial_success", "success"]
+ORDER: tuple[FailureLabel, ...] = (
+    "gold_not_in_corpus", "gold_not_indexed", "not_in_pool", "lost_in_fusion", "below_k",
+    "cut_by_budget", "wrong_answer", "refused", "unsupported",
+)  # fmt: skip
+GOOD_ANSWER = 0.5
+_UNKNOWN = ("unknown file", "unknown address", "unknown id")
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A relevant unit that a question's first k hits do not hold."""
+
+    question: int
+    label: FailureLabel
+    detail: str
+    leg: str | None = None
+    rank: int | None = None
+    depth: int | None = None
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """Why questions of one system fail, and how often each way."""
+
+    failures: tuple[Failure, ...]
+    counts: tuple[FailureCount, ...]
+
+
+def attribute(
+    system: str,
+    resolution: Resolution,
+    ranked: Ranked,
+    k: int,
+    *,
+    legs: Mapping[str, Ranked] | None = None,
+    problems: Sequence[Problem] = (),
+    deep: Deep | None = None,
+    skipped: Sequence[int] = (),
+) -> Attribution:
+    """Why questions fail. `ranked` and `legs` rank chunks of the resolution, a list for each question of its test set.
+
+    `deep` tells how deep an engine would have to look; `skipped` are questions without a result of their own.
+    """
+    lost = [
+        _lost(unit, resolution, ranked, k, legs or {}, problems, deep)
+        for unit in np.flatnonzero(resolution.relevant).tolist()
+        if int(resolution.units.question[unit]) not in skipped and not _within(resolution, unit, ranked, k)
+    ]
+    return Attribution(_by_question(system, resolution.testset, lost), _counted(system, resolution, lost))
+
+
+def _within(resolution: Resolution, unit: int, ranked: Ranked, k: int) -> bool:
+    rank = _rank(ranked, int(resolution.units.question[unit]), resolution.holders[unit])
+    return rank is not None and rank <= k
+
+
+def _rank(ranked: Ranked, question: int, rows: Ints) -> int | None:
+    places = np.flatnonzero(np.isin(ranked.of(question)[0], rows))
+    return int(places[0]) + 1 if len(places) else None
+
+
+def _lost(
+    unit: int,
+    resolution: Resolution,
+    ranked: Ranked,
+    k: int,
+    legs: Mapping[str, Ranked],
+    problems: Sequence[Problem],
+    deep: Deep | None,
+) -> Lost:
+    question, holders = int(resolution.units.question[unit]), resolution.holders[unit]
+    if not len(holders):
+        return _not_held(unit, question, resolution, problems)
+    rank = _rank(ranked, question, holders)
+    ranks = {name: place for name, leg in legs.items() if (place := _rank(leg, question, holders)) is not None}
+    if rank is None and not ranks:
+        return _not_found(question, holders, ranked, legs, deep)
+    near = {name: place for name, place in ranks.items() if place <= k}
+    if near:
+        leg = min(near, key=lambda name: (near[name], name))
+        where = f"rank {rank}" if rank is not None else "no place"
+        return Lost(question, "lost_in_fusion", f"{leg} has it at rank {near[leg]}, the result at {where}.", leg, rank)
+    best = min([place for place in (rank, *ranks.values()) if place is not None])
+    return Lost(question, "below_k", f"it stands at rank {rank if rank is not None else best}, below {k}.", rank=rank)
+
+
+def _not_held(unit: int, question: int, resolution: Resolution, problems: Sequence[Problem]) -> Lost:
+    gold, qid = resolution.units.gold[unit], resolution.testset.ids[question]
+    known = next((u for u in resolution.unresolved if u.question == qid and u.gold == gold), None)
+    named = {name for name in (gold.doc, gold.url, gold.id) if name}
+    unread = next((p for p in problems if p.fatal and any(p.place.endswith(name) for name in named)), None)
+    if unread is not None:
+        return Lost(question, "gold_not_indexed", f"{unread.place} was not read: {unread.reason}")
+    why = known.why if known is not None else "no chunk holds it."
+    missing = known is not None and known.reason in _UNKNOWN
+    return Lost(question, "gold_not_in_corpus" if missing else "gold_not_indexed", why)
+
+
+def _not_found(question: int, holders: Ints, ranked: Ranked, legs: Mapping[str, Ranked], deep: Deep | None) -> Lost:
+    pool = max((len(leg.of(question)[0]) for leg in legs.values()), default=len(ranked.of(question)[0]))
+    depths: dict[str, int] = {}
+    for name in legs if deep is not None else ():
+        assert deep is not None
+        place = _rank(deep(name, question), 0, holders)
+        if place is not None:
+            depths[name] = place
+    if not depths:
+        beyond = ", at no depth" if deep is not None and legs else ""
+        return Lost(question, "not_in_pool", f"it is not among the {pool:,} hits{beyond}.")
+    leg = min(depths, key=lambda name: (depths[name], name))
+    return Lost(
+        question, "not_in_pool", f"it is not among the {pool:,} hits; {leg} has it at rank {depths[leg]:,}.", leg,
+        depth=depths[leg],
+    )  # fmt: skip
+
+
+def _by_question(system: str, testset: TestSet, lost: Sequence[Lost]) -> tuple[Failure, ...]:
+    worst: dict[int, Lost] = {}
+    for one in lost:
+        held = worst.get(one.question)
+        if held is None or ORDER.index(one.label) < ORDER.index(held.label):
+            worst[one.question] = one
+    return tuple(
+        Failure(system, testset.ids[q], one.label, one.detail, one.leg, one.rank, one.depth)
+        for q, one in sorted(worst.items())
+    )
+
+
+def _counted(system: str, resolution: Resolution, lost: Sequence[Lost]) -> tuple[FailureCount, ...]:
+    """Questions by label, and the recall that the units lost in each way stand for."""
+    of = resolution.units.question[resolution.relevant]
+    wanted = np.bincount(of, minlength=len(resolution.testset))
+    scored = int((wanted > 0).sum())
+    failures = _by_question(system, resolution.testset, lost)
+    counts = []
+    for label in ORDER:
+        gain = sum(1 / wanted[one.question] for one in lost if one.label == label) / scored if scored else 0.0
+        questions = tuple(failure.question for failure in failures if failure.label == label)
+        if questions or gain:
+            counts.append(FailureCount(system, label, questions, float(gain)))
+    return tuple(counts)
+
+
+def error_class(recall: float | None, answer: float | None = None) -> ErrorClass | None:
+    """What the hybrid-rag document calls the outcome of a question, by its recall and, if it has one, its answer F1.
+
+    There a question with some gold and a bad answer could reach no class but those before it; here `mixed_failure` is
+    that one: part of the gold and a bad answer. None where recall is undefined.
+    """
+    if recall is None:
+        return None
+    if answer is None:
+        return "success" if recall >= 1 else "partial_success" if recall > 0 else "retrieval_failure"
+    if answer >= GOOD_ANSWER:
+        return "success" if recall >= 1 else "partial_success"
+    return "generation_failure" if recall >= 1 else "mixed_failure" if recall > 0 else "retrieval_failure"
