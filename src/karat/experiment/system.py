@@ -75,6 +75,10 @@ class SystemSettings:
 
         return alpha_weights(self.alpha) if self.fusion == "weighted" else None
 
+    def depth_for(self, k: int) -> int:
+        """How many candidates each leg gives for a result of k."""
+        return max(self.depth, k, self.rerank_depth if self.rerank else 0)
+
     def check(self) -> None:
         """Refuse what cannot be before anything is loaded."""
         from karat.core.ranked import Ranked
@@ -173,14 +177,14 @@ class System:
             raise UsageError(f"k={k}: a cut-off is 1 or more.")
         settings = self.settings
         rewritten = tuple(rewrite(self._rewriting(), question) for question in questions)
-        depth = max(settings.depth, k, settings.rerank_depth if settings.rerank else 0)
+        depth = settings.depth_for(k)
         chunks, legs = self._on_one_table({name: self._leg(name, rewritten, depth) for name in settings.consulted})
         parts, ranked = None, next(iter(legs.values()))
         if settings.engine == HYBRID and len(legs) > 1:
             parts = FUSIONS.get(settings.fusion).parts(list(legs.values()), **settings.fusion_settings)
             ranked = parts.ranked
         if settings.rerank is not None:
-            ranked = self._reranked(ranked, chunks, questions)
+            ranked = self.reranked(ranked, chunks, questions)
         notes = tuple(note for name in legs for note in getattr(self.engine(name), "notes", ()))
         return Found(chunks, rewritten, legs, parts, ranked if whole else ranked.top(k), notes)
 
@@ -254,7 +258,8 @@ class System:
             raise UsageError("spell corrects by the words of an index. Give it one, or a list: spell:FILE.")
         return self.index.chunks.texts
 
-    def _reranked(self, ranked: Ranked, chunks: Chunks, questions: Sequence[str]) -> Ranked:
+    def reranked(self, ranked: Ranked, chunks: Chunks, questions: Sequence[str]) -> Ranked:
+        """The first hits ordered anew by the cross-encoder of the settings."""
         from karat.models.cross_encoder import CrossEncoder
         from karat.retrieve import rerank
 
