@@ -58,6 +58,7 @@ class File:
     columns: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = lambda what, done, total: None
     problems: list[Problem] = field(default_factory=list)
+    fields: set[str] = field(default_factory=set)  # what its records call their fields, where columns are named
     _rows: Counter[str] = field(default_factory=Counter)
 
     def problem(self, kind: str, reason: str, remedy: str = "", *, fatal: bool = False) -> None:

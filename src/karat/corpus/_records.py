@@ -60,6 +60,17 @@ def checked(columns: Mapping[str, str] | None) -> dict[str, str]:
     return made
 
 
+def check_used(columns: Mapping[str, str], fields: Iterable[str]) -> None:
+    """Refuse a column that no record has: a slip that would change nothing in silence."""
+    known = dict.fromkeys(fields)
+    for column, wanted in columns.items():
+        if field_name(column) not in known:
+            has = f"Fields of the records: {', '.join(known)[:200]}." if known else "There are no records."
+            raise UsageError(
+                f"--map {column}={wanted}: no record has a field {column!r}.{did_you_mean(column, known)} {has}"
+            )
+
+
 def docs_of(file: File, rows: Iterable[Row], unit: str = "line") -> Iterator[Doc]:
     """A document of each row that has a text; the others are named."""
     shape = _Shape(file.columns)
@@ -73,6 +84,8 @@ def docs_of(file: File, rows: Iterable[Row], unit: str = "line") -> Iterator[Doc
                 file.row_problem(row, "broken", f"the {unit} is {what}, not a record with fields.", "Write an object.")
                 continue
             fields = shape.fields(record)
+            if shape.columns:
+                file.fields.update(fields)
             text = shape.first(fields, "text")
             if text is None:
                 text = shape.title_for_text(fields)

@@ -14,7 +14,7 @@ from karat.core.errors import InputError, UsageError
 from karat.corpus._decode import plain, printable
 from karat.corpus._file import File, Progress, ReadError, explained
 from karat.corpus._reader import readable, reader_of
-from karat.corpus._records import checked
+from karat.corpus._records import check_used, checked
 from karat.corpus._walk import Walk, ids_of
 
 _NAMED = 5  # places of each kind that the error of an empty corpus names
@@ -64,12 +64,16 @@ def read(
         walk.add(Path(source))
     walk.finish()
     shelf = _Shelf(walk.problems)
+    fields: dict[str, None] = {}
     for number, (found, id_) in enumerate(zip(walk.files, ids_of(walk.files), strict=True)):
         progress("reading", number, len(walk.files))
         if shelf.is_new(found.path):
             place = printable(str(found.path))
-            shelf.take(File(found.path, id_, place, found.folder is None, mapped, progress))
+            file = File(found.path, id_, place, found.folder is None, mapped, progress)
+            shelf.take(file)
+            fields |= dict.fromkeys(sorted(file.fields))
     progress("reading", len(walk.files), len(walk.files))
+    check_used(mapped, fields)
     if not shelf.docs:
         raise _nothing(given, shelf.problems)
     return Reading(tuple(shelf.docs), tuple(shelf.problems), tuple(shelf.taken))

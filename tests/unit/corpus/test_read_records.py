@@ -78,6 +78,8 @@ def test_unusual_columns_are_mapped(tmp_path):
     assert (doc.id, doc.text) == ("5", "words")
     with pytest.raises(UsageError, match=r"--map nr=txt: there is no field 'txt'\. Did you mean text\?"):
         reading_of(tmp_path, rows, columns={"nr": "txt"})
+    with pytest.raises(UsageError, match=r"--map inhlat=text: no record has a field 'inhlat'\. Did you mean inhalt\?"):
+        reading_of(tmp_path, rows, columns={"inhlat": "text"})
 
 
 def test_bad_rows_are_named_and_the_rest_goes_on(tmp_path):
