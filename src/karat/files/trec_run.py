@@ -20,7 +20,7 @@ from karat.core.order import ranking
 from karat.core.run import Run
 from karat.files._cells import is_number
 from karat.files._format import Fit, Format
-from karat.files._runs import described
+from karat.files._runs import described, plural
 from karat.files._write import plain, written
 
 if TYPE_CHECKING:
@@ -272,13 +272,22 @@ def _write(runs: Sequence[Run], path: Path) -> list[str]:
     if scores is not None and (ranking(run.by_score()) != order).any():
         scores = None
         lost.append("scores, which do not give the order of the hits: 1/rank is written")
-    order, docs = order.tolist(), run.doc_list
+    order, docs, tag, renamed = order.tolist(), run.doc_list, plain(run.name), 0
     with written(path) as file:
         for q, qid in enumerate(run.question_ids):
+            names: dict[str, str] = {}
             for rank, hit in enumerate(order[run.offsets[q] : run.offsets[q + 1]], 1):
                 score = 1 / rank if scores is None else float(scores[hit])
-                fields = (qid, "Q0", docs[hit], str(rank), repr(score), run.name)
-                file.write(" ".join(plain(f) for f in fields) + "\n")
+                doc, name = docs[hit], plain(docs[hit])
+                if names.setdefault(name, doc) != doc:
+                    raise UsageError(
+                        f"question {qid!r}: {names[name]!r} and {doc!r} are the same id once blanks are replaced. "
+                        "Rename one of them, or write another format."
+                    )
+                renamed += name != doc or plain(qid) != qid
+                file.write(f"{plain(qid)} Q0 {name} {rank} {score!r} {tag}\n")
+    if renamed:
+        lost.append(f"blanks in ids (written as _ in {plural(renamed, 'row')})")
     return lost
 
 

@@ -119,6 +119,16 @@ def test_trec_qrels_say_what_is_lost(tmp_path):
     assert not (tmp_path / "clash.qrels").exists()
 
 
+def test_trec_runs_say_where_blanks_in_ids_are_replaced(tmp_path):
+    run = Run.from_scores("my system", {"q": {"hand book.pdf#1": 2.0, "b": 1.0}})
+    assert write(run, tmp_path / "out.run") == ["blanks in ids (written as _ in 1 row)"]
+    assert (tmp_path / "out.run").read_text() == "q Q0 hand_book.pdf#1 1 2.0 my_system\nq Q0 b 2 1.0 my_system\n"
+    clash = Run.from_scores("s", {"q": {"a b": 1.0, "a_b": 2.0}})
+    with pytest.raises(UsageError, match="'a_b' and 'a b' are the same id once blanks are replaced"):
+        write(clash, tmp_path / "clash.run")
+    assert not (tmp_path / "clash.run").exists()
+
+
 def test_beir_round_trip(tmp_path):
     lost = write(PLAIN, tmp_path / "folder")
     assert lost == ["reference answers", "corpus.jsonl (a test set holds no documents)"]
