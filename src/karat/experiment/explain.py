@@ -136,14 +136,14 @@ def _hits(found: Found, number: int, resolution: Resolution, k: int) -> tuple[Ju
     hits = []
     for rank, (row, score) in enumerate(zip(rows[:k].tolist(), scores[:k].tolist(), strict=True), 1):
         units = held.get(row, [])
-        new = tuple(_label(resolution, u) for u in units if u not in seen)
-        again = tuple(_label(resolution, u) for u in units if u in seen)
+        new = tuple(unit_label(resolution, u) for u in units if u not in seen)
+        again = tuple(unit_label(resolution, u) for u in units if u in seen)
         seen.update(units)
         hits.append(JudgedHit(rank, score, found.chunks[row], new, again))
     return tuple(hits)
 
 
-def _label(resolution: Resolution, unit: int) -> str:
+def unit_label(resolution: Resolution, unit: int) -> str:
     """What a unit is called: the quote where it was looked for by that, else the name of its gold."""
     gold = resolution.units.gold[unit]
     if resolution.kinds[unit] != "quote" or not gold.quote:
@@ -170,7 +170,7 @@ def _fates(found: Found, number: int, resolution: Resolution) -> tuple[UnitFate,
             deep = max(len(ranked.of(0)[0]) for ranked in found.legs.values())
             why = f"no leg has it among its first {deep:,} hits: a larger --depth may find it"
         grade = int(resolution.units.grade[unit])
-        fates.append(UnitFate(_label(resolution, unit), grade, len(holders), ranks, rank, why))
+        fates.append(UnitFate(unit_label(resolution, unit), grade, len(holders), ranks, rank, why))
     return tuple(fates)
 
 

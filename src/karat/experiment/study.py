@@ -1,0 +1,290 @@
+"""Putting a study together: scores, the choice, pairs, failures, and the hits that a report shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.errors import UsageError
+from karat.core.study import Configuration, Study, StudyHit
+from karat.experiment.explain import unit_label
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.docs import Problem
+    from karat.core.evaluation import Evaluation, Note, Taken
+    from karat.core.measure import Measure
+    from karat.core.ranked import Ranked
+    from karat.core.run import Run
+    from karat.core.study import Choice, Failure, FailureCount, Pair
+    from karat.core.types import TestSet
+    from karat.experiment.retrieval import Retrieval, Retrieved
+    from karat.experiment.score import Choices
+    from karat.match import Resolution
+
+    Floats = NDArray[np.float64]
+
+MAIN = "F1@5"
+SHOWN_SYSTEMS, SHOWN_HITS = 6, 10
+MOST_PAIRED = 12  # systems of which all pairs are compared; of more, only those with the best
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A system of a study and what it returned; `retrieved` where karat searched itself."""
+
+    configuration: Configuration
+    run: Run
+    retrieved: Retrieved | None = None
+    seconds: Sequence[float | None] = ()
+
+    @property
+    def name(self) -> str:
+        return self.configuration.name
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a study computes: how to score, the main measure, the cut-offs it is compared at."""
+
+    choices: Choices
+    main: str = MAIN
+    cuts: tuple[int, ...] = ()
+
+    @property
+    def base(self) -> Measure:
+        """The main measure as it was asked for."""
+        from karat.core.language import parse
+
+        found = parse(self.main, k=self.choices.k)
+        if found.spec.stage != "retrieval" or found.spec.direction == "none":
+            raise UsageError(f"{self.main} cannot be the main measure: choose one of ranking, such as F1@5 or nDCG@10.")
+        return found
+
+    @property
+    def k(self) -> int:
+        """The cut-off by which a question fails or not."""
+        return self.base.k or (min(self.cuts, key=lambda k: abs(k - 5)) if self.cuts else 5)
+
+    @property
+    def cells(self) -> tuple[Measure, ...]:
+        """The main measure at each cut-off that is compared."""
+        from karat.core.measure import Measure
+
+        base = self.base
+        if not self.cuts or base.spec.cut == "none" or base.tokens is not None:
+            return (base,)
+        return tuple(Measure(base.spec, k, None, base.given) for k in self.cuts)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """All measures to compute: those asked for or the usual ones, and the main one at every cut-off."""
+        asked = self.choices.measures or usual(self.k, self.cuts)
+        return tuple(dict.fromkeys((*asked, *(m.name for m in self.cells))))
+
+
+def usual(k: int, cuts: Sequence[int]) -> tuple[str, ...]:
+    """The measures of a study that names none."""
+    every = sorted({*cuts, k})
+    names = [f"{name}@{cut}" for name in ("Precision", "Recall", "F1", "Hit", "nDCG") for cut in every]
+    return (*names, "MRR", "MAP")
+
+
+def study_of(
+    name: str,
+    testset: TestSet,
+    contenders: Sequence[Contender],
+    plan: Plan,
+    *,
+    resolution: Resolution | None = None,
+    score_by_resolution: bool = True,
+    retrieval: Retrieval | None = None,
+    problems: Sequence[Problem] = (),
+    taken: Sequence[Taken] = (),
+    notes: Sequence[Note] = (),
+    manifest: Mapping[str, Any] | None = None,
+    say: Callable[[str], None] = lambda step: None,
+) -> Study:
+    """Score what the contenders returned and say what follows from it.
+
+    With a `resolution` failures are traced to the step that caused them; `score_by_resolution` is False where some
+    hits are no chunks of the index it was made for.
+    """
+    from dataclasses import replace
+
+    from karat.experiment.score import evaluate
+
+    choices = replace(plan.choices, measures=plan.measures)
+    used = resolution if score_by_resolution else None
+    evaluation = evaluate(testset, [c.run for c in contenders], choices, say, taken, notes, used)
+    say("choosing")
+    choice, pairs = _chosen(evaluation, plan, contenders, testset)
+    say("tracing failures")
+    failures, counts = _failures(contenders, resolution, retrieval, plan.k, problems) if resolution else ((), ())
+    shown = _shown(contenders, choice)
+    return Study(
+        name,
+        evaluation,
+        tuple(c.configuration for c in contenders),
+        plan.cells[0].name if len(plan.cells) == 1 else plan.main,
+        plan.k,
+        choice,
+        pairs,
+        failures,
+        counts,
+        {c.name: _hits(c, testset, resolution) for c in shown},
+        {c.name: tuple(c.seconds) for c in contenders if len(c.seconds)},
+        dict(manifest or {}),
+    )
+
+
+def values_of(evaluation: Evaluation, measure: str) -> Floats:
+    """Values of a measure, systems x questions; NaN where there is none."""
+    scores = evaluation.scores
+    column = [m.name for m in scores.measures].index(measure)
+    found: Floats = np.where(scores.status[:, :, column] == 0, scores.values[:, :, column], np.nan)
+    return found
+
+
+def _chosen(
+    evaluation: Evaluation, plan: Plan, contenders: Sequence[Contender], testset: TestSet
+) -> tuple[Choice | None, tuple[Pair, ...]]:
+    """The choice among systems and cut-offs, with a router beside it, and the pairs of systems."""
+    from dataclasses import replace
+
+    from karat.experiment.router import route
+    from karat.stats.choose import cells_of, choose
+    from karat.stats.pairs import pairs
+
+    seed, base = plan.choices.seed, plan.base
+    higher = base.spec.direction == "higher"
+    names = {m.name for m in evaluation.scores.measures}
+    measures = [m for m in plan.cells if m.name in names]
+    labels = [(c.name, m.name, m.k if len(measures) > 1 else None) for c in contenders for m in measures]
+    by_measure = {m.name: values_of(evaluation, m.name) for m in measures}
+    values = np.array([by_measure[m.name][s] for s in range(len(contenders)) for m in measures])
+    if not len(values):
+        return None, ()
+    kinds = [q.kind for q in testset]
+    has_kinds = any(kind is not None for kind in kinds)
+    cells = cells_of(labels, values, seed=seed)
+    title = base.name if len(measures) == 1 else base.spec.name
+    choice = choose(title, cells, values, kinds=kinds if has_kinds else None, seed=seed, higher_is_better=higher)
+    if choice is not None and len(cells) > 1:
+        routed = route(testset.questions, cells, values, measure=title, seed=seed, higher_is_better=higher)
+        choice = replace(choice, router=routed)
+    main = by_measure[next((m.name for m in measures if m.k == plan.k), measures[0].name)]
+    measure = next((m.name for m in measures if m.k == plan.k), measures[0].name)
+    systems = [c.name for c in contenders]
+    best = systems.index(choice.best.system) if choice is not None else 0
+    wanted = None if len(systems) <= MOST_PAIRED else [(i, best) for i in range(len(systems)) if i != best]
+    return choice, pairs(measure, systems, main, wanted, seed=seed, higher_is_better=higher)
+
+
+def _failures(
+    contenders: Sequence[Contender],
+    resolution: Resolution,
+    retrieval: Retrieval | None,
+    k: int,
+    problems: Sequence[Problem],
+) -> tuple[tuple[Failure, ...], tuple[FailureCount, ...]]:
+    from karat.diagnose.failures import attribute
+
+    failures: list[Failure] = []
+    counts: list[FailureCount] = []
+    number = {qid: q for q, qid in enumerate(resolution.testset.ids)}
+    for contender in contenders:
+        retrieved = contender.retrieved
+        ranked = retrieved.ranked if retrieved else _as_ranked(contender.run, resolution)
+        found = attribute(
+            contender.name, resolution, ranked, k,
+            legs=retrieved.legs if retrieved else None,
+            problems=problems,
+            deep=retrieval.deep(retrieved.settings) if retrieved and retrieval else None,
+            skipped=[number[qid] for qid in contender.run.failed if qid in number],
+        )  # fmt: skip
+        failures += found.failures
+        counts += found.counts
+    return tuple(failures), tuple(counts)
+
+
+def _as_ranked(run: Run, resolution: Resolution) -> Ranked:
+    """The hits of a run that are chunks of the index, in the order they stand."""
+    from karat.core.ranked import Ranked
+
+    lists = {qid: (run.offsets[q], run.offsets[q + 1]) for q, qid in enumerate(run.question_ids)}
+    ids, row_of = run.doc_list, resolution.chunks.row_of
+    rows: list[int] = []
+    sizes = []
+    for qid in resolution.testset.ids:
+        begin, end = lists.get(qid, (0, 0))
+        known = dict.fromkeys(row_of[i] for i in ids[int(begin) : int(end)] if i in row_of)
+        rows += known
+        sizes.append(len(known))
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    return Ranked(offsets, np.array(rows, np.int64), -np.arange(len(rows), dtype=np.float64))
+
+
+def _shown(contenders: Sequence[Contender], choice: Choice | None) -> list[Contender]:
+    """The systems whose hits a report shows: the best, single engines and those of others, then the first."""
+    best = [c for c in contenders if choice is not None and c.name == choice.best.system]
+    alone = [c for c in contenders if c.retrieved is None or len(c.retrieved.legs) == 1]
+    ordered = {c.name: c for c in (*best, *alone[: SHOWN_SYSTEMS - 2], *contenders)}
+    return list(ordered.values())[:SHOWN_SYSTEMS]
+
+
+def _hits(contender: Contender, testset: TestSet, resolution: Resolution | None) -> dict[str, tuple[StudyHit, ...]]:
+    run, retrieved = contender.run, contender.retrieved
+    lists = {qid: (int(run.offsets[q]), int(run.offsets[q + 1])) for q, qid in enumerate(run.question_ids)}
+    legs = {name: list(ranked) for name, ranked in retrieved.legs.items()} if retrieved else {}
+    found: dict[str, tuple[StudyHit, ...]] = {}
+    for number, qid in enumerate(testset.ids):
+        begin, end = lists.get(qid, (0, 0))
+        held = _held(resolution, number)
+        places = {
+            name: {
+                row: (rank, score)
+                for rank, (row, score) in enumerate(zip(rows.tolist(), scores.tolist(), strict=True), 1)
+            }
+            for name, (rows, scores) in ((name, lists[number]) for name, lists in legs.items())
+        }
+        hits = []
+        for rank, place in enumerate(range(begin, min(end, begin + SHOWN_HITS)), 1):
+            chunk = _chunk(run, place, resolution)
+            row = resolution.chunks.row_of.get(chunk.id) if resolution is not None else None
+            in_legs = {name: where[row] for name, where in places.items() if row in where}
+            score = float(run.scores[place]) if run.scores is not None else None
+            hits.append(StudyHit(rank, score, chunk, held.get(row, ()) if row is not None else (), in_legs))
+        found[qid] = tuple(hits)
+    return found
+
+
+def _held(resolution: Resolution | None, question: int) -> dict[int | None, tuple[str, ...]]:
+    """The relevant units that each row holds, seen from a question."""
+    held: dict[int | None, list[str]] = {}
+    if resolution is not None:
+        for unit in resolution.of_question(question):
+            if resolution.relevant[unit]:
+                for row in resolution.holders[unit].tolist():
+                    held.setdefault(row, []).append(unit_label(resolution, unit))
+    return {row: tuple(labels) for row, labels in held.items()}
+
+
+def _chunk(run: Run, place: int, resolution: Resolution | None) -> Any:
+    """What is known of a hit: the chunk of the index, or what the results say."""
+    from karat.core.docs import Chunk
+
+    id_ = run.doc_list[place]
+    if resolution is not None and (row := resolution.chunks.row_of.get(id_)) is not None:
+        return resolution.chunks[row]
+    fields = {name: column[place] for name, column in run.fields.items()}
+    page = fields.get("page")
+    labels = tuple(map(str, page)) if isinstance(page, list | tuple) else (str(page),) if page is not None else ()
+    return Chunk(
+        id_, str(fields.get("doc") or ""), str(fields.get("text") or ""), url=fields.get("url"), labels=labels,
+        tokens=fields.get("tokens"),
+    )  # fmt: skip
