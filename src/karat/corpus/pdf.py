@@ -27,6 +27,7 @@ _MADE_BY_PROGRAM = re.compile(
     r"|\.(docx?|pdf|tex|dvi|indd|qxd|rtf|odt|pptx?)$",
     re.IGNORECASE,
 )
+_LABELS_TOO_FAR = re.compile(rb"/St\s*[+-]?\d{8,}")  # pdfium ends the process where such a count passes 2**31
 _LOCK = threading.Lock()  # pdfium may be used by one thread at a time
 
 
@@ -55,12 +56,15 @@ def _document(file: File, data: bytes) -> Doc:
             "broken", "is damaged or cut short: it cannot be opened as a PDF.", "Make or download it again."
         ) from None
     try:
-        return _pages(file, pdf)
+        labelled = not _LABELS_TOO_FAR.search(data)
+        if not labelled:
+            file.problem("pages", "its page labels begin at an impossible number; they are left out.")
+        return _pages(file, pdf, labelled)
     finally:
         pdf.close()
 
 
-def _pages(file: File, pdf: Any) -> Doc:
+def _pages(file: File, pdf: Any, labelled: bool) -> Doc:
     pages: list[Page] = []
     texts: list[str] = []
     blank: list[int] = []
@@ -74,7 +78,7 @@ def _pages(file: File, pdf: Any) -> Doc:
         elif not text.strip():
             blank.append(index + 1)
         texts.append(text)
-        pages.append(Page(index + 1, start, start + len(text), _label(pdf, index)))
+        pages.append(Page(index + 1, start, start + len(text), _label(pdf, index) if labelled else None))
         start += len(text) + 1
     file.progress(f"pages of {file.place}", total, total)
     whole = "\n".join(texts)
