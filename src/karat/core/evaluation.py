@@ -111,3 +111,4 @@ class Evaluation:
     dialect: str = "karat"
     ranked: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)  # system -> ids per question
     answers: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    ranked_scores: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)  # beside `ranked`

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from karat.core.judged import Judged
     from karat.core.run import Run
     from karat.core.types import TestSet
+
+T = TypeVar("T")
 
 
 def facts_of(
@@ -66,18 +68,27 @@ def _unjudged(judged: Judged) -> dict[str, float]:
     }
 
 
-class RankedIds(Mapping[str, Sequence[Sequence[str]]]):
-    """Ids in ranked order per question of the test set, made when asked for: a run may hold millions."""
+class _Lists(Mapping[str, Sequence[Sequence[T]]]):
+    """A list per question of the test set in ranked order, made when asked for: a run may hold millions."""
 
     def __init__(self, testset: TestSet, runs: Sequence[Run], ties: Ties) -> None:
         self._ids, self._ties = testset.ids, ties
-        self._runs = {run.name: run for run in runs if run.has_rankings}
+        self._runs = {run.name: run for run in runs if self._has(run)}
 
-    def __getitem__(self, system: str) -> list[list[str]]:
+    @staticmethod
+    def _has(run: Run) -> bool:
+        return run.has_rankings
+
+    @staticmethod
+    def _column(run: Run) -> Sequence[T]:
+        raise NotImplementedError
+
+    def __getitem__(self, system: str) -> list[list[T]]:
         run = self._runs[system]
-        order, docs = ranking(run, self._ties).tolist(), run.doc_list
+        order, column = ranking(run, self._ties).tolist(), self._column(run)
         rows = {
-            qid: [docs[i] for i in order[run.offsets[q] : run.offsets[q + 1]]] for q, qid in enumerate(run.question_ids)
+            qid: [column[i] for i in order[run.offsets[q] : run.offsets[q + 1]]]
+            for q, qid in enumerate(run.question_ids)
         }
         return [rows.get(qid, []) for qid in self._ids]
 
@@ -86,3 +97,23 @@ class RankedIds(Mapping[str, Sequence[Sequence[str]]]):
 
     def __len__(self) -> int:
         return len(self._runs)
+
+
+class RankedIds(_Lists[str]):
+    """Ids of the hits."""
+
+    @staticmethod
+    def _column(run: Run) -> Sequence[str]:
+        return run.doc_list
+
+
+class RankedScores(_Lists[float]):
+    """Scores of the hits, of runs that have them."""
+
+    @staticmethod
+    def _has(run: Run) -> bool:
+        return run.has_rankings and run.scores is not None
+
+    @staticmethod
+    def _column(run: Run) -> Sequence[float]:
+        return [] if run.scores is None else run.scores.tolist()

@@ -196,7 +196,7 @@ def evaluate(
     from karat.core.evaluation import Evaluation
     from karat.diagnose import guards
     from karat.experiment._answered import answered_of
-    from karat.experiment._facts import RankedIds, facts_of
+    from karat.experiment._facts import RankedIds, RankedScores, facts_of
     from karat.measures.compute import compute
     from karat.measures.dialects import dialect_named
     from karat.report.verdict import verdicts
@@ -249,6 +249,7 @@ def evaluate(
             for run in runs
             if run.has_answers
         },
+        RankedScores(testset, runs, choices.ties),
     )
 
 

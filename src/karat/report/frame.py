@@ -72,6 +72,8 @@ def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
     columns: dict[str, Any] = {name: pl.Series(name, values, pl.String) for name, values in text.items()}
     if evaluation.ranked:
         columns["ranked"] = _ranked(evaluation, flat)
+    if evaluation.ranked_scores and not flat:
+        columns["ranked_scores"] = _ranked_scores(evaluation)
     if evaluation.answers:
         given = [evaluation.answers.get(s, [None] * questions) for s in scores.systems]
         columns["answer"] = pl.Series("answer", [_safe(a) for row in given for a in row], pl.String)
@@ -110,6 +112,14 @@ def _ranked(evaluation: Evaluation, flat: bool) -> pl.Series:
     if flat:
         return pl.Series("ranked", [json.dumps(ids, ensure_ascii=False) for ids in lists], pl.String)
     return pl.Series("ranked", lists, pl.List(pl.String))
+
+
+def _ranked_scores(evaluation: Evaluation) -> pl.Series:
+    import polars as pl
+
+    none: list[list[float]] = [[]] * len(evaluation.scores.questions)
+    lists = [list(row) for s in evaluation.scores.systems for row in evaluation.ranked_scores.get(s, none)]
+    return pl.Series("ranked_scores", lists, pl.List(pl.Float64))
 
 
 def _reasons(evaluation: Evaluation) -> list[str | None]:
