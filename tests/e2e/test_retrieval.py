@@ -152,6 +152,15 @@ def test_bad_documents_are_named_and_the_rest_goes_on(docs, put, karat, folder):
     assert "password" in checked.out or "encrypted" in checked.out
 
 
+def test_what_was_lost_is_counted_by_records_and_quiet_says_nothing_else(put, karat):
+    put("a.jsonl", '{"id": "a", "text": "x"}\n' + "nonsense\n" * 50)
+    told = karat("index", "a.jsonl", "-o", "a.index", "--engine", "bm25", "-q")
+    assert (told.code, told.out.splitlines()[0]) == (5, "Could not be read or built: 50")
+    put("a.jsonl", '{"id": "a", "text": "x"}\n')
+    told = karat("index", "a.jsonl", "-o", "a.index", "--engine", "bm25", "-q")
+    assert (told.code, told.out, told.err) == (0, "", "")
+
+
 def test_a_file_that_cannot_be_read_or_goes_away_does_not_stop_the_rest(docs, put, karat, monkeypatch):
     import builtins
     import pathlib

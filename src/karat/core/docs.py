@@ -80,6 +80,8 @@ class Problem:
     remedy: str = ""
     fatal: bool = True
     """Whether the document is missing from the corpus; False where only something about it should be known."""
+    count: int = 1
+    """How many documents or records this stands for."""
 
     def __str__(self) -> str:
         return f"{self.place}: {self.reason}" + (f" {self.remedy}" if self.remedy else "")

@@ -84,8 +84,9 @@ class File:
         for kind, count in self._rows.items():
             if count > ROWS_NAMED:
                 fatal = next(p.fatal for p in self.problems if p.kind == kind)
-                more = f"{count - ROWS_NAMED:,} more rows have the same kind of problem, {count:,} in all."
-                self.problem(kind, more, fatal=fatal)
+                more = count - ROWS_NAMED
+                reason = f"{more:,} more rows have the same kind of problem, {count:,} in all."
+                self.problems.append(Problem(self.place, kind, reason, fatal=fatal, count=more))
         self._rows.clear()
 
     @property

@@ -48,8 +48,8 @@ def as_text(blocks: Blocks, *, width: int = 100, colour: bool = False, encoding:
     for block in blocks(width):
         console.print(block)
     text = "\n".join(line.rstrip() for line in out.getvalue().split("\n"))
-    text = re.sub("\n{3,}", "\n\n", text).strip("\n") + "\n"
-    return _encodable(text, encoding)
+    text = re.sub("\n{3,}", "\n\n", text).strip("\n")
+    return _encodable(f"{text}\n" if text else "", encoding)
 
 
 def _encodable(text: str, encoding: str) -> str:

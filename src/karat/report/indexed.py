@@ -40,10 +40,10 @@ def _blocks(about: Mapping[str, Any], place: str, quiet: bool, verbose: bool) ->
     if not quiet:
         yield listing(*_head(about, place))
     if lost:
-        yield title(f"Could not be read or built: {len(lost)}")
+        yield title(f"Could not be read or built: {_counted(lost)}")
         yield from _named(lost, verbose)
     if noted and not quiet:
-        yield title(f"Read, but you should know: {len(noted)}")
+        yield title(f"Read, but you should know: {_counted(noted)}")
         yield from _named(noted, verbose)
 
 
@@ -72,6 +72,10 @@ def _value(value: Any) -> str:
         more = [f"{k} {value[k]!r}" for k in ("query_prefix", "passage_prefix", "base_url") if value.get(k)]
         return " ".join((":".join(named), *more))
     return str(value)
+
+
+def _counted(problems: Sequence[Mapping[str, Any]]) -> str:
+    return f"{sum(problem['count'] for problem in problems):,}"
 
 
 def _named(problems: Sequence[Mapping[str, Any]], verbose: bool) -> Iterator[RenderableType]:

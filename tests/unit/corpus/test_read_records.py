@@ -102,6 +102,7 @@ def test_bad_rows_are_named_and_the_rest_goes_on(tmp_path):
 def test_many_bad_rows_are_counted(tmp_path):
     reading = reading_of(tmp_path, lines({"id": "a", "text": "x"}, *["nonsense"] * 1_000))
     assert len(reading.problems) == 21
+    assert sum(problem.count for problem in reading.problems) == 1_000
     assert reading.problems[-1].reason == "980 more rows have the same kind of problem, 1,000 in all."
     assert reading.problems[-1].fatal
 
