@@ -174,19 +174,15 @@ class Report:
                 raise UsageError(
                     f"unknown export {name!r}.{did_you_mean(name, EXPORTS)} There are {', '.join(EXPORTS)}."
                 )
-        outputs = _by_ending()
-        if target.suffix.lower() in outputs and not target.is_dir():
+        if target.suffix and not target.is_dir():
+            content = render_as(target, self.evaluation)
             if tuple(export):
                 raise UsageError(f"--export writes into a folder, and {path} is a file. Give -o a folder.")
-            write_whole(target, outputs[target.suffix.lower()].whole(self.evaluation))
+            write_whole(target, content)
             return [target]
-        if target.suffix and not target.is_dir():
-            raise UsageError(
-                f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(outputs))}; or name a folder."
-            )
-        files = {name: render for output in outputs.values() for name, render in output.files.items()}
-        for name, render in files.items():
-            write_whole(target / name, render(self.evaluation))
+        files = render_all(self.evaluation)
+        for name, content in files.items():
+            write_whole(target / name, content)
         written = [target / name for name in files]
         for name in export:
             written += self._export(name, target)
@@ -223,6 +219,21 @@ class Report:
         for run, name in zip(ranked, names, strict=True):
             write(run, folder / name, format="trec_run")
         return [folder / name for name in names]
+
+
+def render_as(path: Path, evaluation: Evaluation) -> str | bytes:
+    """An evaluation in the form that the ending of a file name means."""
+    outputs = _by_ending()
+    if path.suffix.lower() not in outputs:
+        raise UsageError(
+            f"cannot tell a format from {path.name!r}. Endings: {', '.join(sorted(outputs))}; or name a folder."
+        )
+    return outputs[path.suffix.lower()].whole(evaluation)
+
+
+def render_all(evaluation: Evaluation) -> dict[str, str | bytes]:
+    """Every file that a folder gets, by name."""
+    return {name: render(evaluation) for output in _by_ending().values() for name, render in output.files.items()}
 
 
 def _by_ending() -> dict[str, Output]:

@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 
 def render(evaluation: Evaluation) -> str:
     """rows.csv: one row per system x question, every measure, and a status."""
-    return _written(frame.rows(evaluation, flat=True))
+    return written(frame.rows(evaluation, flat=True))
 
 
 def summary(evaluation: Evaluation) -> str:
     """summary.csv: one row per system x measure x slice."""
-    return _written(frame.summary(evaluation))
+    return written(frame.summary(evaluation))
 
 
-def _written(table: pl.DataFrame) -> str:
+def written(table: pl.DataFrame) -> str:
+    """A table as CSV text, safe for spreadsheets."""
     import polars as pl
 
     text = [name for name, kind in table.schema.items() if kind == pl.String]
