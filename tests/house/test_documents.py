@@ -151,5 +151,11 @@ def test_every_link_between_pages_leads_somewhere():
     assert broken == []
 
 
+def test_every_page_is_in_its_table_of_contents():
+    for folder in (DOCS, DOCS / "decisions"):
+        linked = re.findall(r"\]\(([^)\s/]+\.md)\)", (folder / "README.md").read_text(encoding="utf-8"))
+        assert {page.name for page in folder.glob("*.md")} - {"README.md"} == set(linked)
+
+
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
