@@ -3,6 +3,7 @@
 import sys
 import types
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -103,8 +104,17 @@ def test_a_plugin_that_ends_the_program_is_named(plugged, tmp_path, monkeypatch)
 
 
 def test_a_plugin_that_is_no_measure_is_named(plugged):
-    with pytest.raises(KaratError, match="another_package:number is no measure: found int"):
+    with pytest.raises(
+        KaratError, match=r"another_package:number is no measure: found int\. See docs/adding-a-measure"
+    ):
         plugged(number=f"{PACKAGE}:number").get("number")
+
+
+def test_every_kind_has_its_page():
+    docs = Path(__file__).parents[3] / "docs"
+    kinds = ["measure", "matcher", "format", "report", "engine", "store", "embedder", "fusion", "cutting", "check"]
+    pages = [registry._page(kind) for kind in (*kinds, "reader", "rewriter")]
+    assert [page for page in pages if not (docs / page).exists()] == []
 
 
 def test_a_file_that_holds_no_entry_is_named(monkeypatch):
