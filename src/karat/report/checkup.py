@@ -79,7 +79,8 @@ def _blocks(checkup: Checkup, width: int, quiet: bool, verbose: bool) -> Iterato
 
 
 def _mark(checkup: Checkup) -> str:
-    return "✗" if checkup.broken else "!" if checkup.of("warning") else "✓"
+    missing = checkup.reach.reached < checkup.reach.units  # with --only, nothing may have been found to say so
+    return "✗" if checkup.broken else "!" if missing or checkup.of("warning") else "✓"
 
 
 def _head(checkup: Checkup) -> Iterator[tuple[str, str]]:

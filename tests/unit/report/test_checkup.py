@@ -89,6 +89,7 @@ def test_ceilings_say_what_is_only_a_bound():
 def test_marks_follow_the_gravest():
     marks = [render(checkup(*findings, reached=41))[0] for findings in ((BROKEN,), (WARNING,), (INFO,), ())]
     assert marks == ["✗", "!", "✓", "✓"]
+    assert render(checkup(INFO, reached=40))[0] == "!"  # a check alone that says nothing of the gold that is missing
 
 
 def test_hostile_text_stays_text():

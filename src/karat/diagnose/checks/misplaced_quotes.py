@@ -34,7 +34,7 @@ def _find(case: Case) -> Iterator[Finding]:
             elsewhere,
             f"{counted(len(elsewhere), 'quote', 'stands', 'stand')} elsewhere than the gold says",
             tuple(f"{u.question}: {u.why}" for u in elsewhere[:5]),
-            "Correct the document or the page of these entries. If all pages are shifted alike, add --page-offset.",
+            "Correct the document or page of these entries. If all are shifted alike, see --page-offset and --pages.",
         )
     lost = [u for u in missing if u.reason == "quote not found"]
     if not lost:

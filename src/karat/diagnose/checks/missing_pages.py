@@ -11,7 +11,7 @@ from karat.diagnose.check import Case, Check
 _TITLES = {
     "beyond the end": (
         "outside the pages of the document",
-        "Correct the page numbers. If all are shifted alike, add --page-offset.",
+        "Correct the page numbers. If all are shifted alike, see --page-offset and --pages.",
     ),
     "page without text": (
         "on pages of which the index holds no text",
