@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print less: the results and what needs attention.")]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Print more: every measure of every slice.")]
+Verbose = Annotated[
+    bool, typer.Option("-v", "--verbose", help="Print more: every slice, problem and id, and whole texts.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Map = Annotated[
     list[str] | None,
@@ -82,7 +84,7 @@ Legs = Annotated[str, typer.Option("--legs", help="What a hybrid fuses, dense fi
 Depth = Annotated[int, typer.Option("--depth", help="Candidates that each leg gives.")]
 Rewrite = Annotated[
     list[str] | None,
-    typer.Option("--rewrite", help="spell, expand:FILE or phrasings:FILE, in this order. Repeatable."),
+    typer.Option("--rewrite", help="spell, expand:FILE or phrasings:FILE. Repeatable: one follows the other."),
 ]
 Rerank = Annotated[
     str | None, typer.Option("--rerank", help="A folder with a cross-encoder (needs sentence-transformers).")

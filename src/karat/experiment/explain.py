@@ -74,7 +74,7 @@ def _asked(testset: TestSet, question: str) -> Question:
 
 
 def _few(names: Sequence[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def _leg_hits(system: System, found: Found, name: str, queries: Sequence[str], k: int) -> tuple[LegHit, ...]:

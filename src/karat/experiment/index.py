@@ -83,7 +83,8 @@ class Index:
             if name not in self.engines:
                 have = ", ".join(self.engines)
                 raise UsageError(
-                    f"this index has no engine {name!r}.{did_you_mean(name, self.engines)} It was built with {have}."
+                    f"this index has no engine {name!r}.{did_you_mean(name, self.engines)} It was built with {have}: "
+                    "choose of these with --engine or --legs, or index again."
                 )
             self.built[name] = ENGINES.get(name).load(self._there / "engines" / name)
         return self.built[name]

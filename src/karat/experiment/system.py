@@ -255,7 +255,7 @@ class System:
 
     def _texts(self) -> Iterable[str]:
         if self.index is None:
-            raise UsageError("spell corrects by the words of an index. Give it one, or a list: spell:FILE.")
+            raise UsageError("spell corrects by the words of an index. Name one instead of -.")
         return self.index.chunks.texts
 
     def reranked(self, ranked: Ranked, chunks: Chunks, questions: Sequence[str]) -> Ranked:
