@@ -96,7 +96,8 @@ def _unknown(system: System, found: Found, queries: Sequence[str]) -> list[str]:
         terms_of = getattr(system.engine(name), "unknown_terms", None)
         terms = list(dict.fromkeys(term for query in queries for term in terms_of(query))) if terms_of else []
         if terms:
-            notes.append(f"{name}: no chunk of the index has {', '.join(map(repr, terms))}.")
+            named = f"the term{'s' if len(terms) > 1 else ''} {', '.join(map(repr, terms))}"
+            notes.append(f"{name}: no chunk of the index has {named}.")
     return notes
 
 

@@ -17,13 +17,16 @@ def search_one(system: System, query: str, k: int) -> tuple[dict[str, Any], list
     """How a query was searched, in plain values, and what it found, best first."""
     found = system.search([query], k)
     (rewritten,) = found.rewritten
+    notes = list(found.notes)
+    if system.settings.rewrite and not rewritten.changes:
+        notes.append("--rewrite changed nothing in the query.")
     about = {
         "query": query,
         "system": system.settings.name,
         "k": k,
         "queries": list(rewritten.queries),
         "changes": [str(change) for change in rewritten.changes],
-        "notes": list(found.notes),
+        "notes": notes,
     }
     return about, found.hits(0)
 
@@ -42,5 +45,8 @@ def search_all(
     run = found.run(system.settings.name, testset.ids, pages)
     lost = write(run, output, inputs=(questions,))
     said = [f"{taken.place}: taken for {taken.format}: {taken.what}", f"wrote {len(run):,} hits to {output}"]
+    if system.settings.rewrite:
+        changed = sum(1 for one in found.rewritten if one.changes)
+        said.append(f"--rewrite changed {changed:,} of {len(testset):,} questions.")
     said += found.notes
     return said + [f"{output}: this format does not hold {what}" for what in lost]

@@ -76,6 +76,12 @@ def test_a_question_is_rewritten_before_it_is_searched(index, tmp_path):
     assert [chunk.id for _, chunk in hits] == ["radio"]
     assert about["queries"] == ["What is the call sign? call name", "the radio What is the call sign? call name"]
     assert any("call sign → call name" in change for change in about["changes"])
+    (tmp_path / "list.txt").write_text("call sign => call name\n")
+    expand = System(SystemSettings("bm25", rewrite=(f"expand:{tmp_path / 'list.txt'}",)), index)
+    assert search_one(expand, "What is fuel?", 1)[0]["notes"] == ["--rewrite changed nothing in the query."]
+    (tmp_path / "qa.jsonl").write_text('{"id": "1", "question": "Whose call sign?"}\n{"id": "2", "question": "Fuel?"}\n')
+    said = search_all(expand, tmp_path / "qa.jsonl", tmp_path / "hits.jsonl", k=3, pages="physical")
+    assert "--rewrite changed 1 of 2 questions." in said
 
 
 def test_names_tell_systems_apart():
