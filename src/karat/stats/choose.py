@@ -12,7 +12,7 @@ import numpy as np
 from karat.core.study import Cell, Choice, KindChoice
 from karat.stats.bootstrap import known_intervals
 from karat.stats.corrections import holm
-from karat.stats.folds import FOLDS, REPEATS, best_rows, deal, held_out, mean_known, training
+from karat.stats.folds import FOLDS, REPEATS, best_rows, deal, full_enough, held_out, mean_known, training
 from karat.stats.pairs import LEVEL, draws_for, pairs
 from karat.stats.permutation import sign_flip
 from karat.stats.spread import thousandths
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
 
-ENOUGH = 0.9  # of the questions that the fullest cell has: with fewer a cell is not chosen
 FEW = 5  # questions of a kind: with fewer no cell is chosen for it
 NAMED = 6  # names in a sentence
 
@@ -66,7 +65,7 @@ def choose(
     n = np.isfinite(values).sum(axis=1)
     if not n.size or n.max() == 0:
         return None
-    allowed = n >= ENOUGH * n.max()
+    allowed = full_enough(values)
     everything = np.ones((1, values.shape[1]), bool)
     best = int(best_rows(values, everything, allowed=allowed, higher_is_better=higher_is_better)[0])
     names = [cell.name for cell in cells]
@@ -228,14 +227,20 @@ def _oracle_told(choice: Choice) -> list[str]:
 
 def _kinds_told(choice: Choice, small: Sequence[str]) -> list[str]:
     told = []
+    others = len(choice.equals) + len(choice.beaten)
     differs = [kind for kind in choice.by_kind if choice.best.name not in (kind.best.name, *kind.equals)]
     if differs:
         which = ", ".join(f"{kind.kind} ({kind.best.name}, {kind.n} questions)" for kind in differs)
-        told.append(f"It can be told apart from the best of these kinds of question, and is worse there: {which}.")
-    elif choice.by_kind and (choice.equals or choice.beaten):
+        told.append(f"For these kinds of question another can be told apart from it and is better: {which}.")
+    elif choice.by_kind and others:
         told.append("For no kind of question can another be shown to be better than it.")
+    silent = [f"{kind.kind} ({kind.n})" for kind in choice.by_kind if others * 2.0 ** (1 - kind.n) > LEVEL]
+    if silent:
+        told.append(
+            f"So few questions that among {others + 1} no difference could be shown, however large: {_few(silent)}."
+        )
     if small:
-        told.append(f"Too few questions to choose for these kinds (under {FEW}): {', '.join(small)}.")
+        told.append(f"Fewer than {FEW} questions with a value, so that nothing is chosen: {_few(small)}.")
     return told
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 REPEATS = 10
+ENOUGH = 0.9
 
 
 def deal(
@@ -48,16 +49,30 @@ def deal(
     return dealt
 
 
-def best_rows(values: Floats, among: Bools, *, allowed: Bools | None = None, higher_is_better: bool = True) -> Ints:
+def full_enough(values: Floats) -> Bools:
+    """Which rows may be chosen: those with nine tenths of the values that the fullest row has.
+
+    The mean of a row that lacks more is over other questions, and one lucky question would win.
+    """
+    n = np.isfinite(values).sum(axis=1)
+    full: Bools = (n > 0) & (n >= ENOUGH * n.max(initial=0))
+    return full
+
+
+def best_rows(
+    values: Floats, among: Bools | Floats, *, allowed: Bools | None = None, higher_is_better: bool = True
+) -> Ints:
     """For each row of `among` (sets x questions) the row of `values` with the best mean over those questions.
 
-    Of equal means the earlier row is taken; -1 where no row has a value. NaN is left out.
+    `among` says which questions count, or how much each does. Of equal means the earlier row is taken; -1 where no
+    row has a value. NaN is left out.
     """
     known = np.isfinite(values)
-    sums = np.where(known, values, 0.0) @ among.T.astype(np.float64)
-    counts = known.astype(np.float64) @ among.T.astype(np.float64)
+    counting = among.T.astype(np.float64)
+    sums = np.where(known, values, 0.0) @ counting
+    counts = known.astype(np.float64) @ counting
     sign = 1.0 if higher_is_better else -1.0
-    means = np.where(counts > 0, sign * sums / np.maximum(counts, 1.0), -np.inf)
+    means = np.where(counts > 0, sign * sums / np.where(counts > 0, counts, 1.0), -np.inf)
     if allowed is not None:
         means[~allowed] = -np.inf
     if not len(means):
