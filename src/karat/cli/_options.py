@@ -123,3 +123,7 @@ def system_of(
     described = SystemSettings(legs=names, rewrite=tuple(rewrite or ()), embedder=chosen, **settings)
     described.check()
     return System(described, None if index == "-" else Index.open(index, verify=verify))
+
+
+RunsDir = Annotated[str, typer.Option("--runs-dir", help="The folder that holds the runs.")]
+Run = Annotated[str, typer.Argument(help="LAST, a run's name, or the beginning of its id.")]

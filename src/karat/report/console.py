@@ -59,12 +59,12 @@ def _blocks(view: View, width: int, full: bool) -> Iterator[RenderableType]:
         yield from by_slice(view, name, width, full)
     yield from _usage(view)
     yield from _verdicts(view)
-    yield from _notes(evaluation)
+    yield from notes(evaluation)
 
 
 def _few_blocks(view: View, width: int) -> Iterator[RenderableType]:
     yield from _scores(view, width)
-    yield from _notes(view.evaluation, least="warning")
+    yield from notes(view.evaluation, least="warning")
 
 
 def _head(view: View) -> RenderableType:
@@ -190,14 +190,14 @@ def _usage(view: View) -> Iterator[RenderableType]:
     yield table
 
 
-def _notes(evaluation: Evaluation, least: str = "info") -> Iterator[RenderableType]:
+def notes(evaluation: Evaluation, least: str = "info") -> Iterator[RenderableType]:
     """Every note of a level, warnings first."""
     levels = ("warning",) if least == "warning" else ("warning", "info")
-    notes = [note for level in levels for note in evaluation.notes if note.level == level]
-    if not notes:
+    found = [note for level in levels for note in evaluation.notes if note.level == level]
+    if not found:
         return
     yield title("Notes")
-    for note in notes:
+    for note in found:
         head = "!" if note.level == "warning" else "-"
         guard = f"{clean(note.guard)}: " if note.guard else ""
         yield listing((head, guard + clean(note.text)))

@@ -1,0 +1,34 @@
+"""karat show: what a run found."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from karat.cli._options import Debug, Json, Quiet, Run, RunsDir, Verbose
+
+
+def command(
+    run: Run = "LAST",
+    runs_dir: RunsDir = "runs",
+    scores: Annotated[bool, typer.Option("--scores", help="Show every measure, as `karat score` does.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+) -> None:
+    """Show what a run found: the choice, its equals, failures, and what to do next."""
+    from karat.experiment.store import find_run
+    from karat.experiment.stored import load_study
+    from karat.report import console, studied
+
+    folder = find_run(runs_dir, run)
+    study = load_study(folder.path)
+    if as_json:
+        typer.echo(studied.as_json(study, str(folder.path)))
+    elif scores:
+        console.show(study.evaluation, sys.stdout, quiet=quiet, full=verbose)
+    else:
+        studied.show(study, sys.stdout, place=str(folder.path), quiet=quiet, verbose=verbose)

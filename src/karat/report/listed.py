@@ -1,0 +1,43 @@
+"""Listed: runs in a table, the latest last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+from karat.report._escape import clean
+from karat.report._grid import plain_table, texts
+from karat.report._numbers import number
+from karat.report._screen import as_text, put
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def show(runs: Sequence[Mapping[str, Any]], place: str, stream: TextIO, *, most: int = 20) -> None:
+    """Write the latest runs to a stream; `most` 0 shows all."""
+    put(lambda width: _blocks(runs, place, most), stream)
+
+
+def render(runs: Sequence[Mapping[str, Any]], place: str, *, most: int = 20) -> str:
+    """The same as text."""
+    return as_text(lambda width: _blocks(runs, place, most))
+
+
+def _blocks(runs: Sequence[Mapping[str, Any]], place: str, most: int) -> Iterator[RenderableType]:
+    if not runs:
+        yield from texts([f"There are no runs in {clean(place)}. Make one with `karat run`."])
+        return
+    shown = runs[-most:] if most else runs
+    if len(shown) < len(runs):
+        yield from texts([f"{len(runs) - len(shown):,} earlier runs are not shown: -n 0 shows all."])
+    table = plain_table("run", "status", "systems", "questions", "best", "mean", right=(2, 3, 5))
+    for run in shown:
+        found = run.get("summary") or {}
+        best = f"{found.get('best', '')} by {found.get('main', '')}" if found.get("best") else ""
+        row = [
+            clean(str(run["run"]), 60), clean(str(run.get("status", "?")), 12), str(found.get("systems", "")),
+            str(found.get("questions", "")), clean(best, 50), number(found.get("mean")) if "mean" in found else "",
+        ]  # fmt: skip
+        table.add_row(*texts(row))
+    yield table

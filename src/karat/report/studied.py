@@ -1,0 +1,161 @@
+"""Studied: what a study found, as a person reads it in a terminal: the choice first, then why and what next."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TextIO
+
+from karat.report._escape import clean
+from karat.report._grid import listing, plain_table, texts, title
+from karat.report._numbers import number
+from karat.report._screen import as_text, put
+from karat.report.advice import MEANING, next_steps
+from karat.report.console import notes as note_blocks
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from karat.core.study import Cell, Study
+
+_ROWS = 12
+
+
+def show(study: Study, stream: TextIO, *, place: str = "", quiet: bool = False, verbose: bool = False) -> None:
+    """Write what was found to a stream; `verbose` shows every system, `quiet` the choice alone."""
+    put(lambda width: _blocks(study, place, quiet, verbose), stream)
+
+
+def render(study: Study, *, place: str = "", width: int = 100, quiet: bool = False, verbose: bool = False) -> str:
+    """The same as text."""
+    return as_text(lambda width: _blocks(study, place, quiet, verbose), width=width)
+
+
+def as_json(study: Study, place: str = "") -> str:
+    """One JSON object: the choice, every cell, failures by label, the next steps, and where the files are."""
+    from dataclasses import asdict
+
+    choice = study.choice
+    made: dict[str, Any] = {
+        "name": study.name,
+        "folder": place or None,
+        "main": study.main,
+        "systems": [{"name": c.name, "settings": dict(c.settings)} for c in study.configurations],
+        "questions": len(study.evaluation.testset),
+        "choice": None if choice is None else asdict(choice),
+        "failures": [asdict(count) for count in study.failure_counts],
+        "next": next_steps(study),
+        "warnings": [note.text for note in study.evaluation.notes if note.level == "warning"],
+    }
+    return json.dumps(_finite(made), ensure_ascii=False, indent=2, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if abs(value) < float("inf") else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _blocks(study: Study, place: str, quiet: bool, verbose: bool) -> Iterator[RenderableType]:
+    evaluation = study.evaluation
+    if not quiet:
+        yield listing(*_head(study, place))
+    yield title("What was found")
+    yield from texts([clean(sentence) for sentence in (study.choice.sentences if study.choice else ())])
+    if study.choice is None:
+        yield from texts(["No system has a value of the main measure, so there is nothing to choose."])
+        return
+    yield title(f"By {clean(study.choice.measure)}")
+    yield from _cells(study, None if verbose else _ROWS)
+    if not quiet:
+        yield from _kinds(study)
+        yield from _router(study)
+        yield from _failures(study)
+    steps = next_steps(study)
+    if steps:
+        yield title("What to do next")
+        yield listing(*(("-", clean(step)) for step in steps))
+    yield from note_blocks(evaluation, least="warning" if quiet else "info")
+
+
+def _head(study: Study, place: str) -> Iterator[tuple[str, str]]:
+    evaluation = study.evaluation
+    for taken in evaluation.taken:
+        yield clean(taken.place, 40), f"taken for {clean(taken.format)}: {clean(taken.what)}"
+    if evaluation.matching is not None:
+        yield "match", f"{clean(evaluation.matching.matcher)}: {clean(evaluation.matching.why)}"
+    yield "compared", f"{len(study.configurations)} systems over {len(evaluation.testset)} questions"
+    if place:
+        yield "files", clean(place)
+
+
+def _cells(study: Study, most: int | None) -> Iterator[RenderableType]:
+    choice = study.choice
+    assert choice is not None
+    equal = {pair.a for pair in choice.equals}
+    higher = all(c.mean <= choice.best.mean for c in choice.cells if c.mean == c.mean)
+    ranked = sorted((c for c in choice.cells if c.mean == c.mean), key=lambda c: -c.mean if higher else c.mean)
+    table = plain_table("", "system", "mean", "95% interval", "n", right=(2, 4))
+    for cell in ranked[:most]:
+        mark = "*" if cell == choice.best else "~" if cell.name in equal else ""
+        table.add_row(*texts([mark, clean(cell.name, 60), number(cell.mean), _interval(cell), str(cell.n)]))
+    yield table
+    if most is not None and len(ranked) > most:
+        yield from texts([f"and {len(ranked) - most} more: -v shows all"])
+    yield listing(
+        ("*", "the highest mean" if higher else "the lowest mean"),
+        ("~", "cannot be told apart from it with these questions (paired permutation test, Holm)"),
+    )
+
+
+def _interval(cell: Cell) -> str:
+    return f"[{number(cell.low)}, {number(cell.high)}]" if cell.low is not None and cell.high is not None else ""
+
+
+def _kinds(study: Study) -> Iterator[RenderableType]:
+    assert study.choice is not None
+    if not study.choice.by_kind:
+        return
+    yield title("Best for each kind of question")
+    table = plain_table("kind", "n", "best", "mean", "95% interval", "not told apart from", right=(1, 3, 5))
+    for kind in study.choice.by_kind:
+        others = f"{len(kind.equals)} of {len(study.choice.cells) - 1}"
+        cell = kind.best
+        table.add_row(
+            *texts(
+                [clean(kind.kind, 30), str(kind.n), clean(cell.name, 40), number(cell.mean), _interval(cell), others]
+            )
+        )
+    yield table
+
+
+def _router(study: Study) -> Iterator[RenderableType]:
+    routed = study.choice.router if study.choice is not None else None
+    if routed is None:
+        return
+    yield title("Router: the best setting for the predicted kind, scored out of sample")
+    interval = f" [{number(routed.low)}, {number(routed.high)}]" if routed.low is not None else ""
+    said = f"{routed.measure} {number(routed.mean)}{interval}, n {routed.n}"
+    if routed.accuracy is not None:
+        said += f"; kinds predicted right {routed.accuracy:.0%}"
+    if routed.against is not None:
+        pair = routed.against
+        told = "not told apart from it" if pair.adjusted > 0.05 else "told apart"
+        other = clean(pair.a if pair.b == routed.name else pair.b)
+        said += f"; {pair.difference:+.3f} against {other}: {told} (p {pair.p:.3f})"
+    yield from texts([f"{said}. {clean(routed.note)}".rstrip()])
+
+
+def _failures(study: Study) -> Iterator[RenderableType]:
+    assert study.choice is not None
+    counts = [c for c in study.failure_counts if c.system == study.choice.best.system]
+    if not counts:
+        return
+    yield title(f"Where {clean(study.choice.best.system)} loses gold, at {study.k}")
+    table = plain_table("step", "questions", f"Recall@{study.k} to gain", "what it means", right=(1, 2))
+    for count in counts:
+        row = [count.label, str(len(count.questions)), f"+{count.gain:.3f}", MEANING[count.label]]
+        table.add_row(*texts(row))
+    yield table
