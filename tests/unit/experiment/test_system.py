@@ -79,7 +79,7 @@ def test_a_question_is_rewritten_before_it_is_searched(index, tmp_path):
     (tmp_path / "list.txt").write_text("call sign => call name\n")
     expand = System(SystemSettings("bm25", rewrite=(f"expand:{tmp_path / 'list.txt'}",)), index)
     assert search_one(expand, "What is fuel?", 1)[0]["notes"] == ["--rewrite changed nothing in the query."]
-    (tmp_path / "qa.jsonl").write_text('{"id": "1", "question": "Whose call sign?"}\n{"id": "2", "question": "Fuel?"}\n')
+    (tmp_path / "qa.jsonl").write_text('{"id": 1, "question": "Whose call sign?"}\n{"id": 2, "question": "Fuel?"}\n')
     said = search_all(expand, tmp_path / "qa.jsonl", tmp_path / "hits.jsonl", k=3, pages="physical")
     assert "--rewrite changed 1 of 2 questions." in said
 
