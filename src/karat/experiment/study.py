@@ -175,7 +175,10 @@ def _chosen(
     title = base.name if len(measures) == 1 else base.spec.name
     choice = choose(title, cells, values, kinds=kinds if has_kinds else None, seed=seed, higher_is_better=higher)
     if choice is not None and len(cells) > 1:
-        routed = route(testset.questions, cells, values, measure=title, seed=seed, higher_is_better=higher)
+        names_of_cells, texts = [cell.name for cell in cells], [q.text for q in testset]
+        routed = route(
+            title, names_of_cells, values, texts, kinds if has_kinds else None, seed=seed, higher_is_better=higher
+        )
         choice = replace(choice, router=routed)
     main = by_measure[next((m.name for m in measures if m.k == plan.k), measures[0].name)]
     measure = next((m.name for m in measures if m.k == plan.k), measures[0].name)
