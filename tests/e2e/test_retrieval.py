@@ -216,6 +216,7 @@ def test_no_documents_at_all(folder, karat, name):
         (("search", "my.index", "x", "-k", "0"), "k=0"),
         (("search", "my.index", "x", "--rewrite", "spel"), "Did you mean spell"),
         (("search", "my.index", "x", "--pages", "roman"), "physical"),
+        (("search", "my.index", "x", "--embedder", "wordllama"), "its queries are embedded by the model"),
         (("search", "-", "x"), "needs an index"),
         (("search", "-", "x", "--engine", "faiss:none.faiss"), "none.faiss"),
         (("search", "my.index", "--questions", "qa.jsonl"), "name -o FILE"),

@@ -114,6 +114,7 @@ def system_of(
     **settings: Any,
 ) -> System:
     """The system that options describe, over the index they name; `-` is none."""
+    from karat.core.errors import UsageError
     from karat.experiment.index import Index
     from karat.experiment.system import System, SystemSettings
     from karat.models import EmbedderSettings
@@ -122,6 +123,11 @@ def system_of(
     names = tuple(part.strip() for part in legs.split(",") if part.strip())
     described = SystemSettings(legs=names, rewrite=tuple(rewrite or ()), embedder=chosen, **settings)
     described.check()
+    if chosen is not None and not any(":" in engine for engine in described.consulted):
+        raise UsageError(
+            "--embedder is for a faiss: or chroma: store. An index has its own: its queries are embedded by the model "
+            "that `karat index --embedder` built it with."
+        )
     return System(described, None if index == "-" else Index.open(index, verify=verify))
 
 

@@ -135,7 +135,8 @@ def _tokenizer(folder: Path) -> Any:
         tokenizer = Tokenizer.from_file(str(file))
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
-        raise InputError(f"cannot be read as a tokenizer: {reason}", place=str(file)) from None
+        said = f"cannot be read as a tokenizer ({reason})"
+        raise InputError(said, place=str(file), remedy="Export the model and its tokenizer again.") from None
     if tokenizer.truncation is None:
         tokenizer.enable_truncation(_length(folder / "config.json"))
     padding = tokenizer.padding or {}
