@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -185,7 +185,7 @@ class System:
             ranked = parts.ranked
         if settings.rerank is not None:
             ranked = self.reranked(ranked, chunks, questions)
-        notes = tuple(note for name in legs for note in getattr(self.engine(name), "notes", ()))
+        notes = tuple(note for name in legs for note in self._notes(name))
         return Found(chunks, rewritten, legs, parts, ranked if whole else ranked.top(k), notes)
 
     def _leg(self, name: str, rewritten: Sequence[Rewritten], depth: int) -> tuple[Chunks, Ranked]:
@@ -222,6 +222,17 @@ class System:
             else:
                 self._opened[name] = self.index.engine(name)
         return self._opened[name]
+
+    def _notes(self, name: str) -> Iterator[str]:
+        """What one should know of an engine or a store."""
+        from karat.models import EmbedderSettings
+
+        if ":" in name and self.settings.embedder is None:
+            yield (
+                f"queries to {name} are embedded by {EmbedderSettings().label}, the default. If another model made its "
+                "vectors, name it with --embedder."
+            )
+        yield from getattr(self.engine(name), "notes", ())
 
     def _on_one_table(self, found: Mapping[str, tuple[Chunks, Ranked]]) -> tuple[Chunks, dict[str, Ranked]]:
         """The legs over one table of chunks; tables that differ are joined by the ids of what was found."""

@@ -145,8 +145,10 @@ def test_a_store_that_holds_ids_alone_takes_the_rest_from_the_index(index, tmp_p
     (tmp_path / "ids.txt").write_text("".join(f"{chunk.id}\n" for chunk in index.chunks))
     store = f"faiss:{tmp_path / 'my.faiss'}"
     for settings in (SystemSettings(store), SystemSettings(legs=(store, "bm25"))):
-        (_, best), *_ = System(settings, index).search(QUESTIONS[:1], 3).hits(0)
+        found = System(settings, index).search(QUESTIONS[:1], 3)
+        (_, best), *_ = found.hits(0)
         assert (best.id, best.text) == ("watch", PASSAGES["watch"])
+        assert [note.partition(",")[0] for note in found.notes] == [f"queries to {store} are embedded by wordllama"]
     with pytest.raises(UsageError, match="reranking reads texts, and the hit 'watch' has none"):
         System(SystemSettings(store, rerank=str(tmp_path))).search(QUESTIONS[:1], 3)
 
