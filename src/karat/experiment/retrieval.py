@@ -34,14 +34,32 @@ class Retrieved:
     parts: Parts | None = None
 
 
+class Memory:
+    """What a leg found for a question, and the seconds it took: here nothing is kept, a journal does."""
+
+    def recall(self, leg: str, question: int) -> tuple[Ranked, float] | None:
+        """What is known from before."""
+        return None
+
+    def keep(self, leg: str, question: int, found: Ranked, seconds: float) -> None:
+        """Remember what was found."""
+
+
 class Retrieval:
     """Questions over one index. A leg is searched once, as deep as any system needs it, one question at a time.
 
     So seconds are those of single questions, and a result does not depend on which others are asked.
     """
 
-    def __init__(self, index: Index, questions: Sequence[str], say: Say = lambda what, done, total: None) -> None:
+    def __init__(
+        self,
+        index: Index,
+        questions: Sequence[str],
+        say: Say = lambda what, done, total: None,
+        memory: Memory | None = None,
+    ) -> None:
         self.index, self.questions, self._say = index, tuple(questions), say
+        self._memory = memory or Memory()
         self._found: dict[tuple[str, tuple[str, ...]], tuple[Ranked, Seconds]] = {}
         self._depth: dict[tuple[str, tuple[str, ...]], int] = {}
         self._laid: dict[tuple[tuple[str, ...], tuple[str, ...], int], tuple[Legs, float]] = {}
@@ -105,13 +123,21 @@ class Retrieval:
         return self._found[key]
 
     def _searched(self, system: System, depth: int) -> tuple[Ranked, Seconds]:
-        system.search([""], 1)  # what is loaded at the first search is no question's time
         seconds = np.zeros(len(self.questions))
         lists: list[Ranked] = []
+        leg, warm = f"{system.settings.name} to {depth}", False
         for number, text in enumerate(self.questions):
-            started = perf_counter()
-            lists.append(system.search([text], depth, whole=True).ranked)
-            seconds[number] = perf_counter() - started
+            known = self._memory.recall(leg, number)
+            if known is None:
+                if not warm:
+                    system.search([""], 1)  # what is loaded at the first search is no question's time
+                    warm = True
+                started = perf_counter()
+                found = system.search([text], depth, whole=True).ranked
+                known = found, perf_counter() - started
+                self._memory.keep(leg, number, *known)
+            lists.append(known[0])
+            seconds[number] = known[1]
             self._say(f"searching by {system.settings.name}", number + 1, len(self.questions))
         return joined(lists), seconds
 

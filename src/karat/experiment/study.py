@@ -39,8 +39,10 @@ class Contender:
 
     configuration: Configuration
     run: Run
-    retrieved: Retrieved | None = None
     seconds: Sequence[float | None] = ()
+    retrieved: Retrieved | None = None
+    retrieval: Retrieval | None = None
+    resolution: Resolution | None = None  # of the gold in the index whose chunks its hits are
 
     @property
     def name(self) -> str:
@@ -100,9 +102,6 @@ def study_of(
     contenders: Sequence[Contender],
     plan: Plan,
     *,
-    resolution: Resolution | None = None,
-    score_by_resolution: bool = True,
-    retrieval: Retrieval | None = None,
     problems: Sequence[Problem] = (),
     taken: Sequence[Taken] = (),
     notes: Sequence[Note] = (),
@@ -111,20 +110,21 @@ def study_of(
 ) -> Study:
     """Score what the contenders returned and say what follows from it.
 
-    With a `resolution` failures are traced to the step that caused them; `score_by_resolution` is False where some
-    hits are no chunks of the index it was made for.
+    Hits are scored by the chunks that hold the gold where all contenders searched one index, else by what is known of
+    the hits themselves. Failures are traced for contenders whose hits are chunks of an index.
     """
     from dataclasses import replace
 
     from karat.experiment.score import evaluate
 
     choices = replace(plan.choices, measures=plan.measures)
-    used = resolution if score_by_resolution else None
-    evaluation = evaluate(testset, [c.run for c in contenders], choices, say, taken, notes, used)
+    resolutions = {id(c.resolution): c.resolution for c in contenders}
+    shared = next(iter(resolutions.values())) if len(resolutions) == 1 else None
+    evaluation = evaluate(testset, [c.run for c in contenders], choices, say, taken, notes, shared)
     say("choosing")
     choice, pairs = _chosen(evaluation, plan, contenders, testset)
     say("tracing failures")
-    failures, counts = _failures(contenders, resolution, retrieval, plan.k, problems) if resolution else ((), ())
+    failures, counts = _failures(contenders, plan.k, problems)
     shown = _shown(contenders, choice)
     return Study(
         name,
@@ -136,7 +136,7 @@ def study_of(
         pairs,
         failures,
         counts,
-        {c.name: _hits(c, testset, resolution) for c in shown},
+        {c.name: _hits(c, testset) for c in shown},
         {c.name: tuple(c.seconds) for c in contenders if len(c.seconds)},
         dict(manifest or {}),
     )
@@ -189,25 +189,22 @@ def _chosen(
 
 
 def _failures(
-    contenders: Sequence[Contender],
-    resolution: Resolution,
-    retrieval: Retrieval | None,
-    k: int,
-    problems: Sequence[Problem],
+    contenders: Sequence[Contender], k: int, problems: Sequence[Problem]
 ) -> tuple[tuple[Failure, ...], tuple[FailureCount, ...]]:
     from karat.diagnose.failures import attribute
 
     failures: list[Failure] = []
     counts: list[FailureCount] = []
-    number = {qid: q for q, qid in enumerate(resolution.testset.ids)}
     for contender in contenders:
-        retrieved = contender.retrieved
-        ranked = retrieved.ranked if retrieved else _as_ranked(contender.run, resolution)
+        resolution, retrieved = contender.resolution, contender.retrieved
+        if resolution is None or not contender.run.has_rankings:
+            continue
+        number = {qid: q for q, qid in enumerate(resolution.testset.ids)}
         found = attribute(
-            contender.name, resolution, ranked, k,
+            contender.name, resolution, retrieved.ranked if retrieved else _as_ranked(contender.run, resolution), k,
             legs=retrieved.legs if retrieved else None,
             problems=problems,
-            deep=retrieval.deep(retrieved.settings) if retrieved and retrieval else None,
+            deep=contender.retrieval.deep(retrieved.settings) if retrieved and contender.retrieval else None,
             skipped=[number[qid] for qid in contender.run.failed if qid in number],
         )  # fmt: skip
         failures += found.failures
@@ -240,8 +237,8 @@ def _shown(contenders: Sequence[Contender], choice: Choice | None) -> list[Conte
     return list(ordered.values())[:SHOWN_SYSTEMS]
 
 
-def _hits(contender: Contender, testset: TestSet, resolution: Resolution | None) -> dict[str, tuple[StudyHit, ...]]:
-    run, retrieved = contender.run, contender.retrieved
+def _hits(contender: Contender, testset: TestSet) -> dict[str, tuple[StudyHit, ...]]:
+    run, retrieved, resolution = contender.run, contender.retrieved, contender.resolution
     lists = {qid: (int(run.offsets[q]), int(run.offsets[q + 1])) for q, qid in enumerate(run.question_ids)}
     legs = {name: list(ranked) for name, ranked in retrieved.legs.items()} if retrieved else {}
     found: dict[str, tuple[StudyHit, ...]] = {}
