@@ -206,7 +206,7 @@ class Quoted:
     def _on(self, gold: Gold, place: Place) -> bool:
         """Whether a place is on the page that the entry names, as far as pages are known there."""
         pages = [shift(p, self.options.page_offset) for p in self.table.pages_at(place)]
-        return gold.page is None or not pages or not set(pages).isdisjoint(pages_of(gold.page))
+        return gold.page is None or not pages or not set(pages).isdisjoint(pages_of(gold.page, self.options.labels))
 
     def why(self, gold: Gold, key: str | None) -> tuple[Reason, str]:
         if key is None:

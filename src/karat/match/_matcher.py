@@ -24,6 +24,7 @@ class Options:
 
     pattern: str | None = None  # of regex:...
     page_offset: int = 0  # added to the page numbers of hits
+    labels: frozenset[str] = frozenset()  # printed page numbers, each one page though it may look like a range
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +18,7 @@ from karat.match._matcher import MATCHERS, Context, Keys, Options, plain_id
 from karat.match._resolution import Pages, Place, Resolution, Unresolved
 from karat.match._table import Table
 from karat.match.doc import document_of
+from karat.match.page import page_of, shift
 from karat.match.url import is_url
 
 if TYPE_CHECKING:
@@ -48,13 +51,17 @@ def resolve(
     if pages == "printed" and len(chunks) and not table.tells("page"):
         raise UsageError("--pages printed: no chunk of this index knows the number printed on its page.")
     golds = list(dict.fromkeys(gold for question in testset.questions for gold in question.gold))
-    options = Options(page_offset=page_offset)
+    options = Options(page_offset=page_offset, labels=table.labels)
     if by == "auto":
         kind_of, finders, notes = _automatic(golds, table, options)
     else:
         matcher, options = matcher_named(by, page_offset=page_offset)
+        options = replace(options, labels=table.labels)
         finders, notes = {matcher.name: _finder(matcher.name, golds, table, options)}, ()
         kind_of = dict.fromkeys(golds, matcher.name)
+    notes += _printed_twice(
+        [gold for gold in golds if kind_of[gold] == "page"], finders.get("page"), table, page_offset
+    )
     return _resolved(testset, chunks, kind_of, finders, notes)
 
 
@@ -81,16 +88,26 @@ def _automatic(
     for kind in dict.fromkeys(kinds.values()):
         of_kind = [gold for gold in golds if kinds[gold] == kind]
         finders[kind] = _finder(kind, of_kind, table, options, lift=lifted and kind == "doc")
-    loosened = sum(1 for gold, kind in kinds.items() if gold.page is not None and kind in ("url", "doc"))
+    loosened = [
+        _named(gold) for gold, kind in kinds.items() if kind in ("url", "doc") and not (lifted and gold in plain)
+    ]
     notes = []
-    if loosened:
+    for named, count in Counter(filter(None, loosened)).items():
         notes.append(
-            f"{loosened:,} gold entries name a page that the chunks cannot tell: they are looked for by address or "
-            "document, and any chunk of it counts as found."
+            f"{count:,} gold {'entry names' if count == 1 else 'entries name'} {named} that the chunks cannot tell: "
+            f"{'it is' if count == 1 else 'they are'} looked for by address or document, and any chunk of it counts as "
+            "found."
         )
     if lifted:
         notes.append("the ids of the gold are no chunk ids: they are taken for the documents that chunks come from.")
     return kinds, finders, tuple(notes)
+
+
+def _named(gold: Gold) -> str | None:
+    """What an entry names within its document."""
+    fields = {"a span": gold.span, "a quote": gold.quote, "a page": gold.page, "a chunk": gold.chunk, "an id": gold.id}
+    inside = gold.doc is not None or gold.url is not None
+    return next((name for name, value in fields.items() if value is not None), None) if inside else None
 
 
 def _kind(gold: Gold, table: Table) -> str:
@@ -133,6 +150,29 @@ def _kind_of_ids(golds: Sequence[Gold], table: Table, options: Options) -> tuple
     if any(len(found.rows) for gold in golds for found in finder.find(gold).values()):
         return "doc", True
     return otherwise, False
+
+
+def _printed_twice(golds: Sequence[Gold], finder: Finder | None, table: Table, offset: int) -> tuple[str, ...]:
+    """What to say where gold names a printed number that several pages of its file bear."""
+    if finder is None or table.pages == "physical":
+        return ()
+    bearing: dict[tuple[str, str], set[int]] = {}
+    for doc in table.docs:
+        for page in doc.pages:
+            if page.label is not None and (label := page_of(page.label)):
+                bearing.setdefault((doc.part_of or doc.id, shift(label, offset)), set()).add(page.number)
+    several = 0
+    for gold in golds:
+        held = [(key.partition("\x1d")[2].rpartition("\x1f")[2], f.rows[:1]) for key, f in finder.find(gold).items()]
+        several += any(
+            len(bearing.get((table.names[row], page), ())) > 1 for page, rows in held for row in rows.tolist()
+        )
+    if not several:
+        return ()
+    name = "1 gold entry names" if several == 1 else f"{several:,} gold entries name"
+    return (
+        f"{name} a printed page number that several pages of the file bear: a chunk on any of them counts as found.",
+    )
 
 
 def _resolved(

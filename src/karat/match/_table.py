@@ -10,7 +10,7 @@ import numpy as np
 from karat.core.run import Run
 from karat.match._passages import Passages
 from karat.match._resolution import Place
-from karat.match.page import pages_of
+from karat.match.page import page_of, pages_of
 from karat.match.url import address_of
 
 if TYPE_CHECKING:
@@ -54,6 +54,13 @@ class Table:
     @cached_property
     def _told(self) -> frozenset[str]:
         return frozenset(name for name, values in self.run.fields.items() if any(v is not None for v in values))
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """The printed page numbers, where gold names pages by them, in the form that is compared."""
+        if self.pages == "physical":
+            return frozenset()
+        return frozenset(page for chunk in self.chunks for label in chunk.labels if (page := page_of(label)))
 
     @cached_property
     def has_texts(self) -> bool:
@@ -133,4 +140,4 @@ class Table:
 
     def pages_at(self, place: Place) -> tuple[str, ...]:
         """The pages of a place in the form that is compared, under the way pages are counted here."""
-        return pages_of(place.pages if self.pages == "physical" else place.labels)
+        return pages_of(place.pages if self.pages == "physical" else place.labels, self.labels)

@@ -108,6 +108,24 @@ def test_a_range_of_pages_is_as_many_units_and_a_quote_with_pages_is_one():
     assert ids(found) == [["docs/manual.pdf#0"]]
 
 
+def test_a_printed_number_that_looks_like_a_range_is_one_page():
+    docs = [manual(first="3-1", second="3–12")]
+    found = resolved(Gold(doc="manual.pdf", page="3-12"), docs=docs, pages="printed")
+    assert ids(found) == [["docs/manual.pdf#1"]]
+    quoted = Gold(doc="manual.pdf", page="3-12", quote="needs oil")
+    assert ids(resolved(quoted, docs=docs, pages="printed")) == [["docs/manual.pdf#1"]]
+    assert ids(resolved(Gold(doc="manual.pdf", page="5"), docs=docs, pages="printed")) == [[]]
+    assert len(resolved(Gold(doc="manual.pdf", page="1-2"), docs=[manual(first="1", second="2")]).holders) == 2
+
+
+def test_a_number_that_is_printed_on_several_pages_is_said():
+    docs = [manual(first="1", second="1")]
+    found = resolved(Gold(doc="manual.pdf", page="1"), docs=docs, pages="printed")
+    assert ids(found) == [["docs/manual.pdf#0", "docs/manual.pdf#1"]]
+    assert "1 gold entry names a printed page number that several pages of the file bear" in found.notes[0]
+    assert resolved(Gold(doc="manual.pdf", page="1"), docs=docs).notes == ()
+
+
 def test_printed_numbers_are_read_where_they_are_asked_for():
     docs = [manual(first="iv", second="1")]
     assert ids(resolved(Gold(doc="manual.pdf", page="1"), docs=docs, pages="printed")) == [["docs/manual.pdf#1"]]
@@ -233,7 +251,26 @@ def test_a_page_that_chunks_cannot_tell_is_looked_for_by_its_document_and_said()
     doc = Doc("guide.md", "Some text.")
     found = resolved(Gold(doc="guide.md", page="3"), docs=[doc])
     assert found.kinds == ["doc"]
-    assert "1 gold entries name a page that the chunks cannot tell" in found.notes[0]
+    assert "1 gold entry names a page that the chunks cannot tell" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("gold", "named"),
+    [
+        (Gold(doc="guide.md", chunk="guide.md#99"), "1 gold entry names a chunk that"),
+        (Gold(doc="guide.md", quote="...", page="2"), "1 gold entry names a quote that"),
+        (Gold(doc="guide.md", id="passage 7"), "1 gold entry names an id that"),
+    ],
+)
+def test_gold_within_a_document_that_only_the_document_is_known_of_is_said(gold, named):
+    found = resolved(gold, docs=[Doc("guide.md", "Some text.")])
+    assert found.kinds == ["doc"]
+    assert named in found.notes[0]
+    assert "any chunk of it counts as found" in found.notes[0]
+
+
+def test_a_whole_document_is_no_loosened_gold():
+    assert resolved(Gold(doc="guide.md"), docs=[Doc("guide.md", "Some text.")]).notes == ()
 
 
 def test_mixed_gold_is_resolved_entry_by_entry():
