@@ -1,0 +1,85 @@
+import json
+import os
+
+import pytest
+
+from karat.core.errors import InputError, UsageError
+from karat.experiment.store import find_run, new_run, open_run, resumable, runs_in
+
+
+def made(folder, name="mine", **manifest):
+    return new_run(folder, name, {"karat": "0.2", "digest": "d1", **manifest})
+
+
+def test_a_run_has_a_folder_that_says_when_and_what(tmp_path):
+    run = made(tmp_path / "runs", "my first/run")
+    assert run.path.parent == tmp_path / "runs"
+    time, name, mark = run.id.split("-", 1)[0], run.id.split("-", 1)[1].rsplit("-", 1)[0], run.id.rsplit("-", 1)[1]
+    assert (len(time), name, len(mark)) == (16, "my-first-run", 6)
+    assert open_run(run.path).manifest["status"] == "running"
+    run.update(status="done")
+    assert open_run(run.path).is_done
+
+
+def test_the_journal_gives_back_whole_records_and_drops_what_a_kill_tore(tmp_path):
+    run = made(tmp_path)
+    with run.journal() as journal:
+        journal.add([{"q": "1", "x": 0.1}, {"q": "zwei\n\u2028"}])
+    with open(run.path / "journal.jsonl", "ab") as file:
+        file.write(b'{"q": "3", "x"')
+    assert run.journaled() == [{"q": "1", "x": 0.1}, {"q": "zwei\n\u2028"}]
+    with run.journal() as journal:
+        journal.add([{"q": "3"}])
+    assert [record["q"] for record in run.journaled()] == ["1", "zwei\n\u2028", "3"]
+
+
+def test_a_damaged_journal_is_named(tmp_path):
+    run = made(tmp_path)
+    (run.path / "journal.jsonl").write_text('{"q": 1}\nnonsense\n{"q": 2}\n')
+    with pytest.raises(InputError, match=r"journal.jsonl line 2: the journal is damaged"):
+        run.journaled()
+
+
+def test_runs_are_found_by_last_name_and_beginning(tmp_path):
+    for time in ("20260101T000000Z", "20260102T000000Z"):
+        path = made(tmp_path, "mine").path
+        os.rename(path, path.with_name(f"{time}-mine-abcdef"))
+    other = made(tmp_path, "other")
+    (tmp_path / "notes").mkdir()
+    assert [run.id for run in runs_in(tmp_path)][:2] == ["20260101T000000Z-mine-abcdef", "20260102T000000Z-mine-abcdef"]
+    assert find_run(tmp_path, "LAST").id == other.id
+    assert find_run(tmp_path, "mine").id == "20260102T000000Z-mine-abcdef"
+    assert find_run(tmp_path, "20260101").id == "20260101T000000Z-mine-abcdef"
+    assert find_run(tmp_path, str(other.path)).id == other.id
+    with pytest.raises(UsageError, match="is the beginning of 2 runs"):
+        find_run(tmp_path, "2026010")
+    with pytest.raises(UsageError, match=r"there is no run 'othr' in .*Did you mean other"):
+        find_run(tmp_path, "othr")
+    with pytest.raises(UsageError, match="there are no runs in"):
+        find_run(tmp_path / "none", "LAST")
+
+
+def test_only_a_stopped_run_of_the_same_work_is_resumed(tmp_path):
+    assert resumable(tmp_path, "d1") is None
+    run = made(tmp_path)
+    assert resumable(tmp_path, "d1").id == run.id
+    assert resumable(tmp_path, "d2") is None
+    with run.held():
+        assert resumable(tmp_path, "d1") is None
+    run.update(status="done")
+    assert resumable(tmp_path, "d1") is None
+
+
+def test_two_processes_at_one_run_are_refused(tmp_path):
+    run = made(tmp_path)
+    with run.held(), pytest.raises(UsageError, match="another process is at this run"), open_run(run.path).held():
+        pass
+
+
+def test_what_is_no_run_is_said_to_be_none(tmp_path):
+    (tmp_path / "manifest.json").write_text(json.dumps({"other": 1}))
+    with pytest.raises(InputError, match="this is no run of karat"):
+        open_run(tmp_path)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match="a run cannot be written here"):
+        new_run(tmp_path / "file", "x", {})
