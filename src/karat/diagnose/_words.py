@@ -58,3 +58,14 @@ def last_part(path: str) -> str:
     ('b.pdf', 'x', 'c')
     """
     return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two paths can mean one file: the shorter is how the longer ends.
+
+    >>> same_file("report.pdf", "in/2020/report.pdf"), same_file("2021/report.pdf", "in/2020/report.pdf")
+    (True, False)
+    """
+    ours, theirs = ([p for p in path.replace("\\", "/").split("/") if p not in ("", ".")] for path in (one, other))
+    size = min(len(ours), len(theirs))
+    return size > 0 and ours[-size:] == theirs[-size:]

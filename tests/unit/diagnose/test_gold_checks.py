@@ -112,6 +112,19 @@ class TestUnreadFiles:
         assert found.examples == ("in/secret.pdf: the file is encrypted. Give its password. (1 question)",)
         assert examined("unknown_gold", asked(gold), chunks, [doc], problems=[self.problem]) == ()
 
+    def test_a_file_of_the_same_name_elsewhere_is_another_file(self):
+        doc, chunks = book()
+        broken = Problem("in/old/handbook.pdf", "broken", "the file is damaged.")
+        (found,) = examined(
+            "unread_files", asked(Gold(doc="docs/handbook.pdf", page="1")), chunks, [doc], problems=[broken]
+        )
+        assert found.severity == "warning"
+        gone = asked(Gold(doc="2021/handbook.pdf", page="1"))
+        (found,) = examined("unread_files", gone, chunks, [doc], problems=[broken])
+        assert found.severity == "warning"
+        (found,) = examined("unknown_gold", gone, chunks, [doc], problems=[broken])
+        assert "2021/handbook.pdf" in found.examples[0]
+
     def test_files_that_no_gold_needs_are_a_warning(self):
         doc, chunks = book()
         (found,) = examined("unread_files", asked(Gold(page="1")), chunks, [doc], problems=[self.problem])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.checkup import Finding
-from karat.diagnose._words import few, last_part, plural
+from karat.diagnose._words import few, last_part, plural, same_file
 from karat.diagnose.check import Case, Check
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def _suggest(name: str, known: Sequence[str]) -> str:
 
 def _unread(gold: Gold, case: Case) -> bool:
     """Whether the file is one that could not be read, which another check says."""
-    name = last_part(gold.doc or gold.url or gold.label)
-    return any(problem.fatal and last_part(problem.place) == name for problem in case.problems)
+    name = gold.doc or gold.url or gold.label
+    return any(problem.fatal and same_file(problem.place, name) for problem in case.problems)
 
 
 def _find(case: Case) -> Iterator[Finding]:

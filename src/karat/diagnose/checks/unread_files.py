@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.checkup import Finding
-from karat.diagnose._words import last_part, plural
+from karat.diagnose._words import plural, same_file
 from karat.diagnose.check import Case, Check
 
 
 def _find(case: Case) -> Iterator[Finding]:
     fatal = [problem for problem in case.problems if problem.fatal]
-    by_name = {last_part(problem.place): problem for problem in fatal}
-    held: dict[str, list[str]] = {}
-    for question in case.questions:
-        for gold in question.gold:
-            name = last_part(gold.doc or gold.url or gold.id or gold.chunk or "")
-            if gold.grade >= 1 and name in by_name:
-                held.setdefault(name, []).append(question.id)
+    held: dict[int, list[str]] = {}
+    for missing in case.resolution.unresolved if fatal else ():
+        gold = missing.gold
+        name = gold.doc or gold.url or gold.id or gold.chunk or ""
+        for i, problem in enumerate(fatal):
+            if gold.grade >= 1 and same_file(problem.place, name):
+                held.setdefault(i, []).append(missing.question)
     if held:
         questions = tuple(dict.fromkeys(q for of_file in held.values() for q in of_file))
         yield Finding(
@@ -27,10 +27,10 @@ def _find(case: Case) -> Iterator[Finding]:
             f"{plural(len(questions), 'question')} cannot be answered from this index.",
             {"files": len(held), "questions": len(questions)},
             questions,
-            tuple(f"{by_name[name]} ({plural(len(set(ids)), 'question')})" for name, ids in held.items())[:5],
+            tuple(f"{fatal[i]} ({plural(len(set(ids)), 'question')})" for i, ids in held.items())[:5],
             "Repair the files and index them again.",
         )
-    others = [problem for problem in fatal if last_part(problem.place) not in held]
+    others = [problem for i, problem in enumerate(fatal) if i not in held]
     if others:
         yield Finding(
             "unread_files",
