@@ -134,9 +134,9 @@ class Resolution:
         )
 
     def _prepare(self, context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], Sequence[Keys]]]:
-        return self.gold_keys, self._hit_keys
+        return self.gold_keys, self.hit_keys
 
-    def _hit_keys(self, run: Run) -> Sequence[Keys]:
+    def hit_keys(self, run: Run) -> Sequence[Keys]:
         """Keys of each hit: those of its question's kind, or the units of its question that it holds."""
         number = {qid: q for q, qid in enumerate(self.testset.ids)}
         row_of = self.chunks.row_of

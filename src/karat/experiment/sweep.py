@@ -1,0 +1,309 @@
+"""Sweep: every configuration of a grid scored in memory, from one search of each leg."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.errors import NoOverlapError, UsageError
+from karat.experiment.grid import Grid, Point
+from karat.experiment.swept import Part, Swept
+from karat.experiment.system import System, SystemSettings
+
+if TYPE_CHECKING:
+    from karat.core.evaluation import Note
+    from karat.core.judged import Judged, Repeats
+    from karat.core.measure import Measure
+    from karat.core.ranked import Ranked
+    from karat.core.scores import Scores
+    from karat.core.types import TestSet
+    from karat.experiment._sweep_pool import Pool
+    from karat.experiment.index import Index
+    from karat.match import Pages
+    from karat.measures.dialects import Dialect
+    from karat.retrieve import Progress
+
+MAIN = "F1"
+BUDGET = "Recall@800t"
+EQUAL = f"Compare chunkings at equal token budgets: --main {BUDGET}."
+
+
+def sweep(
+    testset: Any,
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Index,
+    grid: Grid | None = None,
+    *,
+    measures: str | Iterable[str] | None = None,
+    main: str | None = None,
+    dialect: str = "karat",
+    match: str | None = None,
+    repeats: Repeats | None = None,
+    rel: int = 1,
+    page_offset: int = 0,
+    pages: Pages = "physical",
+    length: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    work: str | os.PathLike[str] | None = None,
+    allow_zero_overlap: bool = False,
+    progress: Progress | None = None,
+) -> Swept:
+    """Score every configuration of a grid on a test set.
+
+    `source` is an index; where the grid has chunkings or embedders it is documents, of which indexes are built into
+    the folder `work` (else into one that is removed afterwards). `main` decides: `F1` stands for F1 at every cut-off of
+    the grid, `F1@5` for that alone. Lists are `length` hits long: as many as the largest cut-off asks for and, where a
+    measure has none or cuts by tokens, as the smallest depth. The scores are those of each `System` run alone.
+    """
+    from karat.experiment.score import Choices, check
+    from karat.files import as_testset
+    from karat.match import share_matched
+    from karat.measures.compute import compute
+    from karat.measures.dialects import dialect_named
+
+    say = progress or (lambda what, done, total: None)
+    grid = grid or Grid.of()
+    choices = Choices(
+        dialect=dialect, match=match, repeats=repeats, rel=rel, page_offset=page_offset, pages=pages,
+        allow_zero_overlap=allow_zero_overlap, columns=dict(columns or {}),
+    )  # fmt: skip
+    check(choices)
+    spoken = dialect_named(dialect)
+    cells, wanted = measures_of(grid, measures, main, spoken, rel)
+    length = _length(grid, wanted, length)
+    points, dropped = grid.points(length)
+    questions, taken = as_testset(testset, columns=choices.columns)
+    _check_questions(questions)
+    notes: list[Note] = [_note("info", text) for text in (*grid.notes, *dropped)]
+    with ExitStack() as stack:
+        sources = _sources(source, grid, points, _folder(work, stack), say)
+        parts: list[Part] = []
+        scores: list[Scores] = []
+        shares: dict[str, float] = {}
+        for number, (index, chunk, embedder, chosen) in enumerate(sources):
+            part = _searched(index, questions, grid, chosen, length, choices, say)
+            part = replace(part, chunk=chunk, embedder=embedder)
+            say(f"scoring {len(part.points)} configurations", number, len(sources))
+            judged = judge(part, wanted, repeats or spoken.repeats)
+            shares |= share_matched(judged)
+            scores.append(
+                compute(wanted, judged.systems, judged.questions, judged=judged, no_gold_is_zero=spoken.no_gold_is_zero)
+            )
+            notes += _noticed(part, wanted)
+            parts.append(part)
+        notes += _check_found(shares, length, allow_zero_overlap)
+        if len(grid.chunk) > 1 and any(m.tokens is None for m in cells):
+            notes.append(
+                _note("warning", f"{cells[0].name} cuts by rank, and of larger chunks that is more text. {EQUAL}")
+            )
+        swept = Swept(
+            questions, _joined(scores), tuple(parts), cells, _main_name(cells), length, tuple(notes), (taken,), dialect
+        )  # fmt: skip
+        weakref.finalize(swept, stack.pop_all().close)
+    return swept
+
+
+def measures_of(
+    grid: Grid, measures: str | Iterable[str] | None, main: str | None, dialect: Dialect, rel: int
+) -> tuple[tuple[Measure, ...], tuple[Measure, ...]]:
+    """The main measure at each cut-off, and all measures, those first."""
+    from karat.core.language import parse, parse_all
+
+    cuts = "{" + ",".join(map(str, grid.k)) + "}"
+    if main is None:
+        main = BUDGET if len(grid.chunk) > 1 else MAIN if dialect.name == "karat" else dialect.ranking[0]
+    main = main.replace("{K}", cuts)
+    if "@" not in main and "{" not in main and parse(main, k=grid.k[0]).k is None:
+        spec = parse(main).spec
+        main = main if spec.cut == "none" else f"{main}@{cuts}"
+    texts = [t.replace("{K}", cuts) for t in dialect.ranking] if measures is None else _list(measures)
+    cells = _meant(parse_all(main, k=grid.k[0]), dialect, rel)
+    every = _meant(parse_all(texts, k=grid.k[0]), dialect, rel)
+    for measure in (*cells, *every):
+        if measure.spec.stage != "retrieval":
+            raise UsageError(f"{measure.name} measures answers. A sweep retrieves only: name measures of retrieval.")
+    if len({m.spec.name for m in cells}) > 1:
+        raise UsageError(f"--main {main}: name one measure; more of them go to -m.")
+    return cells, tuple(dict.fromkeys((*cells, *every)))
+
+
+def _meant(found: Iterable[Measure], dialect: Dialect, rel: int) -> tuple[Measure, ...]:
+    return tuple(dict.fromkeys(dialect.meant(m).with_rel(rel) for m in found))
+
+
+def _list(given: str | Iterable[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _main_name(cells: Sequence[Measure]) -> str:
+    """The main measure, without its cut-off where several are compared."""
+    return cells[0].name if len(cells) == 1 else cells[0].name.rpartition("@")[0]
+
+
+def _length(grid: Grid, measures: Sequence[Measure], given: int | None) -> int:
+    """How many hits a list holds."""
+    cuts = [m.k for m in measures if m.k is not None]
+    if given is None:
+        open_ended = any(m.k is None for m in measures)
+        return max([*cuts, min(grid.depth)] if open_ended else cuts)
+    if given < max(cuts, default=1):
+        raise UsageError(f"length={given}: lists must reach the largest cut-off, {max(cuts)}.")
+    return given
+
+
+def _check_questions(testset: TestSet) -> None:
+    if not len(testset):
+        raise UsageError(f"{testset.name} holds no questions, so there is nothing to sweep on.")
+    if not any((testset.qrels or {}).values()):
+        raise UsageError(f"{testset.name} holds no gold, so nothing can be measured on it. Add gold to its questions.")
+    if len(set(testset.ids)) < len(testset):
+        twice = next(i for i in testset.ids if testset.ids.count(i) > 1)
+        raise UsageError(f"{testset.name} holds question {twice!r} twice. Give every question an id of its own.")
+    silent = [q.id for q in testset if not q.text.strip()]
+    if silent:
+        raise UsageError(
+            f"{testset.name}: question {silent[0]!r} has no text ({len(silent):,} such questions), so nothing can be "
+            "searched for. A sweep needs the questions, not only their judgements."
+        )
+
+
+def _sources(
+    source: Any, grid: Grid, points: Sequence[Point], work: Callable[[], Path], say: Progress
+) -> list[tuple[Index, str | None, str | None, tuple[Point, ...]]]:
+    """The indexes of a sweep, each with its chunking, its embedder and its configurations under names of their own."""
+    from karat.experiment._sweep_indexes import built
+    from karat.experiment.index import Index
+
+    if isinstance(source, Index):
+        if grid.chunk or grid.embedder:
+            raise UsageError("an index has one chunking and one embedder. To sweep over them give the documents.")
+        return [(source, None, None, tuple(points))]
+    if not grid.chunk and not grid.embedder:
+        if not isinstance(source, str | os.PathLike):
+            raise UsageError("several documents were given. Index them first, or name chunkings to sweep over.")
+        return [(Index.open(source), None, None, tuple(points))]
+    return built(source, grid, points, work(), say)
+
+
+def _folder(work: str | os.PathLike[str] | None, stack: ExitStack) -> Callable[[], Path]:
+    """Where indexes are built: the folder given, else one that goes when nobody needs it any more."""
+    if work is not None:
+        return lambda: Path(work)
+    return lambda: Path(stack.enter_context(TemporaryDirectory(prefix="karat-sweep-")))
+
+
+def _searched(
+    index: Index, testset: TestSet, grid: Grid, points: tuple[Point, ...], length: int, choices: Any, say: Progress
+) -> Part:
+    """What each leg finds for every question, once, and the gold beside the chunks."""
+    from karat.experiment.score import resolved
+
+    names = tuple(dict.fromkeys(name for point in points for name in point.system.consulted))
+    depths = sorted({point.system.depth for point in points}, reverse=True)
+    texts = [question.text for question in testset]
+    legs: dict[int, dict[str, Ranked]] = {depth: {} for depth in depths}
+    for number, name in enumerate(names):
+        if ":" in name:
+            raise UsageError(f"{name}: a sweep is over engines of one index. Search a store with `karat search`.")
+        say(f"searching by {name}", number, len(names))
+        again = bool(grid.rewrite) or _is_approximate(index, name)
+        for depth in depths:
+            if depth == depths[0] or again:
+                settings = SystemSettings(name, depth=depth, rewrite=grid.rewrite)
+                found = System(settings, index).search(texts, 1, whole=True).ranked
+            legs[depth][name] = found if depth == depths[0] or again else found.top(depth)
+    resolution = resolved(testset, index, choices, lambda what: say(what, 0, 1))
+    return Part(index, resolution, points, legs, length, choices.pages)
+
+
+def _is_approximate(index: Index, name: str) -> bool:
+    """Whether a search less deep may find something else than the top of a deeper one."""
+    settings: Mapping[str, Any] = getattr(index.engine(name), "settings", {})
+    return bool(settings.get("ann", "exact") != "exact")
+
+
+def _noticed(part: Part, measures: Sequence[Measure]) -> Iterator[Note]:
+    """What should be known of an index before its figures are read."""
+    chunks, where = len(part.index.chunks), f"{part.chunk}: " if part.chunk else ""
+    large = sorted({m.k for m in measures if m.k is not None and m.k > chunks})
+    if large:
+        yield _note("info", f"{where}k={', '.join(map(str, large))}: the index has only {chunks:,} chunks.")
+    resolution = part.resolution
+    missing, units = int((resolution.relevant & ~resolution.reached).sum()), int(resolution.relevant.sum())
+    if missing:
+        yield _note(
+            "warning",
+            f"{where}no chunk of the index holds {missing:,} of {units:,} gold units: no configuration can find them, "
+            "and they count as missed. `karat check` says why and what to do.",
+        )
+
+
+def judge(part: Part, measures: Sequence[Measure], repeats: Repeats) -> Judged:
+    """Where gold stands in the list of every configuration."""
+    from karat.experiment._sweep_judge import Ranking, held_by, judged_of
+
+    tokens = any(m.tokens is not None for m in measures)
+    if repeats == "collapse":  # what is removed shifts every rank: the lists are needed
+        from karat.match import Settings
+        from karat.match import judge as judge_runs
+
+        runs = [part.run(point) for point in part.points]
+        return judge_runs(
+            part.resolution.testset, runs, Settings(part.resolution.matcher, repeats=repeats, tokens=tokens)
+        )
+    pools: dict[Pool, list[int]] = {}
+    for number, point in enumerate(part.points):
+        pools.setdefault(part.pool(point), []).append(number)
+    rankings = [
+        Ranking(pool, held_by(pool, part.resolution), np.array(numbers), [part.points[i].system for i in numbers])
+        for pool, numbers in pools.items()
+    ]
+    names = [point.name for point in part.points]
+    return judged_of(rankings, names, part.resolution, length=part.length, repeats=repeats, tokens=tokens)
+
+
+def _joined(scores: Sequence[Scores]) -> Scores:
+    """The scores of several indexes, one after the other."""
+    from karat.core.scores import Scores
+
+    if len(scores) == 1:
+        return scores[0]
+    reasons: dict[tuple[int, int, int], str] = {}
+    before = 0
+    for one in scores:
+        reasons |= {(s + before, q, m): why for (s, q, m), why in one.reasons.items()}
+        before += len(one.systems)
+    return Scores(
+        tuple(name for one in scores for name in one.systems),
+        scores[0].questions,
+        scores[0].measures,
+        np.concatenate([one.values for one in scores]),
+        np.concatenate([one.status for one in scores]),
+        reasons,
+    )
+
+
+def _check_found(shares: Mapping[str, float], length: int, allow: bool) -> list[Note]:
+    """Refuse a sweep that finds no gold at all; name the configurations that find none."""
+    none = [name for name, share in shares.items() if not share]
+    if none and len(none) == len(shares) and not allow:
+        raise NoOverlapError(
+            f"none of the gold is among the first {length} hits of any of {len(shares):,} configurations. "
+            "`karat check` says whether the index holds it at all. If that is the true result, add "
+            "--allow-zero-overlap."
+        )
+    shown = ", ".join(none[:5]) + (f" and {len(none) - 5} more" if len(none) > 5 else "")
+    return [_note("warning", f"{shown}: none of the gold is among the hits.")] if none else []
+
+
+def _note(level: str, text: str) -> Note:
+    from karat.core.evaluation import Note
+
+    return Note("warning" if level == "warning" else "info", text)

@@ -1,0 +1,147 @@
+"""Swept: what a sweep found, and the whole lists behind it for whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from karat.core.evaluation import Evaluation, Note, Taken
+    from karat.core.measure import Measure
+    from karat.core.ranked import Ranked
+    from karat.core.run import Run
+    from karat.core.scores import Scores
+    from karat.core.study import Choice, Configuration
+    from karat.core.types import TestSet
+    from karat.experiment._sweep_pool import Pool
+    from karat.experiment.grid import Point
+    from karat.experiment.index import Index
+    from karat.match import Pages, Resolution
+
+
+@dataclass(frozen=True)
+class Part:
+    """One index of a sweep: what its legs found, at each depth, and the configurations over them."""
+
+    index: Index
+    resolution: Resolution
+    points: tuple[Point, ...]
+    legs: Mapping[int, Mapping[str, Ranked]] = field(repr=False)  # depth -> engine -> hits of every question
+    length: int
+    pages: Pages = "physical"
+    chunk: str | None = None
+    embedder: str | None = None
+    _pools: dict[tuple[object, ...], Pool] = field(default_factory=dict, repr=False, compare=False)
+
+    def pool(self, point: Point) -> Pool:
+        """The candidates that a configuration ranks; shared by all that consult the same legs at the same depth."""
+        from karat.experiment._sweep_pool import Pool
+        from karat.fuse import Legs
+
+        names = point.system.consulted
+        key = (*names, point.system.depth)
+        if key not in self._pools:
+            legs = [self.legs[point.system.depth][name] for name in names]
+            self._pools[key] = Pool(Legs(legs if len(legs) > 1 else [legs[0].top(self.length)]))
+        return self._pools[key]
+
+    def ranked(self, point: Point, *, whole: bool = False) -> Ranked:
+        """The list of every question under a configuration; `whole` goes on beyond the sweep's length."""
+        ranked = self.pool(point).ranked(point.system)
+        return ranked if whole else ranked.top(self.length)
+
+    def run(self, point: Point) -> Run:
+        """The same as a run that can be scored and written."""
+        from karat.experiment.system import Found
+
+        found = Found(self.index.chunks, (), {}, None, self.ranked(point))
+        return found.run(point.name, self.resolution.testset.ids, self.pages)
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Scores of every configuration of a sweep.
+
+    `cells` are the main measure at each of its cut-offs, `main` what they have in common.
+    """
+
+    testset: TestSet
+    scores: Scores
+    parts: tuple[Part, ...]
+    cells: tuple[Measure, ...]
+    main: str
+    length: int
+    notes: tuple[Note, ...] = ()
+    taken: tuple[Taken, ...] = ()
+    dialect: str = "karat"
+
+    @cached_property
+    def configurations(self) -> tuple[Configuration, ...]:
+        """Name and settings of every configuration, in the order of the scores."""
+        return tuple(point.configuration(part.chunk, part.embedder) for part in self.parts for point in part.points)
+
+    @property
+    def legs(self) -> Mapping[str, Ranked]:
+        """What each engine found, at the largest depth; of the first index where there are several."""
+        return self.parts[0].legs[max(self.parts[0].legs)]
+
+    @property
+    def resolution(self) -> Resolution:
+        """The gold beside the chunks that hold it; of the first index where there are several."""
+        return self.parts[0].resolution
+
+    def part_of(self, system: str) -> tuple[Part, Point]:
+        """The index and the settings of a configuration."""
+        for part in self.parts:
+            for point in part.points:
+                if point.name == system:
+                    return part, point
+        raise UsageError(f"there is no configuration {system!r}.{did_you_mean(system, self.scores.systems)}")
+
+    def ranked(self, system: str, *, whole: bool = False) -> Ranked:
+        """The list of every question under a configuration: rows of its index's chunks, best first."""
+        part, point = self.part_of(system)
+        return part.ranked(point, whole=whole)
+
+    def run(self, system: str) -> Run:
+        """The same as a run that can be scored and written."""
+        part, point = self.part_of(system)
+        return part.run(point)
+
+    def values(self) -> tuple[list[tuple[str, str, int | None]], np.ndarray[tuple[int, int], np.dtype[np.float64]]]:
+        """System, measure and cut-off of every cell, single engines first, and its value for each question."""
+        single = [c.settings.get("engine") != "hybrid" for c in self.configurations]
+        order = sorted(range(len(single)), key=lambda s: not single[s])
+        columns = [self.scores.measures.index(m) for m in self.cells]
+        labels = [(self.scores.systems[s], m.name, m.k) for s in order for m in self.cells]
+        table = np.where(self.scores.status == 0, self.scores.values, np.nan)[order][:, :, columns]
+        return labels, np.ascontiguousarray(table.transpose(0, 2, 1)).reshape(len(labels), -1)
+
+    def choice(self, by: str | None = "kind", *, seed: int = 0) -> Choice | None:
+        """The best cell with its interval and its equals, and the best for each value of a slice."""
+        from karat.stats.choose import cells_of, choose
+
+        labels, values = self.values()
+        kinds = [q.slice_value(by) for q in self.testset] if by is not None and by in self.testset.slices else None
+        cells = cells_of(labels, values, seed=seed)
+        higher = self.cells[0].spec.direction != "lower"
+        return choose(self.main, cells, values, kinds=kinds, seed=seed, higher_is_better=higher)
+
+    def evaluation(self, by: Iterable[str] = (), *, intervals: bool = True, seed: int = 0) -> Evaluation:
+        """Scores and summaries of every configuration, as reports take them."""
+        from karat.core.evaluation import Evaluation
+        from karat.experiment.score import slices_of
+        from karat.stats.summary import summarise
+
+        summaries = summarise(
+            self.scores, slices=slices_of(self.testset, tuple(by)), intervals=intervals, seed=seed
+        )  # fmt: skip
+        return Evaluation(
+            self.testset, self.scores, summaries, self.taken, notes=self.notes, dialect=self.dialect
+        )  # fmt: skip
