@@ -14,16 +14,24 @@ _TEXT_RU = (
     r"(?:текст\w*|отрыв\w*|абзац\w*|документ\w*|стать\w*|фрагмент\w*|контекст\w*|раздел\w*|страниц\w*|глав[аеуы]\w*"
     r"|таблиц\w*|рисун\w*)"
 )
+# Above or below what: "the passage above the engine room" is a place, "in the passage above" is a text.
+_THERE = r"(?:above|below)\b(?! (?:the|an?|its|their|deck|ground|zero|freezing|sea|water|\d))"
+# What follows a text that is named in full; after anything else it is part of a name, as in "in the text editor".
+_ENDS = (
+    r"(?=\W*$|[^\w\s-]| (?:above|below|the|an?|and|or|is|are|was|were|be|does|do|did|has|have|can|could|should|must"
+    r"|will|would|to|that|how|what|which|who|whom|whose|when|where|why|as|by|it|they|he|she|we|you|I|there|if|say|says"
+    r"|state|states|mention|mentions|mentioned|described|given|provided|shown|discussed)\b)"
+)
 _PATTERNS = (
     rf"\b(?:this|the (?:above|given|provided|following|preceding|previous)) {_TEXT}\b",
-    rf"\bthe {_TEXT} (?:above|below)\b",
+    rf"\bthe {_TEXT} {_THERE}",
     rf"\b(?:according to|based on|as (?:stated|described|mentioned|discussed|shown|given) in|mentioned in|described in"
     rf"|in|from) (?:the|this|these|that) (?:above |given |provided |following )?{_TEXT}s?\b"
-    r"(?! (?:of|on|for|about|called|titled|named)\b| [\"'«“0-9])",
+    rf"{_ENDS}",
     rf"\b(?:does|do|did) (?:the|this) {_TEXT} (?:say|state|mention|describe|discuss|explain|suggest|refer)",
-    rf"\b{_TEXT} (?:above|below)\b",
+    rf"\b{_TEXT} {_THERE}",
     r"\b(?:the|this) author(?:s)? (?:say|state|mention|argue|describe|claim|suggest|discuss|of (?:this|the))",
-    r"\b(?:mentioned|described|listed|given|shown) (?:above|below|here)\b",
+    rf"\b(?:mentioned|described|listed|given|shown) (?:{_THERE}|here\b)",
     rf"\b(?:в|из|согласно|по|на) (?:эт\w+|данн\w+|приведённ\w+|приведенн\w+|представленн\w+|указанн\w+) {_TEXT_RU}",
     rf"\bсогласно {_TEXT_RU}\b(?! (?:о|об|по|от|«|\"|№|\d))",
     r"\b(?:в|из) (?:тексте|отрывке|абзаце|фрагменте|контексте)\b",
