@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from karat.cli import check, convert, demo, explain, index, measures, score, search
+from karat.cli import check, convert, demo, explain, index, measures, report, run, score, search, show
+from karat.cli import list as list_
 from karat.core.errors import KaratError
 
 app = typer.Typer(
@@ -20,7 +21,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (demo, index, search, check, explain, score, measures, convert):
+for module in (demo, run, list_, show, report, index, search, check, explain, score, measures, convert):
     app.command(module.__name__.rpartition(".")[2])(module.command)
 
 

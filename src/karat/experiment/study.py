@@ -62,10 +62,12 @@ class Plan:
         """The main measure as it was asked for."""
         from karat.core.language import parse
 
-        found = parse(self.main, k=self.choices.k)
-        if found.spec.stage != "retrieval" or found.spec.direction == "none":
+        return parse(self.main, k=self.choices.k)
+
+    def check(self) -> None:
+        """Refuse a main measure that cannot decide between rankings."""
+        if self.base.spec.stage != "retrieval" or self.base.spec.direction == "none":
             raise UsageError(f"{self.main} cannot be the main measure: choose one of ranking, such as F1@5 or nDCG@10.")
-        return found
 
     @property
     def k(self) -> int:

@@ -1,0 +1,75 @@
+"""Indexes that an experiment makes for itself: each built once, and again only where something changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.core.errors import KaratError
+
+if TYPE_CHECKING:
+    from karat.experiment.index import Index
+    from karat.models import EmbedderSettings
+    from karat.retrieve import Progress
+
+_MADE = "made-from.json"
+
+
+def index_of(
+    sources: Sequence[str | os.PathLike[str]],
+    work: Path,
+    *,
+    chunk: str,
+    embedder: EmbedderSettings,
+    engines: Sequence[str],
+    titles: bool = True,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    say: Progress = lambda what, done, total: None,
+) -> Index:
+    """The index of documents under these settings; the one that stands in `work` where nothing changed."""
+    from importlib.metadata import version
+
+    from karat.core.writing import write_whole
+    from karat.experiment.index import Index, index
+
+    made_from = {
+        "documents": digest_of(sources), "chunk": chunk, "embedder": embedder.plain(), "engines": list(engines),
+        "titles": titles, "settings": {k: dict(v) for k, v in (settings or {}).items()}, "karat": version("karat"),
+    }  # fmt: skip
+    how = json.dumps({**made_from, "documents": sorted(map(str, sources))}, sort_keys=True, default=str)
+    mark = hashlib.sha256(how.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    folder = work / re.sub(r"[^\w.-]+", "-", f"{chunk}-{embedder.label}-{mark}.index")
+    note = folder.with_name(f"{folder.name}.{_MADE}")
+    try:
+        if json.loads(note.read_text(encoding="utf-8")) == made_from:
+            return Index.open(folder)
+    except (OSError, ValueError, KaratError):
+        pass
+    made = index(
+        list(sources), folder, chunk=chunk, titles=titles, embedder=embedder, engines=engines, settings=settings,
+        progress=say,
+    )  # fmt: skip
+    write_whole(note, json.dumps(made_from, indent=2, default=str) + "\n")
+    return made
+
+
+def digest_of(sources: Sequence[str | os.PathLike[str]]) -> str:
+    """Names and bytes of all source files as one number; what cannot be read counts by name."""
+    digest = hashlib.sha256()
+    for source in sources:
+        path = Path(source)
+        files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        for file in files:
+            name = file.relative_to(path).as_posix() if path.is_dir() else file.name
+            digest.update(name.encode("utf-8", "surrogatepass") + b"\0")
+            try:
+                with file.open("rb") as stream:
+                    digest.update(hashlib.file_digest(stream, "sha256").digest())
+            except OSError:
+                digest.update(b"unread")
+    return digest.hexdigest()
