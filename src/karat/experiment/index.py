@@ -213,6 +213,10 @@ def _build(
         folder.mkdir(parents=True)
         engine.save(folder)
         built[name] = dict(engine.settings)
+        if lost := getattr(engine, "without_vector", 0):
+            what = f"{lost:,} of {len(texts):,} chunks have no vector, since the model makes nothing of their texts"
+            remedy = "Other engines and a hybrid can; or choose another --embedder."
+            problems.append(Problem(f"engine {name}", "no vector", f"{what}: it never finds them.", remedy, False))
     if not built:
         raise KaratError(" ".join(problem.reason for problem in problems))
     return built, problems

@@ -82,6 +82,11 @@ class Engine:
         return Known(self._content.fingerprint, self.digests, self.vectors)
 
     @property
+    def without_vector(self) -> int:
+        """How many rows are never found, since the model makes nothing of their texts."""
+        return int((self._content.rows < 0).sum())
+
+    @property
     def fingerprint(self) -> str:
         """What made the vectors."""
         return self._content.fingerprint

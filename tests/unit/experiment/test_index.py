@@ -93,6 +93,19 @@ def test_what_could_not_be_read_is_kept_with_the_index(docs, tmp_path):
     assert len(index.docs) == 3
 
 
+def test_chunks_that_the_model_makes_nothing_of_are_counted(docs, tmp_path, monkeypatch):
+    from karat.models._encoder import Encoder
+
+    embed = Encoder.embed
+    monkeypatch.setattr(
+        Encoder, "embed", lambda self, texts, role: embed(self, [t if "watch" in t else "" for t in texts], role)
+    )
+    index = karat.index(docs, tmp_path / "i", chunk="whole")
+    (problem,) = index.problems
+    assert (problem.place, problem.kind, problem.fatal) == ("engine dense", "no vector", False)
+    assert problem.reason.startswith(f"{sum('watch' not in t for t in TEXTS.values())} of 3 chunks have no vector")
+
+
 def test_an_endpoint_that_is_down_leaves_the_other_engine_and_says_so(docs, tmp_path):
     from karat.models import EmbedderSettings
 
