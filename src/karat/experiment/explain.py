@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from karat.experiment.system import Found, System
     from karat.match import Pages, Resolution
 
+AMONG_FOUND = "the gold is looked up among the chunks that were found: what else the store holds is not known here."
 WITH_CUT, WITHOUT = ("Precision", "Recall", "F1", "Hit", "nDCG"), ("MRR", "MAP")
 
 
@@ -43,6 +44,7 @@ def explain(
     number = questions.ids.index(asked.id)
     found = system.search([asked.text], k, whole=True)
     docs = system.index.docs if system.index is not None else None
+    whole = system.index is not None and found.chunks is system.index.chunks
     resolution = resolve(questions, found.chunks, docs, by=match, page_offset=page_offset, pages=pages)
     run = found.run(system.settings.name, [asked.id], pages)
     judged = judge(TestSet([asked]), [run], Settings(resolution.matcher, tokens=True))
@@ -57,9 +59,14 @@ def explain(
         system.settings.fusion if found.parts is not None else None,
         _fused(found, k),
         _hits(found, number, resolution, k),
-        _fates(found, number, resolution),
+        _fates(found, number, resolution, whole),
         _lines(judged, measures, k),
-        (*found.notes, *_unknown(system, found, rewritten.queries), *resolution.notes),
+        (
+            *found.notes,
+            *(() if whole else (AMONG_FOUND,)),
+            *_unknown(system, found, rewritten.queries),
+            *resolution.notes,
+        ),
     )
 
 
@@ -153,7 +160,7 @@ def unit_label(resolution: Resolution, unit: int) -> str:
     return f'"{gold.quote}"' + (f" ({place})" if place else "")
 
 
-def _fates(found: Found, number: int, resolution: Resolution) -> tuple[UnitFate, ...]:
+def _fates(found: Found, number: int, resolution: Resolution, whole: bool) -> tuple[UnitFate, ...]:
     """Where each gold unit stands in every leg and in the result."""
     from karat.core.explanation import UnitFate
 
@@ -165,7 +172,9 @@ def _fates(found: Found, number: int, resolution: Resolution) -> tuple[UnitFate,
         ranks = tuple((name, _first(ranked, holders)) for name, ranked in found.legs.items())
         rank = _first(found.ranked, holders)
         why = None
-        if not len(holders):
+        if not len(holders) and not whole:
+            why = "no chunk that was found holds it: a larger --depth may find it"
+        elif not len(holders):
             why = reasons.get((question, gold), "no chunk of the index holds it")
         elif rank is None:
             deep = max(len(ranked.of(0)[0]) for ranked in found.legs.values())

@@ -149,6 +149,10 @@ def test_a_store_that_holds_ids_alone_takes_the_rest_from_the_index(index, tmp_p
         (_, best), *_ = found.hits(0)
         assert (best.id, best.text) == ("watch", PASSAGES["watch"])
         assert [note.partition(",")[0] for note in found.notes] == [f"queries to {store} are embedded by wordllama"]
+    asked = [{"id": "q", "question": QUESTIONS[0], "gold": [{"doc": "power"}]}]
+    e = explain(asked, System(SystemSettings(store, depth=1), index), "q", k=1)
+    assert e.units[0].why == "no chunk that was found holds it: a larger --depth may find it"
+    assert any("what else the store holds is not known" in note for note in e.notes)
     with pytest.raises(UsageError, match="reranking reads texts, and the hit 'watch' has none"):
         System(SystemSettings(store, rerank=str(tmp_path))).search(QUESTIONS[:1], 3)
 
