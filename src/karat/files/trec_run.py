@@ -275,13 +275,13 @@ def _write(runs: Sequence[Run], path: Path) -> list[str]:
     order, docs, tag, renamed = order.tolist(), run.doc_list, plain(run.name), 0
     with written(path) as file:
         for q, qid in enumerate(run.question_ids):
-            names: dict[str, str] = {}
+            seen: dict[str, str] = {}
             for rank, hit in enumerate(order[run.offsets[q] : run.offsets[q + 1]], 1):
                 score = 1 / rank if scores is None else float(scores[hit])
                 doc, name = docs[hit], plain(docs[hit])
-                if names.setdefault(name, doc) != doc:
+                if seen.setdefault(name, doc) != doc:
                     raise UsageError(
-                        f"question {qid!r}: {names[name]!r} and {doc!r} are the same id once blanks are replaced. "
+                        f"question {qid!r}: {seen[name]!r} and {doc!r} are the same id once blanks are replaced. "
                         "Rename one of them, or write another format."
                     )
                 renamed += name != doc or plain(qid) != qid
