@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +13,9 @@ from karat.core.study import Cell, Choice, KindChoice
 from karat.stats.bootstrap import known_intervals
 from karat.stats.corrections import holm
 from karat.stats.folds import FOLDS, REPEATS, best_rows, deal, full_enough, held_out, mean_known, training
+from karat.stats.luck import lucky
 from karat.stats.pairs import LEVEL, draws_for, pairs
-from karat.stats.permutation import sign_flip
+from karat.stats.permutation import TIE, sign_flip
 from karat.stats.spread import thousandths
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def choose(
 
     None where no cell has a value. Of equal means the earlier cell is taken: put the simpler ones first. A cell
     that lacks more than a tenth of the questions is never the best: its mean is over other questions. In the pairs the
-    best is b: the difference is how far it is ahead.
+    best is b: the difference is how far it is ahead. Their adjusted p is Holm's, or the chance that the best of equal
+    cells leads by as much where that is higher: the best was picked for its lead.
     """
     if values.shape[0] != len(cells) or (kinds is not None and len(kinds) != values.shape[1]):
         raise ValueError(f"{len(cells)} cells and {len(kinds or ())} kinds for values of shape {values.shape}")
@@ -70,9 +72,9 @@ def choose(
     best = int(best_rows(values, everything, allowed=allowed, higher_is_better=higher_is_better)[0])
     names = [cell.name for cell in cells]
     others = [i for i in range(len(cells)) if i != best and n[i]]
-    found = pairs(
-        measure, names, values, [(i, best) for i in others], seed=seed, higher_is_better=higher_is_better
-    )  # fmt: skip
+    found = pairs(measure, names, values, [(i, best) for i in others], seed=seed, higher_is_better=higher_is_better)
+    chance = lucky(values, best, seed=seed, higher_is_better=higher_is_better)[others].tolist()
+    found = tuple(replace(pair, adjusted=max(pair.adjusted, p)) for pair, p in zip(found, chance, strict=True))
     sign = 1.0 if higher_is_better else -1.0
     apart = [pair.adjusted <= LEVEL and sign * pair.difference > 0 for pair in found]
     validated = _validated(values, best, allowed, kinds, folds, repeats, seed, higher_is_better)
@@ -131,6 +133,7 @@ def _validated(
         return _Validated(None, None, (), 0)
     mean = float(scored[np.isfinite(scored)].mean())
     gap = float(values[best, both].mean() - scored[both].mean())
+    gap = gap if abs(gap) > TIE else 0.0  # rounding is no optimism
     counted = sorted(Counter(picks[picks >= 0].tolist()).items(), key=lambda item: (-item[1], item[0]))
     return _Validated(mean, gap if higher_is_better else -gap, tuple(counted), int(dealt.max()) + 1)
 
@@ -157,6 +160,8 @@ def _by_kind(
         others = np.array([i for i in range(len(cells)) if i != best and np.isfinite(part[i]).any()], np.int64)
         ahead = part[best] - part[others]
         p = holm(sign_flip(ahead, draws=draws_for(len(others)), seed=seed))
+        if (p <= LEVEL).any():
+            p = np.maximum(p, lucky(part, best, seed=seed, higher_is_better=higher_is_better)[others])
         gain = mean_known(ahead.T) if higher_is_better else -mean_known(ahead.T)
         equal = others[~((p <= LEVEL) & (gain > 0))]
         label = (cells[best].system, cells[best].measure, cells[best].k)
@@ -173,8 +178,6 @@ def _oracle(values: Floats, sign: float) -> float:
 
 def _with_sentences(choice: Choice, small: Sequence[str], unequal: Sequence[str], higher_is_better: bool) -> Choice:
     """The choice with itself put into words."""
-    from dataclasses import replace
-
     told = [_best(choice, higher_is_better), *_expected(choice), *_oracle_told(choice), *_kinds_told(choice, small)]
     if unequal:
         told.append(

@@ -2,8 +2,9 @@
 
 If two systems were the same, each difference could as well have had the other sign. p is the share of ways to put the
 signs whose sum lies as far from zero as the one that was seen. Where there are no more ways than draws they are all
-counted, the seen one among them, and p = count / ways; else signs are drawn and p = (count + 1) / (draws + 1). Both
-are what `scipy.stats.permutation_test(permutation_type="samples")` gives.
+counted, the seen one among them, and p = count / ways; else signs are drawn and p = (count + 1) / (draws + 1).
+`scipy.stats.permutation_test(permutation_type="samples")` gives the same where all ways are counted; where it draws it
+counts one side, adds 1 and doubles.
 
 Questions without a difference change no sum and are left out. The others stand in order of size, and the draws for a
 place are the same for every pair. So p depends on the differences of its own pair, the draws and the seed: not on the
@@ -35,22 +36,27 @@ def sign_flip(differences: Floats, *, draws: int = DRAWS, seed: int = 0) -> Floa
     """
     if draws < 1:
         raise ValueError(f"draws={draws}: a test needs 1 or more")
-    grid, changed = _grid(differences)
+    every, place = np.unique(_grid(differences), axis=0, return_inverse=True)
+    return _tested(every, draws, seed)[place]
+
+
+def _tested(grid: Floats, draws: int, seed: int) -> Floats:
+    changed = np.count_nonzero(grid, axis=1)
     p = np.ones(len(grid))
     exact = 2.0**changed <= draws
     for many in np.unique(changed[exact & (changed > 0)]).tolist():
         rows = np.flatnonzero(changed == many)
-        p[rows] = _count(grid[rows, :many], _all_signs(many), float(many)) / 2.0**many
+        p[rows] = _count(grid[rows, :many], _half_of_all_signs(many), float(many)) / 2.0 ** (many - 1)
     rows = np.flatnonzero(~exact)
     if len(rows):
         most = int(changed[rows].max())
         tolerance = changed[rows].astype(np.float64)
-        p[rows] = (_count(grid[rows, :most], _drawn_signs(most, draws, seed), tolerance) + 1) / (draws + 1)
+        p[rows] = (_count(grid[rows, :most], drawn_signs(most, draws, seed), tolerance) + 1) / (draws + 1)
     return p
 
 
-def _grid(differences: Floats) -> tuple[Floats, Ints]:
-    """Each row from its largest difference to its smallest, zeros last, and how many are not zero.
+def _grid(differences: Floats) -> Floats:
+    """Each row from its largest difference to its smallest, zeros last.
 
     They become whole numbers on a grid so fine that every sum of them is exact in a double, in whatever order a
     machine adds; sums that are equal on paper then differ by one for each difference at most.
@@ -64,7 +70,8 @@ def _grid(differences: Floats) -> tuple[Floats, Ints]:
     most = np.abs(sorted_rows[:, :1]) if differences.shape[1] else np.zeros((len(known), 1))
     bits = np.frexp(np.maximum(changed, 1).astype(np.float64))[1]
     unit = np.ldexp(1.0, 52 - bits)[:, None]
-    return np.rint(sorted_rows / np.where(most > 0, most, 1.0) * unit), changed
+    grid: Floats = np.rint(sorted_rows / np.where(most > 0, most, 1.0) * unit)
+    return grid
 
 
 def _count(grid: Floats, signs: Iterator[Floats], tolerance: Floats | float) -> Ints:
@@ -81,12 +88,13 @@ def _count(grid: Floats, signs: Iterator[Floats], tolerance: Floats | float) -> 
     return count
 
 
-def _all_signs(places: int) -> Iterator[Floats]:
-    ways = np.arange(2**places, dtype=np.int64)
+def _half_of_all_signs(places: int) -> Iterator[Floats]:
+    """All ways in which the last sign is -; the others are their mirror images, with the same distance from zero."""
+    ways = np.arange(2 ** (places - 1), dtype=np.int64)
     yield _signs((ways[:, None] >> np.arange(places)) & 1)
 
 
-def _drawn_signs(places: int, draws: int, seed: int) -> Iterator[Floats]:
+def drawn_signs(places: int, draws: int, seed: int) -> Iterator[Floats]:
     """Draws x places of +1 and -1, some draws at a time.
 
     A bit each of the raw stream of PCG64, which numpy keeps fixed; those of a place do not change when places are

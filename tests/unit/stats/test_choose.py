@@ -1,0 +1,190 @@
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from karat.stats.bootstrap import mean_interval
+from karat.stats.choose import cells_of, choose
+
+NAN = np.nan
+
+
+def chosen(values, kinds=None, **more):
+    values = np.array(values, float)
+    cells = cells_of([(f"s{i}", "F1@5", 5) for i in range(len(values))], values)
+    return choose("F1", cells, values, kinds=kinds, **more)
+
+
+def studied(seed=0, cells=8, questions=40, step=0.02):
+    rng = np.random.default_rng(seed)
+    return rng.random(questions) + rng.normal(0, 0.1, (cells, questions)) + step * np.arange(cells)[:, None]
+
+
+def test_cells_by_hand():
+    values = np.array([[1.0, 0.0, NAN], [0.5, 0.5, 0.5], [NAN, NAN, NAN], [NAN, 1.0, NAN]])
+    found = cells_of([("a", "F1@3", 3), ("b", "MRR", None), ("c", "F1@5", 5), ("d", "F1@5", 5)], values)
+    assert [(c.name, c.n) for c in found] == [("a @3", 2), ("b", 3), ("c @5", 0), ("d @5", 1)]
+    assert [c.mean for c in found[:2]] == [0.5, 0.5]
+    assert np.isnan(found[2].mean)
+    low, high = mean_interval(values[:1, :2])
+    assert [(c.low, c.high) for c in found] == [(low[0], high[0]), (0.5, 0.5), (None, None), (None, None)]
+    assert cells_of([("a", "F1", None)], values[:1], intervals=False)[0].low is None
+    with pytest.raises(ValueError, match="1 cells for 4 rows"):
+        cells_of([("a", "F1", None)], values)
+
+
+def test_the_best_its_equals_and_those_it_beats():
+    found = chosen(studied())
+    assert found.best.name == "s7 @5"
+    assert {p.a for p in found.equals} | {p.a for p in found.beaten} == {f"s{i} @5" for i in range(7)}
+    assert {p.b for p in (*found.equals, *found.beaten)} == {"s7 @5"}
+    assert all(p.adjusted <= 0.05 and p.difference > 0 for p in found.beaten)
+    assert all(p.adjusted > 0.05 for p in found.equals)
+    assert "s6 @5" in {p.a for p in found.equals}
+    assert "s0 @5" in {p.a for p in found.beaten}
+
+
+def test_never_best_without_interval_and_equals():
+    found = chosen(studied())
+    first = found.sentences[0]
+    mean, low, high = (f"{x:.3f}".removeprefix("0") for x in (found.best.mean, found.best.low, found.best.high))
+    assert first.startswith(f"s7 @5 has the highest F1 ({mean} [{low}, {high}]); ")
+    assert f"{len(found.equals)} of 7 others cannot be told apart from it with 40 questions: s5 @5, s6 @5" in first
+
+
+def test_of_equal_means_the_earlier_cell():
+    found = chosen([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.2, 0.2]])
+    assert found.best.name == "s0 @5"
+    assert found.beaten == ()
+    assert "none of the 2 others can be told apart from it" in found.sentences[0]
+
+
+def test_cross_validation_by_hand():
+    """Two cells, two questions, one fold each: the cell chosen on one question is scored on the other."""
+    found = chosen([[1.0, 0.0], [0.0, 0.6]])
+    # trained on the first s0 is chosen and gets 0 on the second; on the second s1, 0 on the first
+    assert found.cross_validated == 0
+    assert found.optimism == 0.5
+    assert found.picks == {"s0 @5": 10, "s1 @5": 10}
+    assert found.folds == 2
+    assert found.oracle == 0.8
+
+
+def test_choosing_among_noise_is_seen_through():
+    rng = np.random.default_rng(5)
+    gained, optimism = [], []
+    for _ in range(10):
+        values = rng.random((20, 30))
+        found = chosen(values)
+        gained.append(found.best.mean - 0.5)
+        optimism.append(found.optimism)
+        assert found.cross_validated == pytest.approx(found.best.mean - found.optimism)
+    assert np.mean(gained) > 0.08
+    assert np.mean(optimism) == pytest.approx(np.mean(gained), abs=0.03)
+
+
+def test_a_clear_winner_is_not_flattered():
+    values = np.random.default_rng(0).random((5, 30)) * 0.1
+    values[2] += 0.8
+    found = chosen(values)
+    assert found.optimism == pytest.approx(0)
+    assert found.picks == {"s2 @5": 50}
+    assert found.equals == ()
+    assert "it can be told apart from all 4 others" in found.sentences[0]
+    assert "does not flatter it" in found.sentences[1]
+
+
+def test_by_kind():
+    values = np.zeros((3, 30))
+    values[0] = 0.5
+    values[1, :12] = 1.0  # of kind a
+    values[2, 12:27] = 0.6  # of kind b
+    noise = np.random.default_rng(0).normal(0, 0.02, values.shape)
+    kinds = ["a"] * 12 + ["b"] * 15 + ["c"] * 2 + [None]
+    found = chosen(values + noise, kinds)
+    assert [(k.kind, k.n, k.best.name) for k in found.by_kind] == [("a", 12, "s1 @5"), ("b", 15, "s2 @5")]
+    assert found.by_kind[0].equals == ()
+    assert found.by_kind[0].best.mean == pytest.approx(1, abs=0.02)
+    assert any("nothing is chosen: c (2)" in s for s in found.sentences)
+    assert any("is better: a (s1 @5, 12 questions), b (s2 @5, 15 questions)" in s for s in found.sentences)
+
+
+def test_kinds_too_small_for_any_difference_are_named():
+    values = np.vstack([np.ones(12), *np.zeros((9, 12))])
+    found = chosen(values, ["a"] * 6 + ["b"] * 6)
+    # 2 / 2^6 times 9 is above .05
+    assert [len(k.equals) for k in found.by_kind] == [9, 9]
+    assert any("among 10 no difference could be shown, however large: a (6), b (6)" in s for s in found.sentences)
+
+
+def test_one_cell_is_no_choice():
+    found = chosen(studied(cells=1))
+    assert (found.equals, found.beaten, found.optimism) == ((), (), 0)
+    assert "nothing to choose" in found.sentences[0]
+    assert len(found.sentences) == 1
+
+
+def test_one_question():
+    found = chosen([[0.2], [0.9]])
+    assert (found.best.name, found.best.low, found.cross_validated, found.folds) == ("s1 @5", None, None, 0)
+    assert found.oracle == 0.9
+    assert [p.p for p in found.equals] == [1]
+    assert "(.900), but with 1 question the other cannot be told apart from it: s0 @5" in found.sentences[0]
+    assert "too few questions" in found.sentences[1]
+
+
+def test_all_equal():
+    found = chosen(np.full((3, 10), 0.4))
+    assert found.best.name == "s0 @5"
+    assert (found.optimism, found.oracle, len(found.equals)) == (pytest.approx(0), pytest.approx(0.4), 2)
+    assert "(.400 [.400, .400])" in found.sentences[0]
+
+
+def test_nothing_to_choose_from():
+    assert chosen(np.full((3, 4), NAN)) is None
+    assert chosen(np.empty((0, 4))) is None
+    assert chosen(np.empty((2, 0))) is None
+
+
+def test_a_cell_of_few_questions_is_not_the_best():
+    values = studied()
+    values[3] = NAN
+    values[3, 0] = 99.0
+    values[0] = NAN
+    found = chosen(values)
+    assert found.best.name == "s7 @5"
+    assert [c.n for c in found.cells][:4] == [0, 40, 40, 1]
+    assert "s0 @5" not in {p.a for p in (*found.equals, *found.beaten)}
+    assert "s3 @5" in {p.a for p in found.equals}
+    assert found.sentences[-1].endswith("more than a tenth of the questions: s0 @5, s3 @5.")
+
+
+def test_questions_without_a_value_change_nothing():
+    values = studied()
+    wide = np.hstack([values, np.full((8, 5), NAN)])
+    a, b = chosen(values), chosen(wide)
+    assert a.cross_validated == b.cross_validated
+    assert a.best == b.best
+    assert a.oracle == b.oracle
+
+
+def test_lower_can_be_better():
+    values = studied()
+    low, high = chosen(-values, higher_is_better=False), chosen(values)
+    assert low.best.name == high.best.name
+    assert low.optimism == pytest.approx(high.optimism)
+    assert low.oracle == pytest.approx(-high.oracle)
+    assert low.picks == high.picks
+    assert [p.a for p in low.beaten] == [p.a for p in high.beaten]
+    assert "lowest F1" in low.sentences[0]
+
+
+def test_same_input_same_choice():
+    kinds = ["a", "b"] * 20
+    assert asdict(chosen(studied(), kinds)) == asdict(chosen(studied(), kinds))
+    assert chosen(studied(step=0), kinds, seed=1).cross_validated != chosen(studied(step=0), kinds).cross_validated
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="3 kinds for values of shape"):
+        chosen(studied(), ["a"] * 3)
