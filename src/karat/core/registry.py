@@ -49,29 +49,31 @@ class Registry(Generic[T]):
 
     def _built_in(self) -> dict[str, str]:
         if self._modules is None:
-            self._modules = {}
+            modules = {}
             for package in self.packages:
                 for info in pkgutil.iter_modules(importlib.import_module(package).__path__):
                     name = f"{package}.{info.name}"
                     if info.name.startswith("_") or info.ispkg:
                         continue
                     if not self.partial or self.find(importlib.import_module(name)) is not None:
-                        self._modules[key_of(info.name)] = name
+                        modules[key_of(info.name)] = name
+            self._modules = modules  # whole at once: another thread may be asking
         return self._modules
 
     def _added(self) -> dict[str, EntryPoint]:
         if self._plugins is None:
-            self._plugins = {}
+            plugins: dict[str, EntryPoint] = {}
             for entry in entry_points(group=self.group):
                 key = key_of(entry.name)
                 if key in self._built_in():
                     raise self._taken(entry, entry.name)
-                if key in self._plugins and self._plugins[key].value != entry.value:
+                if key in plugins and plugins[key].value != entry.value:
                     raise KaratError(
-                        f"two plug-ins register the {self.kind} {entry.name!r}: {self._plugins[key].value} and "
+                        f"two plug-ins register the {self.kind} {entry.name!r}: {plugins[key].value} and "
                         f"{entry.value}. Rename or uninstall one of them."
                     )
-                self._plugins[key] = entry
+                plugins[key] = entry
+            self._plugins = plugins
         return self._plugins
 
     def keys(self) -> list[str]:

@@ -4,6 +4,7 @@ import sys
 import types
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -131,3 +132,18 @@ def test_an_unknown_name_gets_the_nearest():
 def test_what_there_is_is_offered_as_it_is_written(plugged):
     with pytest.raises(UsageError, match=r"There are .*rouge_l,.*, well_meant\.$"):
         plugged(well_meant=f"{PACKAGE}:kindness").get("nothing")
+
+
+def test_a_thread_that_asks_while_another_is_looking_gets_all_names():
+    heard = []
+
+    def find(module):
+        if not heard:
+            heard.append(None)
+            asking = Thread(target=lambda: heard.append(looked.names()))
+            asking.start()
+            asking.join()
+        return module
+
+    looked = Registry("cutting", ("karat.corpus.cutting",), "karat.none", find, partial=True)
+    assert looked.names() == heard[1] == ["page", "section", "sentences", "tokens", "whole"]
