@@ -32,7 +32,6 @@ def command(
     """
     from karat.experiment.run import run
     from karat.experiment.spec import load_spec
-    from karat.report import studied
 
     progress = counted_on_terminal(quiet or as_json)
     done = run(
@@ -40,6 +39,15 @@ def command(
         command=["karat", *sys.argv[1:]], say=progress,
     )  # fmt: skip
     progress("", 0, 0)
+    show(done, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def show(done: object, *, as_json: bool, quiet: bool, verbose: bool) -> None:
+    """Print what a run found, and exit with 5 when rows failed."""
+    from karat.experiment.run import Finished
+    from karat.report import studied
+
+    assert isinstance(done, Finished)
     place = str(done.folder.path)
     if as_json:
         typer.echo(studied.as_json(done.study, place))

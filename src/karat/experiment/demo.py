@@ -8,22 +8,28 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
-from karat.experiment.system import System, SystemSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from karat.core.types import TestSet
-    from karat.experiment.report import Report
+    from karat.experiment.run import Finished
 
-SYSTEMS = (SystemSettings("bm25"), SystemSettings("dense"), SystemSettings(), SystemSettings(fusion="rrf"))
-DEPTH = 20
-MEASURES = ("Recall@{1,5,10}", "Hit@5", "MRR", "nDCG@10")
 HALF = "test"  # what is tuned is tuned on the other half
+SPEC = f"""\
+name: demo
+corpus: docs
+testset: questions.jsonl
+where: {{half: {HALF}}}
+systems: [pure_dense, dense_heavy, balanced, sparse_heavy, pure_sparse, rrf]
+sweep: {{alpha: "0:1:0.1"}}
+k: [3, 5, 10]
+main: Recall@5
+by: [kind]
+"""
 
 
 @contextmanager
@@ -33,37 +39,18 @@ def demo_files() -> Iterator[Path]:
         yield folder
 
 
-def demo(progress: Callable[[str], None] | None = None) -> Report:
-    """Index the demo's documents, search them in four ways, and score that on the test half of the questions."""
-    from karat.core.evaluation import Note, Taken
-    from karat.experiment.index import index
-    from karat.experiment.report import Report
-    from karat.experiment.score import Choices, evaluate, resolved
-    from karat.files import read_testset
+def demo(
+    runs_dir: str | os.PathLike[str] = "runs",
+    *,
+    command: Sequence[str] = (),
+    say: Callable[[str, int, int], None] = lambda what, done, total: None,
+) -> Finished:
+    """Index the demo's documents, search them in many ways, and compare these on the test half of the questions."""
+    from karat.experiment.run import run
+    from karat.experiment.spec import spec_of
 
-    say = progress or (lambda step: None)
-    with demo_files() as folder, TemporaryDirectory() as scratch:
-        say("indexing the documents")
-        made = index(folder / "docs", Path(scratch) / "demo.index")
-        whole, taken = read_testset(folder / "questions.jsonl")
-        testset = half_of(whole, HALF)
-        runs = []
-        for settings in SYSTEMS:
-            say(f"searching by {settings.name}")
-            found = System(settings, made).search([q.text for q in testset], DEPTH)
-            runs.append(found.run(settings.name, testset.ids))
-        choices = Choices(MEASURES, by=("kind",))
-        corpus = made.about["corpus"]
-        inputs = (
-            Taken("docs", "index", "{docs} documents, {pages} pages, {chunks} chunks".format(**corpus)),
-            Taken(
-                "questions.jsonl", taken.format, f"{len(whole)} questions, of which the {len(testset)} of the test half"
-            ),
-        )
-        notes = (Note("info", "nothing was tuned on these questions: tuning is for the other half, `dev`."),)
-        return Report(
-            evaluate(testset, runs, choices, say, inputs, notes, resolved(testset, made, choices, say)), runs, choices
-        )
+    with demo_files() as folder:
+        return run(spec_of(SPEC, folder, "the demo's karat.yaml"), runs_dir=runs_dir, command=command, say=say)
 
 
 def half_of(testset: TestSet, half: str) -> TestSet:
@@ -74,11 +61,12 @@ def half_of(testset: TestSet, half: str) -> TestSet:
 
 
 def write_demo(target: str | os.PathLike[str]) -> Path:
-    """Copy the demo's documents and questions, to try the other commands on."""
+    """Copy the demo's documents and questions, with a karat.yaml that compares systems on them."""
     path = Path(target)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UsageError(f"{path} exists and is not an empty folder. Name a new one.")
     with demo_files() as folder:
         shutil.copytree(folder / "docs", path / "docs")
         shutil.copy(folder / "questions.jsonl", path / "questions.jsonl")
+    (path / "karat.yaml").write_text(SPEC, encoding="utf-8")
     return path

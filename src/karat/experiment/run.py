@@ -160,9 +160,8 @@ class _Work:
         self.length = max(LENGTH, *spec.cutoffs)
         self.choices: Choices = spec.choices()
         swept = spec.grid is not None and "@" not in (spec.keys.main or "")
-        self.plan = Plan(
-            self.choices, spec.main.partition("@")[0] if swept else spec.main, spec.cutoffs if swept else ()
-        )
+        main = spec.main.partition("@")[0] if swept else spec.main
+        self.plan = Plan(self.choices, main, spec.cutoffs if swept else (), spec.cutoffs)
         self.plan.check()
         self._resolutions: dict[str, Resolution] = {}
 
@@ -191,9 +190,11 @@ class _Work:
     def _own(self, made: _Made, listed: Sequence[Listed], memory: Memory, say: Say) -> list[Contender]:
         chosen = [(x.configuration, x.source) for x in listed if isinstance(x.source, SystemSettings)]
         if self.spec.grid is not None:
-            names = {configuration.name for configuration, _ in chosen}
+            listed_already = {settings.essence(self.length) for _, settings in chosen}
             points, _ = self.spec.grid.points(self.length)
-            chosen += [(p.configuration(), p.system) for p in points if p.name not in names]
+            chosen += [
+                (p.configuration(), p.system) for p in points if p.system.essence(self.length) not in listed_already
+            ]
         retrieval = Retrieval(made.index, [q.text for q in self.testset], say, memory)
         retrieval.plan([settings for _, settings in chosen], self.length)
         resolution = self._resolution(made)

@@ -51,11 +51,15 @@ class Contender:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a study computes: how to score, the main measure, the cut-offs it is compared at."""
+    """What a study computes: how to score, the main measure, and the cut-offs that are compared by it.
+
+    `also` are cut-offs that the usual measures are computed at besides.
+    """
 
     choices: Choices
     main: str = MAIN
     cuts: tuple[int, ...] = ()
+    also: tuple[int, ...] = ()
 
     @property
     def base(self) -> Measure:
@@ -87,14 +91,13 @@ class Plan:
     @property
     def measures(self) -> tuple[str, ...]:
         """All measures to compute: those asked for or the usual ones, and the main one at every cut-off."""
-        asked = self.choices.measures or usual(self.k, self.cuts)
+        asked = self.choices.measures or usual({self.k, *self.cuts, *self.also})
         return tuple(dict.fromkeys((*asked, *(m.name for m in self.cells))))
 
 
-def usual(k: int, cuts: Sequence[int]) -> tuple[str, ...]:
+def usual(cuts: set[int]) -> tuple[str, ...]:
     """The measures of a study that names none."""
-    every = sorted({*cuts, k})
-    names = [f"{name}@{cut}" for name in ("Precision", "Recall", "F1", "Hit", "nDCG") for cut in every]
+    names = [f"{name}@{cut}" for name in ("Precision", "Recall", "F1", "Hit", "nDCG") for cut in sorted(cuts)]
     return (*names, "MRR", "MAP")
 
 

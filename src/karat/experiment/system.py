@@ -79,6 +79,13 @@ class SystemSettings:
         """How many candidates each leg gives for a result of k."""
         return max(self.depth, k, self.rerank_depth if self.rerank else 0)
 
+    def essence(self, k: int) -> tuple[Any, ...]:
+        """What its results of length k depend on: systems that agree in this find the same."""
+        fused = (self.fusion, tuple(sorted(self.fusion_settings.items()))) if len(self.consulted) > 1 else ()
+        reranked = (self.rerank, self.rerank_depth) if self.rerank else ()
+        depth = self.depth_for(k) if fused or reranked or self.rewrite else k
+        return (self.consulted, fused, depth, self.rewrite, reranked, self.embedder)
+
     def check(self) -> None:
         """Refuse what cannot be before anything is loaded."""
         from karat.core.ranked import Ranked

@@ -1,35 +1,71 @@
+import numpy as np
 import pytest
 
 import karat
 from karat.core.errors import UsageError
 from karat.experiment.demo import demo, half_of, write_demo
+from karat.experiment.outputs import html
+from karat.experiment.stored import load_study
+from karat.report import studied
 
 
 @pytest.fixture(scope="module")
-def report():
-    return demo()
+def finished(tmp_path_factory):
+    return demo(tmp_path_factory.mktemp("demo") / "runs")
 
 
-def test_the_demo_scores_four_systems_on_the_test_half_alone(report):
-    assert report.systems == ("bm25", "dense", "hybrid alpha=0.5", "rrf")
-    assert report.n_failed == 0
-    testset = report.evaluation.testset
-    assert {q.tags["half"] for q in testset} == {"test"}
-    assert len(testset) == 80
-    for system in report.systems:
-        assert 0.3 < report.mean("Recall@5", system=system) < 1
-        assert report.evaluation.verdicts[system]
+def test_the_demo_compares_twelve_systems_on_the_test_half_alone(finished):
+    study = finished.study
+    assert len(study.configurations) == 12
+    assert finished.n_failed == 0
+    assert {q.tags["half"] for q in study.evaluation.testset} == {"test"}
+    assert len(study.evaluation.testset) == 80
+    assert study.choice.best.low < study.choice.best.mean < study.choice.best.high
+    assert all(0.3 < cell.mean < 1 for cell in study.choice.cells)
 
 
-def test_the_demo_is_not_trivial(report):
-    rows = report.by("kind").rows(named=True)
-    means = {r["kind"]: r["mean"] for r in rows if (r["system"], r["measure"]) == ("bm25", "Recall@5")}
+def test_the_demo_is_not_trivial(finished):
+    summaries = finished.study.evaluation.summaries
+    means = {s.value: s.mean for s in summaries if (s.system, s.measure) == ("pure_sparse", "Recall@5")}
     assert means["paraphrase"] < 0.6
     assert means["scenario"] < 0.6
 
 
-def test_the_demo_says_that_nothing_was_tuned_on_these_questions(report):
-    assert any("nothing was tuned" in note.text for note in report.evaluation.notes)
+def test_every_question_that_fails_has_one_label(finished):
+    study = finished.study
+    column = [m.name for m in study.evaluation.scores.measures].index("Recall@5")
+    for s, system in enumerate(study.evaluation.scores.systems):
+        values = study.evaluation.scores.values[s, :, column]
+        missing = {q for q, v in zip(study.evaluation.scores.questions, values, strict=True) if v < 1}
+        failed = [f.question for f in study.failures if f.system == system]
+        assert sorted(failed) == sorted(missing)
+        gains = sum(c.gain for c in study.failure_counts if c.system == system)
+        assert gains == pytest.approx(1 - np.nanmean(values))
+
+
+FILES = {
+    "manifest.json", "journal.jsonl", "rows.parquet", "times.parquet", "rows.csv", "summary.csv", "comparisons.csv",
+    "results.json", "report.html", "report.md", "report.txt", "charts", "study.json.gz",
+}  # fmt: skip
+
+
+def test_the_demo_writes_every_file_of_a_run(finished):
+    assert {p.name for p in finished.folder.path.iterdir()} - {".lock"} == FILES
+    charts = {p.name for p in (finished.folder.path / "charts").iterdir()}
+    for name in (
+        "1_retrieval_methods_comparison",
+        "2_alpha_sensitivity",
+        "3_topk_analysis",
+        "4_comprehensive_comparison",
+        "5_radar_chart",
+    ):
+        assert {f"{name}.png", f"{name}.svg"} <= charts
+
+
+def test_a_study_that_was_stored_gives_the_same_report(finished):
+    stored = load_study(finished.folder.path)
+    assert studied.render(stored) == studied.render(finished.study)
+    assert html(stored) == (finished.folder.path / "report.html").read_text(encoding="utf-8")
 
 
 def test_halves_part_the_questions(tmp_path):
