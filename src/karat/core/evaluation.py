@@ -33,6 +33,8 @@ class Matching:
     unusable: int = 0  # gold entries without a unit of this kind: never found, counted as missed
     entries: int = 0  # gold entries, where that was counted
     unheld: tuple[int, int] = (0, 0)  # relevant units that no chunk of the index holds, and all of them
+    strangers: Mapping[str, tuple[int, int, str]] = field(default_factory=dict)
+    """Of each system with hits that are no chunks of the index: how many, of how many, and one of them."""
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ def check(
         *ids_apart(matching, facts),
         *unusable_gold(matching),
         *unheld_gold(matching),
+        *strange_hits(matching),
         *questions_apart(facts, len(scores.questions)),
         *failed_rows(scores),
         *tables.values_in_range(scores, facts.dialect, facts.repeats),
@@ -160,6 +161,19 @@ def unheld_gold(matching: Matching | None) -> tuple[Note, ...]:
         "count as missed. `karat check` says why and what to do."
     )
     return (warn("gold not in the index", text),)
+
+
+def strange_hits(matching: Matching | None) -> tuple[Note, ...]:
+    """Hits that the index does not hold."""
+    return tuple(
+        warn(
+            "hits not in the index",
+            f"{system}: {number:,} of {plural(hits, 'hit')} {'is no chunk' if number == 1 else 'are no chunks'} of the "
+            f"index (such as {example!r}) and can hold no gold. Search this index again, write the results as .jsonl "
+            "if ids were changed on the way, or score without --index.",
+        )
+        for system, (number, hits, example) in (matching.strangers.items() if matching is not None else ())
+    )
 
 
 def _examples(facts: Facts, system: str) -> str:

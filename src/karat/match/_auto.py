@@ -81,12 +81,20 @@ def match_resolved(
         "the chunks of the index that hold the gold",
         share_matched(judged),
         unheld=(int((resolution.relevant & ~resolution.reached).sum()), int(resolution.relevant.sum())),
+        strangers={run.name: found for run in runs if (found := _strangers(resolution, run)) is not None},
     )
     if not allow_zero:
         for run in runs:
             if judged.relevant.any() and run.has_rankings and not matching.share.get(run.name, 1.0):
                 raise _none_found(resolution, run)
     return Matched(judged, matching, chosen)
+
+
+def _strangers(resolution: Resolution, run: Run) -> tuple[int, int, str] | None:
+    """How many hits are no chunks of the index, of how many, and the first of them; None if all are."""
+    row_of = resolution.chunks.row_of
+    others = [hit for hit in run.doc_list if hit not in row_of and hit.strip() not in row_of]
+    return (len(others), len(run), others[0]) if others else None
 
 
 def _none_found(resolution: Resolution, run: Run) -> NoOverlapError:

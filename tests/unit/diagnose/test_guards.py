@@ -166,6 +166,12 @@ def test_gold_that_no_chunk_of_the_index_holds():
     assert fired(table, Matching("page", "page", "", {"a": 0.5}, unheld=(0, 17))) == {}
 
 
+def test_hits_that_are_no_chunks_of_the_index():
+    table = {"a": {"Hit@5": [1]}}
+    said = fired(table, Matching("page", "page", "", {"a": 0.5}, strangers={"a": (34, 340, "a_b")}))
+    assert said["hits not in the index"].startswith("a: 34 of 340 hits are no chunks of the index (such as 'a_b')")
+
+
 def test_lists_of_different_length():
     table = {"a": {"Hit@5": [1], "Hit@10": [1]}, "b": {"Hit@5": [1], "Hit@10": [1]}}
     said = fired(table, facts=Facts(depth={"a": 5, "b": 10}))

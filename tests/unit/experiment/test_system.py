@@ -169,6 +169,13 @@ def test_gold_that_the_index_does_not_hold_is_counted_and_said(index):
     assert "no chunk of the index holds 1 of 2 gold units" in note
 
 
+def test_hits_that_the_index_does_not_hold_are_counted_and_said(index):
+    gold = [{"id": f"q{i}", "question": text, "gold": [{"doc": "watch"}]} for i, text in enumerate(QUESTIONS)]
+    report = karat.score(gold, {"q0": ["watch"], "q1": ["w_atch", " radio "]}, measures="Hit@1", index=index.path)
+    (note,) = report.notes
+    assert "1 of 3 hits is no chunk of the index (such as 'w_atch')" in note
+
+
 def test_an_explanation_shows_every_step_and_adds_up(index, tmp_path):
     testset = [
         {"id": "q1", "question": QUESTIONS[0], "gold": [{"doc": "watch"}, {"doc": "atlantis"}], "kind": "factual"},
