@@ -66,7 +66,7 @@ def test_from_documents_to_an_explained_question(index, karat):
     assert explained.code == 0
     for part in (
         "dense: its first",
-        "bm25: its first",
+        "bm25: one hit",
         "Fusion by weighted",
         "✓ 1. manual.pdf#0001",
         "manual.pdf#page=2",

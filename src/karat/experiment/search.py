@@ -40,7 +40,8 @@ def search_all(
     testset, taken = read_testset(questions)
     empty = [question.id for question in testset if not question.text.strip()]
     if empty:
-        raise UsageError(f"{questions}: question {empty[0]!r} has no text to search for ({len(empty)} such questions).")
+        without = f"{len(empty):,} of {len(testset):,} questions"
+        raise UsageError(f"{questions}: question {empty[0]!r} has no text to search for ({without} have none).")
     found = system.search([q.text for q in testset], k)
     run = found.run(system.settings.name, testset.ids, pages)
     lost = write(run, output, inputs=(questions,))
@@ -49,4 +50,4 @@ def search_all(
         changed = sum(1 for one in found.rewritten if one.changes)
         said.append(f"--rewrite changed {changed:,} of {len(testset):,} questions.")
     said += found.notes
-    return said + [f"{output}: this format does not hold {what}" for what in lost]
+    return said + ([f"{output}: this format does not hold {', '.join(lost)}"] if lost else [])

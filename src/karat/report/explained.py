@@ -72,7 +72,8 @@ def _fused_hit(hit: FusedHit, legs: list[str]) -> dict[str, Any]:
 def _blocks(e: Explanation) -> Iterator[RenderableType]:
     yield listing(*_head(e))
     for name, hits in e.legs:
-        yield title(f"{clean(name)}: its first {len(hits)}" if hits else f"{clean(name)}: nothing found")
+        many = "nothing found" if not hits else "one hit" if len(hits) == 1 else f"its first {len(hits)}"
+        yield title(f"{clean(name)}: {many}")
         yield from _leg(hits)
     if e.fusion is not None:
         yield title(f"Fusion by {clean(e.fusion)}: rank and score in each leg, normalised, what it contributes")

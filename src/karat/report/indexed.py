@@ -43,7 +43,7 @@ def _blocks(about: Mapping[str, Any], place: str, quiet: bool, verbose: bool) ->
         yield title(f"Could not be read or built: {_counted(lost)}")
         yield from _named(lost, verbose)
     if noted and not quiet:
-        yield title(f"Read, but you should know: {_counted(noted)}")
+        yield title(f"Worth knowing: {_counted(noted)}")
         yield from _named(noted, verbose)
 
 
