@@ -117,16 +117,16 @@ class _Counting:
             those = questions[held[questions] > j]
             numbers = first[those] + j
             at = candidates[numbers] - pool.offsets[those]
-            self._rounds.append((numbers, at, place < at[:, None]))
+            self._rounds.append((numbers, candidates[numbers], place < at[:, None]))
 
     def ranks(self, scores: Floats) -> Ints:
         found = np.zeros(len(self._candidates), np.int64)
         if not self.most:
             return found
-        table = np.append(scores, np.nan).astype(np.float32)[self._table]
-        for numbers, at, before in self._rounds:
-            part = table[: len(numbers)]
-            score = np.take_along_axis(part, at[:, None], axis=1)
+        compared = np.append(scores, np.nan).astype(np.float32)
+        table = compared[self._table]
+        for numbers, those, before in self._rounds:
+            part, score = table[: len(numbers)], compared[those][:, None]
             above = part == score
             above &= before
             above |= part > score

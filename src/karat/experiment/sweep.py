@@ -6,7 +6,6 @@ import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment._sweep_pool import Pool
     from karat.experiment.index import Index
-    from karat.match import Pages
+    from karat.match import Pages, Resolution
     from karat.measures.dialects import Dialect
     from karat.retrieve import Progress
 
@@ -52,6 +51,7 @@ def sweep(
     length: int | None = None,
     columns: Mapping[str, str] | None = None,
     work: str | os.PathLike[str] | None = None,
+    resolution: Resolution | None = None,
     allow_zero_overlap: bool = False,
     progress: Progress | None = None,
 ) -> Swept:
@@ -61,8 +61,9 @@ def sweep(
     the folder `work` (else into one that is removed afterwards). `main` decides: `F1` stands for F1 at every cut-off of
     the grid, `F1@5` for that alone. Lists are `length` hits long: as many as the largest cut-off asks for and, where a
     measure has none or cuts by tokens, as the smallest depth. The scores are those of each `System` run alone.
+    A `resolution` of this test set's gold against this index, where there is one already, is taken as it is.
     """
-    from karat.experiment.score import Choices, check
+    from karat.experiment.score import Choices, check, resolved
     from karat.files import as_testset
     from karat.match import share_matched
     from karat.measures.compute import compute
@@ -82,14 +83,17 @@ def sweep(
     questions, taken = as_testset(testset, columns=choices.columns)
     _check_questions(questions)
     notes: list[Note] = [_note("info", text) for text in (*grid.notes, *dropped)]
+    if resolution is not None and (grid.chunk or grid.embedder):
+        raise UsageError("gold resolved against one index says nothing of those that are to be built. Leave it out.")
     with ExitStack() as stack:
         sources = _sources(source, grid, points, _folder(work, stack), say)
         parts: list[Part] = []
         scores: list[Scores] = []
         shares: dict[str, float] = {}
         for number, (index, chunk, embedder, chosen) in enumerate(sources):
-            part = _searched(index, questions, grid, chosen, length, choices, say)
-            part = replace(part, chunk=chunk, embedder=embedder)
+            legs = _legs(index, questions, grid, chosen, say)
+            held = resolution or resolved(questions, index, choices, lambda what: say(what, 0, 1))
+            part = Part(index, held, chosen, legs, length, pages, chunk, embedder)
             say(f"scoring {len(part.points)} configurations", number, len(sources))
             judged = judge(part, wanted, repeats or spoken.repeats)
             shares |= share_matched(judged)
@@ -199,12 +203,10 @@ def _folder(work: str | os.PathLike[str] | None, stack: ExitStack) -> Callable[[
     return lambda: Path(stack.enter_context(TemporaryDirectory(prefix="karat-sweep-")))
 
 
-def _searched(
-    index: Index, testset: TestSet, grid: Grid, points: tuple[Point, ...], length: int, choices: Any, say: Progress
-) -> Part:
-    """What each leg finds for every question, once, and the gold beside the chunks."""
-    from karat.experiment.score import resolved
-
+def _legs(
+    index: Index, testset: TestSet, grid: Grid, points: Sequence[Point], say: Progress
+) -> dict[int, dict[str, Ranked]]:
+    """What each engine finds for every question, by depth: one search, whose top is what a less deep one finds."""
     names = tuple(dict.fromkeys(name for point in points for name in point.system.consulted))
     depths = sorted({point.system.depth for point in points}, reverse=True)
     texts = [question.text for question in testset]
@@ -219,8 +221,7 @@ def _searched(
                 settings = SystemSettings(name, depth=depth, rewrite=grid.rewrite)
                 found = System(settings, index).search(texts, 1, whole=True).ranked
             legs[depth][name] = found if depth == depths[0] or again else found.top(depth)
-    resolution = resolved(testset, index, choices, lambda what: say(what, 0, 1))
-    return Part(index, resolution, points, legs, length, choices.pages)
+    return legs
 
 
 def _is_approximate(index: Index, name: str) -> bool:
