@@ -1,0 +1,7 @@
+"""Charts of a study: one a file, drawn by Altair when asked for, and nothing of that imported before."""
+
+from karat.report.charts._chart import CHARTS, Chart, Missing
+from karat.report.charts._draw import Drawing, chart_specs, draw, write_charts
+from karat.report.charts._style import theme
+
+__all__ = ["CHARTS", "Chart", "Drawing", "Missing", "chart_specs", "draw", "theme", "write_charts"]

@@ -1,0 +1,54 @@
+"""Cells: a table drawn as a chart, each number on the colour of its value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from karat.report.charts._lens import told
+from karat.report.charts._style import CELLS, DARK_FROM, NORMAL, SMALL, names_axis
+
+if TYPE_CHECKING:
+    import altair as alt
+
+WIDE, HIGH, LINE = 92, 42, 15
+
+
+def cells(
+    rows: list[dict[str, Any]], systems: Sequence[str], columns: Sequence[str], top: float
+) -> alt.LayerChart | alt.FacetChart:
+    """Rows of `Lens.cell` with a `column` each. `shade` is what the colour shows, from 0 to top; None is no value."""
+    import altair as alt
+
+    lines = max((column.count("\n") for column in columns), default=0)  # beyond the first
+    longest = max((len(line) for column in columns for line in column.split("\n")), default=0)
+    level = {column: "\n" * (lines - column.count("\n")) + column for column in columns}  # all end above the cells
+    rows = [row | {"column": level[row["column"]]} for row in rows]
+    columns = list(level.values())
+    axis = alt.Axis(
+        orient="top", labelAngle=0, labelExpr="split(datum.label, '\\n')", ticks=False, domain=False,
+        labelPadding=8 + LINE * lines,
+    )  # fmt: skip
+    base = alt.Chart().encode(
+        x=alt.X("column:N", sort=list(columns), title=None, axis=axis),
+        y=alt.Y("system:N", sort=list(systems), title=None, axis=alt.Axis(**names_axis())),
+    )
+    shade = alt.Color(
+        "shade:Q",
+        scale=alt.Scale(domain=[0, top], range=CELLS, interpolate="rgb"),
+        legend=None,
+    )
+    letters = (
+        alt.when(f"datum.shade > {DARK_FROM * top:.6g}").then(alt.value("#ffffff")).otherwise(alt.value("#111111"))
+    )
+    known = base.transform_filter("isValid(datum.shade)")
+    grey = base.transform_filter("!isValid(datum.shade)")
+    return alt.layer(
+        known.mark_rect(stroke="#ffffff", strokeWidth=1).encode(color=shade, tooltip=told()),
+        grey.mark_rect(stroke="#ffffff", strokeWidth=1, fill="#d0d0d0").encode(tooltip=told()),
+        base.mark_text(fontSize=NORMAL, fontWeight="bold", dy=-8).encode(text="shown:N", color=letters),
+        base.transform_filter("isValid(datum.low)")
+        .mark_text(fontSize=SMALL, dy=10)
+        .encode(text="interval:N", color=letters),
+        data=alt.InlineData(values=rows),
+    ).properties(width=alt.Step(max(WIDE, longest * 7 + 8)), height=alt.Step(HIGH))

@@ -1,0 +1,53 @@
+"""Chart: what a file of this room registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from karat.core.registry import Registry
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from karat.core.study import Study
+
+    Figure = alt.TopLevelMixin
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why a chart is not drawn: the study lacks what it shows, or (`broken`) drawing it raised."""
+
+    reason: str
+    broken: bool = False
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart, called as its file is. A `number` puts it first and stands before the name of its files."""
+
+    name: str
+    title: str
+    about: str
+    make: Callable[[Study], Figure | Missing]
+    number: int | None = None
+
+    @property
+    def stem(self) -> str:
+        """The name of its files, without an ending."""
+        return self.name if self.number is None else f"{self.number}_{self.name}"
+
+
+def _find(source: Any) -> Chart | None:
+    found = getattr(source, "chart", source)
+    return found if isinstance(found, Chart) else None
+
+
+CHARTS: Registry[Chart] = Registry("chart", ("karat.report.charts",), "karat.charts", _find)
+
+
+def in_order() -> list[Chart]:
+    """The numbered charts, then the others by name."""
+    return sorted(CHARTS, key=lambda chart: (chart.number is None, chart.number or 0, chart.name))

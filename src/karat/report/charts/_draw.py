@@ -1,0 +1,89 @@
+"""Drawing the charts of a study: pictures for its folder, specifications for a page."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.core.writing import write_whole
+from karat.report._escape import clean
+from karat.report.charts._chart import Missing, in_order
+from karat.report.charts._style import Theme, theme
+
+if TYPE_CHECKING:
+    from karat.core.study import Study
+
+SCALE = 2  # pixels of a PNG per unit of the chart
+_CLIP = re.compile(r'( id="|="url\(#)(clip|gradient_)(\d+)(?=["\)])')
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The Vega-Lite specification of each chart that could be drawn, and why the others could not."""
+
+    specs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    missing: dict[str, Missing] = field(default_factory=dict)
+
+
+def draw(study: Study) -> Drawing:
+    """Every chart of a study, by the name of its files. One that raises is missing, and says that it is broken."""
+    drawing = Drawing()
+    for chart in in_order():
+        try:
+            made = chart.make(study)
+            spec = None if isinstance(made, Missing) else made.to_dict()
+        except Exception as error:
+            reason = clean(f"could not be drawn ({type(error).__name__}: {error}). This is a bug of the chart.", 400)
+            made, spec = Missing(reason, broken=True), None
+        if isinstance(made, Missing):
+            drawing.missing[chart.stem] = made
+        elif spec is not None:
+            spec.pop("config", None)
+            drawing.specs[chart.stem] = spec
+    return drawing
+
+
+def chart_specs(study: Study) -> dict[str, dict[str, Any]]:
+    """Vega-Lite specifications for a page, without colours of their own: the page passes `theme()` as configuration."""
+    return draw(study).specs
+
+
+def write_charts(
+    study: Study,
+    folder: str | os.PathLike[str],
+    progress: Callable[[str], None] | None = None,
+    *,
+    drawing: Drawing | None = None,
+    look: Theme = "light",
+) -> list[Path]:
+    """Each chart as PNG and SVG on the background of its theme; `drawing` saves drawing them again."""
+    import vl_convert
+
+    config = theme(look, background="#ffffff" if look == "light" else "#17181c")
+    written: list[Path] = []
+    for name, spec in (drawing or draw(study)).specs.items():
+        if progress is not None:
+            progress(name)
+        svg = steady(vl_convert.vegalite_to_svg(spec, config=config, allowed_base_urls=[]))
+        for path, content in (
+            (Path(folder) / f"{name}.png", vl_convert.svg_to_png(svg, scale=SCALE)),
+            (Path(folder) / f"{name}.svg", svg),
+        ):
+            write_whole(path, content)
+            written.append(path)
+    return written
+
+
+def steady(svg: str) -> str:
+    """The picture with the ids of clips numbered from 0: the renderer counts on from chart to chart."""
+    numbers: dict[tuple[str, str], int] = {}
+
+    def renumbered(found: re.Match[str]) -> str:
+        number = numbers.setdefault((found[2], found[3]), len(numbers))
+        return f"{found[1]}{found[2]}{number}"
+
+    return _CLIP.sub(renumbered, svg)

@@ -1,0 +1,152 @@
+"""The main measures over alpha, a panel each, one line per way of fusing."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from karat.report._escape import clean
+from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._lens import INTERVALS, LINES, Lens, distinct, told
+from karat.report.charts._style import headed, highlight, panel_axis, series_scales
+
+if TYPE_CHECKING:
+    from karat.core.study import Configuration, Study
+    from karat.report.charts._chart import Figure
+
+PANELS, ACROSS, WIDE, HIGH = 6, 3, 236, 170
+ALPHA_AT_END = re.compile(r"[\W_]*(?:alpha|α|a)?[\W_]*\d*\.?\d+\s*$", re.I)
+
+
+def make(study: Study) -> Figure | Missing:
+    """Lines with bands; the best alpha of each line and panel is ringed."""
+    import altair as alt
+
+    lens = Lens(study)
+    found = _sweeps([c for c in study.configurations if c.name in lens.view.systems])
+    if not found:
+        return Missing("no two systems differ in alpha alone")
+    measures = lens.main_measures(PANELS)
+    if not measures:
+        return Missing("no measure has a value for any system")
+    order = {system: place for place, system in enumerate(lens.ranked)}
+    kept = sorted(found, key=lambda label: min(order[c.name] for c in found[label]))[: LINES[1]]
+    kept = [label for label in found if label in kept]
+    rows: list[dict[str, Any]] = []
+    for label in kept:
+        for measure in measures:
+            cells = [lens.cell(c.name, measure) | {"system": label, "alpha": c.alpha} for c in found[label]]
+            sign = -1 if measure.spec.direction == "lower" else 1
+            known = [sign * cell["mean"] for cell in cells if cell["mean"] is not None]
+            for cell in cells:
+                cell["top"] = bool(known) and cell["mean"] is not None and sign * cell["mean"] == max(known)
+            rows += cells
+    systems = [c.name for label in kept for c in found[label]]
+    scales = series_scales(kept)
+    picked, opacity = highlight()
+    x = alt.X("alpha:Q", title="alpha", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5, format=".6~g"))
+    y = alt.Y(
+        "mean:Q", title=None, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(format=".6~g", **panel_axis())
+    )
+    base = alt.Chart().encode(x=x)
+    faint = alt.when(picked).then(alt.value(0.16)).otherwise(alt.value(0.02))
+    band = base.mark_area().encode(y=alt.Y("low:Q", title=None), y2="high:Q", color=scales["color"], opacity=faint)
+    line = base.mark_line().encode(y=y, color=scales["color"], strokeDash=scales["strokeDash"], opacity=opacity)
+    points = base.mark_point(size=45).encode(
+        y=y, color=scales["color"], shape=scales["shape"], opacity=opacity,
+        tooltip=told(alpha="alpha"),
+    )  # fmt: skip
+    ring = (
+        base.transform_filter("datum.top")
+        .mark_point(shape="circle", filled=False, size=190, strokeWidth=1.6)
+        .encode(y=y, color=scales["color"], opacity=opacity)
+    )
+    more = (
+        f"{len(kept)} of {len(found)} sweeps are shown, those with the best systems." if len(kept) < len(found) else ""
+    )
+    figure: Figure = (
+        alt.layer(band, line, points.add_params(picked), ring, data=alt.InlineData(values=rows))
+        .properties(width=WIDE, height=HIGH)
+        .facet(
+            alt.Facet("measure:N", sort=[m.name for m in measures], title=None, header=alt.Header(labelAnchor="start")),
+            columns=ACROSS,
+        )
+        .properties(
+            spacing={"row": 26, "column": 26},
+            title=headed(
+                chart.title,
+                [
+                    f"{lens.counted(measures, systems)}. alpha is the weight of the dense leg: 0 is sparse "
+                    f"alone, 1 dense alone. Band: {INTERVALS}; ring: best alpha of its line. "
+                    "The scales do not start at 0.",
+                    more,
+                    lens.gaps(measures, systems),
+                ],
+            ),
+        )
+        .resolve_scale(y="independent")
+        .resolve_axis(x="independent")
+    )
+    return figure
+
+
+def _sweeps(configurations: list[Configuration]) -> dict[str, list[Configuration]]:
+    """Systems that differ in alpha alone, in order of alpha, by what tells the groups apart.
+
+    One leg alone has no fusion: it is the end of every sweep that lacks it.
+    """
+    alphas = [c for c in configurations if c.alpha is not None]
+    single = {c.alpha: c for c in alphas if "fusion" not in c.settings and c.alpha in (0.0, 1.0)}
+    fused = [c for c in alphas if c not in single.values()]
+    groups: dict[str, list[Configuration]] = {}
+    for c in fused:
+        key = json.dumps({k: v for k, v in c.settings.items() if k != "alpha"}, sort_keys=True, default=str)
+        if any(c.alpha == other.alpha for other in groups.get(key, ())):
+            key += ALPHA_AT_END.sub("", c.name)
+        groups.setdefault(key, []).append(c)
+    for group in groups.values():
+        group += [c for alpha, c in single.items() if all(alpha != other.alpha for other in group)]
+        group.sort(key=lambda c: c.alpha or 0.0)
+    if not fused and len(single) == 2:
+        groups[""] = sorted(single.values(), key=lambda c: c.alpha or 0.0)
+    groups = {key: group for key, group in groups.items() if len({c.alpha for c in group}) > 1}
+    labels = distinct_settings({key: _fused(group) for key, group in groups.items()})
+    return {labels[key]: group for key, group in groups.items()}
+
+
+def _fused(group: list[Configuration]) -> Configuration:
+    return next((c for c in group if "fusion" in c.settings), group[0])
+
+
+def distinct_settings(groups: dict[str, Configuration]) -> dict[str, str]:
+    """A name per group from the settings in which they differ; from the system's name where they do not."""
+    settings = {key: {k: v for k, v in c.settings.items() if k != "alpha"} for key, c in groups.items()}
+    names = dict.fromkeys(k for found in settings.values() for k in found)
+    differ = [n for n in names if len({json.dumps(s.get(n), default=str) for s in settings.values()}) > 1]
+    said: dict[str, str] = {}
+    for key, found in settings.items():
+        parts = [_said(name, found[name]) for name in differ if found.get(name) is not None]
+        if len(groups) == 1:
+            parts = [str(found.get("fusion", "hybrid"))]
+        text = ", ".join(parts)
+        if not text or text in said.values():
+            text = ALPHA_AT_END.sub("", groups[key].name) or groups[key].name
+        said[key] = clean(text)
+    labels = distinct(
+        [f"{text}\x00{key}" if list(said.values()).count(text) > 1 else text for key, text in said.items()], 44
+    )
+    return dict(zip(said, labels.values(), strict=True))
+
+
+def _said(name: str, value: Any) -> str:
+    return value if isinstance(value, str) else f"{name} {value}"
+
+
+chart = Chart(
+    "alpha_sensitivity",
+    "What alpha does to the main measures",
+    "The main measures over the weight of the dense leg, by way of fusing, with 95% intervals as bands.",
+    make,
+    number=2,
+)

@@ -1,0 +1,118 @@
+"""All questions of the best system, less those that fail for each reason, down to those that succeed."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from karat.core.scores import Status
+from karat.report._escape import clean
+from karat.report._numbers import number, percent
+from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._lens import Lens, wrap
+from karat.report.charts._style import GREEN, GREY, VERMILION, headed, names_axis, tips
+
+if TYPE_CHECKING:
+    from karat.core.study import Study
+    from karat.report.charts._chart import Figure
+
+WIDE = 430
+WORDS = {
+    "gold_not_in_corpus": "gold not in the corpus",
+    "gold_not_indexed": "gold not in the index",
+    "not_in_pool": "not among the candidates",
+    "lost_in_fusion": "lost when legs were fused",
+    "below_k": "found, but below k",
+    "cut_by_budget": "cut off by the token budget",
+    "wrong_answer": "retrieved, answered wrongly",
+    "refused": "retrieved, answer refused",
+    "unsupported": "answer not supported",
+}
+
+
+def make(study: Study) -> Figure | Missing:
+    """Each question stands in one step only, so that the steps add up."""
+    import altair as alt
+
+    lens = Lens(study)
+    if not study.failure_counts:
+        return Missing("no failure was attributed")
+    counted = list(dict.fromkeys(c.system for c in study.failure_counts))
+    system = lens.best if lens.best in counted else min(counted, key=lens.ranked.index)
+    rows = _steps(lens, system)
+    domain = [row["step"] for row in rows]
+    colours = {"questions": GREY, "fails": VERMILION, "no score": GREY, "succeeds": GREEN}
+    total = rows[0]["until"]
+    base = alt.Chart().encode(y=alt.Y("step:N", sort=domain, title=None, axis=alt.Axis(**names_axis())))
+    scale = alt.Scale(domain=[0, total], nice=False)
+    bars = base.mark_bar(height={"band": 0.66}).encode(
+        x=alt.X("from:Q", title="questions", scale=scale, axis=alt.Axis(tickMinStep=1, format=",d")),
+        x2="until:Q",
+        color=alt.Color("what:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=None),
+        tooltip=tips(step="step", said="questions"),
+    )  # fmt: skip
+    links = (
+        base.mark_rule(style="guide")
+        .encode(x=alt.X("link:Q", title="questions"), y2=alt.Y2("next:N"))
+        .transform_filter("isValid(datum.next)")
+    )
+    figures = base.mark_text(align="left").encode(x=alt.value(WIDE + 8), text="said:N")
+    return alt.layer(links, bars, figures, data=alt.InlineData(values=rows)).properties(
+        width=WIDE,
+        height=alt.Step(36),
+        title=headed(
+            f"Why questions fail: {lens.labels[system]}",
+            [
+                f"n = {total:,} question{'s' if total != 1 else ''} at k = {study.k}, each in one step. "
+                "The gain is what mending that step alone would add to mean Recall.",
+            ],
+            760,
+        ),
+    )
+
+
+def _steps(lens: Lens, system: str) -> list[dict[str, Any]]:
+    """All questions, each label that occurs, rows without a score, and the rest."""
+    study, total = lens.study, lens.questions
+    seen: set[str] = set()
+    steps: list[tuple[str, int, str, str]] = []
+    found = {c.label: c for c in study.failure_counts if c.system == system}
+    for label in [*(w for w in WORDS if w in found), *(label for label in found if label not in WORDS)]:
+        fresh = set(found[label].questions) - seen
+        seen |= fresh
+        gain = found[label].gain
+        more = f", gain {'+' if gain >= 0 else ''}{number(gain, 3)}"
+        steps.append((WORDS.get(label, clean(str(label), 40)), len(fresh), "fails", more))
+    if lens.main is not None:
+        s, m = lens.scores.systems.index(system), lens.scores.measures.index(lens.main)
+        for status, words in ((Status.failed, "failed to run"), (Status.undefined, "nothing to score (undefined)")):
+            ids = {q for q, found_ in zip(lens.scores.questions, lens.status[s, :, m], strict=True) if found_ == status}
+            fresh = ids - seen
+            seen |= fresh
+            if fresh:
+                steps.append((words, len(fresh), "no score", ""))
+    rows: list[dict[str, Any]] = []
+    left = total
+    rows.append(_row("all questions", 0, total, "questions", total, ""))
+    for words, count, what, more in steps:
+        rows.append(_row(words, left - count, left, what, total, more))
+        left -= count
+    rows.append(_row("succeed", 0, left, "succeeds", total, ""))
+    for row, after in pairwise(rows):
+        row["next"] = after["step"]
+        row["link"] = row["until"] if row["what"] == "questions" else row["from"]
+    return rows
+
+
+def _row(step: str, start: int, end: int, what: str, total: int, more: str) -> dict[str, Any]:
+    count = end - start
+    said = f"{count:,} ({percent(count / total if total else None)}){more}"
+    return {"step": wrap(step, 28), "from": start, "until": end, "count": count, "what": what, "said": said}
+
+
+chart = Chart(
+    "failure_waterfall",
+    "Why questions fail",
+    "From all questions of the best system to those that succeed, one step per reason.",
+    make,
+)

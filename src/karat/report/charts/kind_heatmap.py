@@ -1,0 +1,64 @@
+"""A table of systems and kinds of question, by the main measure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.report._view import mark
+from karat.report.charts._cells import cells
+from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._lens import BARS, Lens, distinct, wrap
+from karat.report.charts._style import headed
+
+if TYPE_CHECKING:
+    from karat.core.study import Study
+    from karat.report.charts._chart import Figure
+
+SLICE, COLUMNS = "kind", 9
+
+
+def make(study: Study) -> Figure | Missing:
+    """Kinds with the most questions first; each column marks its own best."""
+    lens = Lens(study)
+    main = lens.main
+    if main is None or lens.best is None:
+        return Missing("the main measure has no value for any system")
+    kinds = lens.view.slices.get(SLICE, [])
+    if not kinds:
+        return Missing("the study is not summarised by kind of question")
+    sizes = {kind: max((s.n for s in lens.view.row(main, SLICE, kind)), default=0) for kind in kinds}
+    chosen = sorted(kinds, key=lambda kind: -sizes[kind])[:COLUMNS]
+    names = distinct(chosen, 30)
+    systems = lens.shown(BARS)
+    rows, columns = [], []
+    bounded = main.bounds == (0.0, 1.0)
+    for kind in chosen:
+        marks = mark(main, lens.view.row(main, SLICE, kind))
+        columns.append(f"{wrap(names[kind], 14)}\nn = {sizes[kind]:,}")
+        for system in systems:
+            row = lens.cell(system, main, SLICE, kind)
+            row["column"] = columns[-1]
+            row["shade"] = row["mean"] if bounded else None
+            row["shown"] = row["said"] + ("*" if system in marks.best else "~" if system in marks.near else "")
+            rows.append(row)
+    most = max((row["shade"] for row in rows if row["shade"] is not None), default=1.0)
+    more = f"{len(kinds) - len(chosen)} more kinds are in the tables." if len(kinds) > len(chosen) else ""
+    marked = "* best of its kind; ~ its interval overlaps that of the best." if len(systems) > 1 else ""
+    return cells(rows, lens.domain(systems), columns, most or 1.0).properties(
+        title=headed(
+            f"{main.name} by kind of question",
+            [
+                f"n stands under each kind. Mean over its 95% interval; darker is higher, grey has no value. {marked}",
+                f"{lens.left_out(systems)} {more}",
+            ],
+            max(560, 160 + 92 * len(columns)),
+        )
+    )
+
+
+chart = Chart(
+    "kind_heatmap",
+    "The main measure by kind of question",
+    "Which system does well on which kind of question, with 95% intervals.",
+    make,
+)

@@ -1,0 +1,109 @@
+"""How the questions' scores spread: a box and the points themselves, per system."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.report._numbers import deviation
+from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._lens import INTERVALS, Lens, finite
+from karat.report.charts._style import headed, names_axis, tips
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from karat.core.study import Study
+    from karat.report.charts._chart import Figure
+
+SYSTEMS = (9, 12)
+WIDE, STEP = 560, 62
+STEPS = 50  # points closer than this share of the range are one, its size their number
+
+
+def make(study: Study) -> Figure | Missing:
+    """Equal scores are one point whose area is their number: a measure at a cut takes few values."""
+    import altair as alt
+
+    lens = Lens(study)
+    main = lens.main
+    if main is None or lens.best is None:
+        return Missing("the main measure has no value for any system")
+    systems = lens.shown(SYSTEMS)
+    rows: list[dict[str, Any]] = []
+    for system in systems:
+        cell = lens.cell(system, main)
+        values = np.array([v for v in lens.per_question(system, main) if v is not None])
+        if not len(values):
+            rows.append(cell | {"row": "box"})
+            continue
+        q = [finite(float(v)) for v in np.quantile(values, (0, 0.25, 0.5, 0.75, 1))]
+        box = dict(zip(("least", "q25", "q50", "q75", "most"), q, strict=True))
+        said = {f"{name}_said": deviation(main, value) for name, value in box.items()}
+        rows.append(cell | {"row": "box"} | box | said)
+        width = float(np.ptp(values)) if main.bounds != (0.0, 1.0) else 1.0
+        grid = width / STEPS or 1.0
+        near: dict[int, list[float]] = defaultdict(list)
+        for value in values.tolist():
+            near[round(value / grid)].append(value)
+        for _, group in sorted(near.items()):
+            at = finite(sum(group) / len(group))
+            rows.append(
+                {"system": cell["system"], "name": cell["name"], "row": "points", "value": at, "count": len(group)}
+            )
+    most = max((row.get("count", 1) for row in rows), default=1)
+    domain = lens.domain(systems)
+    title = f"{main.name} of a question"
+    base = alt.Chart().encode(y=alt.Y("system:N", sort=domain, title=None, axis=alt.Axis(**names_axis())))
+
+    axis = alt.Axis(format=".6~g", tickCount=8)
+
+    def across(name: str) -> alt.X:
+        return alt.X(f"{name}:Q", title=title, scale=alt.Scale(padding=14, nice=False), axis=axis)
+
+    upper, lower = -13, 14
+    boxes = base.transform_filter("datum.row == 'box'")
+    quarters = tips(
+        name="system", said="mean", interval="95% interval", least_said="least", q25_said="25%", q50_said="median",
+        q75_said="75%", most_said="greatest", n="questions",
+    )  # fmt: skip
+    legend = alt.Legend(title="questions with this score", values=sorted({1, -(-most // 2), most}))
+    dots = base.transform_filter("datum.row == 'points'").mark_point(style="dot", opacity=0.7, yOffset=lower).encode(
+        x=across("value"),
+        size=alt.Size("count:Q", scale=alt.Scale(domain=[0, most], range=[10, 320]), legend=legend),
+        tooltip=tips(name="system", value="score", count="questions"),
+    )  # fmt: skip
+    return alt.layer(
+        boxes.mark_rule(style="guide", strokeDash=[1, 0], yOffset=upper).encode(x=across("least"), x2="most:Q"),
+        boxes.mark_bar(style="box", size=20, yOffset=upper).encode(x=across("q25"), x2="q75:Q", tooltip=quarters),
+        boxes.mark_tick(style="median", size=20, yOffset=upper).encode(x=across("q50"), tooltip=quarters),
+        boxes.mark_rule(style="interval", yOffset=upper).encode(x=across("low"), x2="high:Q"),
+        boxes.mark_point(style="mean", shape="diamond", size=80, yOffset=upper).encode(
+            x=across("mean"), tooltip=quarters
+        ),
+        dots,
+        data=alt.InlineData(values=rows),
+    ).properties(
+        width=WIDE,
+        height=alt.Step(STEP),
+        title=headed(
+            f"How {main.name} spreads over the questions",
+            [
+                f"{lens.counted([main], systems)}. Box: middle half of the questions, with the median as an upright "
+                f"line; diamond and its line: mean with {INTERVALS}. Below: the questions.",
+                lens.left_out(systems),
+                lens.gaps([main], systems),
+            ],
+            WIDE + 160,
+        ),
+    )
+
+
+chart = Chart(
+    "score_distributions",
+    "How the scores spread over the questions",
+    "Box and points of the main measure per system: a mean hides whether few questions fail or all do a little.",
+    make,
+)

@@ -1,0 +1,91 @@
+"""Measures over the cut-off, a panel each, one line per system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._lens import INTERVALS, LINES, ORDER, Lens, told
+from karat.report.charts._style import headed, highlight, panel_axis, series_scales
+
+if TYPE_CHECKING:
+    from karat.core.measure import Measure
+    from karat.core.study import Study
+    from karat.report.charts._chart import Figure
+
+PANELS, ACROSS, WIDE, HIGH = 6, 3, 236, 180
+SPREAD = 0.56  # of the space between two cut-offs, over which the systems stand side by side
+
+
+def make(study: Study) -> Figure | Missing:
+    """Cut-offs stand at equal distances; systems side by side at each, so that no interval hides another."""
+    import altair as alt
+
+    lens = Lens(study)
+    families = cut_families(lens)[:PANELS]
+    if not families:
+        return Missing("no measure was computed at two cut-offs")
+    systems = lens.shown(LINES)
+    cuts = sorted({m.k for family in families for m in family if m.k is not None})
+    rows: list[dict[str, Any]] = []
+    for family in families:
+        for place, system in enumerate(systems):
+            shift = SPREAD * ((place + 0.5) / len(systems) - 0.5)
+            for measure in family:
+                cell = lens.cell(system, measure) | {"system": lens.labels[system]}
+                x = cuts.index(measure.k) + shift if measure.k is not None else None
+                rows.append(cell | {"x": None if x is None else round(x, 4), "family": measure.name.rpartition("@")[0]})
+    scales = series_scales([lens.labels[s] for s in systems])
+    picked, opacity = highlight()
+    ticks = ", ".join(f"'{k}'" for k in cuts)
+    axis = alt.Axis(values=list(range(len(cuts))), labelExpr=f"[{ticks}][datum.value]", grid=False)
+    base = alt.Chart().encode(
+        x=alt.X("x:Q", title="k", axis=axis, scale=alt.Scale(domain=[-0.4, len(cuts) - 0.6], nice=False)),
+        color=scales["color"], opacity=opacity,
+    )  # fmt: skip
+    y = alt.Y("mean:Q", title=None, scale=alt.Scale(domainMin=0), axis=alt.Axis(format=".6~g", **panel_axis()))
+    line = base.mark_line(strokeWidth=1.6).encode(y=y, strokeDash=scales["strokeDash"])
+    spans = base.mark_rule(strokeWidth=1.4).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
+    points = base.mark_point(size=50).encode(y=y, shape=scales["shape"], tooltip=told())
+    names = [family[0].name.rpartition("@")[0] for family in families]
+    measures = [m for family in families for m in family]
+    figure: Figure = (
+        alt.layer(line, spans, points.add_params(picked), data=alt.InlineData(values=rows))
+        .properties(width=WIDE, height=HIGH)
+        .facet(alt.Facet("family:N", sort=names, title=None, header=alt.Header(labelAnchor="start")), columns=ACROSS)
+        .properties(
+            spacing={"row": 26, "column": 26},
+            title=headed(
+                chart.title,
+                [
+                    f"{lens.counted(measures, systems)}. Upright line: {INTERVALS}. k is how many hits count; systems "
+                    "stand side by side at each k.",
+                    lens.left_out(systems),
+                    lens.gaps(measures, systems),
+                ],
+            ),
+        )
+        .resolve_scale(y="independent")
+        .resolve_axis(x="independent")
+    )
+    return figure
+
+
+def cut_families(lens: Lens) -> list[list[Measure]]:
+    """Ranking measures at two or more cut-offs by rank, best known first, plain ones before those with parameters."""
+    found = []
+    for family in lens.view.families:
+        cut = sorted((m for m in family if m.k is not None), key=lambda m: m.k or 0)
+        if len(cut) > 1 and cut[0].spec.direction != "none" and cut[0].spec.stage == "retrieval":
+            found.append(cut)
+    place = {name: i for i, name in enumerate(ORDER)}
+    return sorted(found, key=lambda family: (len(family[0].given), place.get(family[0].spec.name, len(place))))
+
+
+chart = Chart(
+    "topk_analysis",
+    "What the cut-off k does to each measure",
+    "Measures over k per system with 95% intervals.",
+    make,
+    number=3,
+)

@@ -1,0 +1,298 @@
+"""Charts: every one over every kind of study, and what each computes."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from karat.core.study import Configuration, FailureCount, Pair, Study
+from karat.report.charts import CHARTS, Chart, Missing, draw, theme, write_charts
+from karat.report.charts import _draw as drawing_module
+from karat.report.charts._chart import in_order
+from karat.report.charts._draw import steady
+from karat.report.charts._lens import BARS, Lens, distinct, shortened, wrap
+
+CUTS = "@{1,3,5,10}"
+MEASURES = ("F1" + CUTS, "Precision" + CUTS, "Recall" + CUTS, "Hit@5", "nDCG@5", "MRR")
+HOSTILE = "<script>alert(1)</script> \"\x1b[31m' + alert(2) + '"
+FIVE = [
+    "1_retrieval_methods_comparison",
+    "2_alpha_sensitivity",
+    "3_topk_analysis",
+    "4_comprehensive_comparison",
+    "5_radar_chart",
+]
+
+
+@pytest.fixture
+def study(make):
+    def made(systems=("bm25", "dense", "hybrid"), configurations=None, **given):
+        evaluation = make(systems, measures=given.pop("measures", MEASURES), **{"n": 20, "by": ("kind",)} | given)
+        configurations = configurations or tuple(Configuration(s) for s in systems)
+        return Study("s", evaluation, configurations, "F1@5", 5)
+
+    return made
+
+
+@pytest.fixture
+def full(study):
+    """A study with everything: a sweep over alpha of two ways, answers, failures, times, a pair."""
+    names, found = [], []
+    for normalise in ("minmax", "zscore"):
+        for alpha in (0.0, 0.5, 1.0):
+            names.append(f"{normalise} {alpha}")
+            found.append(Configuration(names[-1], {"fusion": "weighted", "normalise": normalise, "alpha": alpha}))
+    made = study(tuple(names), tuple(found), answers=True, failed=1)
+    best = Lens(made).best
+    return replace(
+        made,
+        failure_counts=(
+            FailureCount(best, "not_in_pool", ("q5", "q6"), 0.1),
+            FailureCount(best, "below_k", ("q7",), 0.05),
+        ),
+        seconds={name: [0.01 * (i + 1) for i in range(20)] for name in names},
+        pairs=(Pair("F1@5", best, "minmax 0.0", 17, -0.1, -0.2, 0.0, 0.01, 0.02, 1, 2, 3),),
+    )
+
+
+def rows_of(spec):
+    return [row for rows in spec["datasets"].values() for row in rows]
+
+
+def texts_of(spec):
+    title = spec["title"]
+    return " ".join([*title["text"], *title["subtitle"]])
+
+
+def test_the_five_named_charts_come_first_and_every_file_is_named_as_its_chart(full):
+    charts = in_order()
+    assert [c.stem for c in charts[:5]] == FIVE
+    assert [c.name.replace("_", "") for c in CHARTS] == CHARTS.keys()
+    assert all(c.title and c.about.endswith(".") for c in charts)
+    assert [*draw(full).specs] == [c.stem for c in charts]
+
+
+def test_a_full_study_draws_every_chart_with_its_n_and_no_config(full):
+    drawing = draw(full)
+    assert drawing.missing == {}
+    for name, spec in drawing.specs.items():
+        assert "config" not in spec, name
+        assert re.search(r"\bn = |n stands under", texts_of(spec)), name
+        assert "http" not in json.dumps({k: v for k, v in spec.items() if k != "$schema"}), name
+
+
+def test_what_a_study_lacks_is_named(study):
+    bare = study(("bm25",), by=(), measures=("MRR", "Hit@5"))
+    drawing = draw(bare)
+    assert {name: m.reason for name, m in drawing.missing.items()} == {
+        "2_alpha_sensitivity": "no two systems differ in alpha alone",
+        "3_topk_analysis": "no measure was computed at two cut-offs",
+        "5_radar_chart": "a radar needs 3 measures from 0 to 1, and there are 2",
+        "failure_waterfall": "no failure was attributed",
+        "kind_heatmap": "the study is not summarised by kind of question",
+        "precision_recall": "Precision and Recall were not both computed at two cut-offs",
+        "question_scatter": "fewer than two systems have a value of the main measure",
+        "retrieval_and_answers": "there are no answers with a score (TokenF1)",
+    }
+    assert not any(m.broken for m in drawing.missing.values())
+
+
+def test_the_same_study_gives_the_same_bytes_with_letters_that_can_be_read(full, tmp_path):
+    first, second = write_charts(full, tmp_path / "a"), write_charts(full, tmp_path / "b")
+    assert len(first) == 2 * len(in_order())
+    assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
+    for path in first:
+        content = path.read_bytes()
+        assert content.startswith(b"\x89PNG" if path.suffix == ".png" else b"<svg"), path
+        sizes = re.findall(r'font-size="([\d.]+)px"', content.decode()) if path.suffix == ".svg" else ["12"]
+        assert sizes, path
+        assert min(map(float, sizes)) >= 12, path
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_progress_names_each_chart_and_a_drawing_is_not_made_again(full, tmp_path, monkeypatch):
+    drawing = draw(full)
+    drawing.specs.pop("latency")
+    monkeypatch.setattr(drawing_module, "draw", lambda study: pytest.fail("drawn twice"))
+    for name in [*drawing.specs][2:]:
+        drawing.specs.pop(name)
+    said = []
+    write_charts(full, tmp_path, said.append, drawing=drawing)
+    assert said == FIVE[:2]
+
+
+def test_ids_of_clips_are_numbered_from_0_and_text_is_left_alone():
+    svg = '<g clip-path="url(#clip7)"><clipPath id="clip7"/><clipPath id="clip9"/><text>url(#clip9)</text></g>'
+    assert steady(svg) == (
+        '<g clip-path="url(#clip0)"><clipPath id="clip0"/><clipPath id="clip1"/><text>url(#clip9)</text></g>'
+    )
+
+
+def test_a_mean_that_does_not_exist_is_a_gap_and_said(study):
+    made = study(undefined=0)
+    scores, summaries = made.evaluation.scores, []
+    for s in made.evaluation.summaries:
+        gone = replace(s, mean=None, low=None, high=None, n=0, n_failed=20)
+        summaries.append(gone if s.system == "dense" else s)
+    status = scores.status.copy()
+    status[1] = 2
+    evaluation = replace(made.evaluation, summaries=tuple(summaries), scores=replace(scores, status=status))
+    specs = draw(replace(made, evaluation=evaluation)).specs
+    for name in (*FIVE[:1], *FIVE[2:], "precision_recall", "score_distributions"):
+        means = {row.get("mean", row.get("x")) for row in rows_of(specs[name]) if row.get("name") == "dense"}
+        assert means == {None}, name
+        assert "No value, shown as a gap: dense" in texts_of(specs[name]), name
+    assert "dense" not in {row["name"] for row in rows_of(specs["1_retrieval_methods_comparison"]) if row["mean"]}
+    cells = [row for row in rows_of(specs["4_comprehensive_comparison"]) if row["name"] == "dense"]
+    assert {(row["shade"], row["shown"]) for row in cells} == {(None, "–")}
+
+
+def test_undefined_and_failed_rows_are_counted_in_the_subtitle(study):
+    spec = draw(study(undefined=2, failed=1)).specs[FIVE[0]]
+    assert "n = 17 questions (2 undefined and 1 failed left out, not counted as 0)" in texts_of(spec)
+
+
+def test_names_from_files_are_data_and_never_part_of_an_expression(study):
+    specs = draw(study((HOSTILE, "b\n\u202ec", "", "x" * 300), kinds=(HOSTILE, "k"))).specs
+    assert len(specs) >= 8
+    for name, spec in specs.items():
+        held = json.dumps(spec)
+        assert "\\u001b" not in held, name
+        assert "\\u202e" not in held, name
+        frame = {k: v for k, v in spec.items() if k != "datasets"}
+        for found in re.findall(r'"(?:\w*[eE]xpr|test|filter)": "((?:[^"\\]|\\.)*)"', json.dumps(frame)):
+            assert "alert" not in found, name
+        assert max((len(v) for row in rows_of(spec) for v in row.values() if isinstance(v, str)), default=0) <= 120
+
+
+def test_fifty_five_systems_are_cut_to_the_best_and_the_named_and_stay_small(study):
+    systems = tuple(f"s{i:02}" for i in range(55))
+    found = [Configuration(s, {"alpha": i / 54, "fusion": "weighted"}) for i, s in enumerate(systems)]
+    found[3] = replace(found[3], description="a preset")
+    made = study(systems, tuple(found), n=133)
+    lens = Lens(made)
+    shown = lens.shown(BARS)
+    assert len(shown) == 13
+    assert shown[:12] == lens.ranked[:12]
+    assert shown[12] == "s03"
+    said = "Shown: the 12 best of 55 systems by F1@5 and 1 more with a name of its own; the tables hold all."
+    specs = draw(made).specs
+    assert said in texts_of(specs[FIVE[0]])
+    assert sum(len(json.dumps(spec)) for spec in specs.values()) < 500_000
+
+
+def test_alpha_lines_group_by_what_else_differs_and_one_leg_alone_ends_them(study):
+    settings = {
+        "w .3": {"fusion": "weighted", "normalise": "minmax", "alpha": 0.3},
+        "w .7": {"fusion": "weighted", "normalise": "minmax", "alpha": 0.7},
+        "z .3": {"fusion": "weighted", "normalise": "zscore", "alpha": 0.3},
+        "bm25": {"engine": "bm25", "alpha": 0},
+        "rrf": {"fusion": "rrf"},
+    }
+    made = study(tuple(settings), tuple(Configuration(n, s) for n, s in settings.items()))
+    rows = rows_of(draw(made).specs["2_alpha_sensitivity"])
+    lines = {(row["system"], row["alpha"], row["name"]) for row in rows}
+    assert lines == {
+        ("minmax", 0.0, "bm25"), ("minmax", 0.3, "w .3"), ("minmax", 0.7, "w .7"),
+        ("zscore", 0.0, "bm25"), ("zscore", 0.3, "z .3"),
+    }  # fmt: skip
+    for line in ("minmax", "zscore"):
+        found = [row for row in rows if row["measure"] == "F1@5" and row["system"] == line]
+        assert [row["top"] for row in found] == [row["mean"] == max(r["mean"] for r in found) for row in found]
+
+
+def test_the_waterfall_counts_each_question_once_and_adds_up(full):
+    overlap = FailureCount(full.failure_counts[0].system, "lost_in_fusion", ("q6", "q8"), 0.02)
+    spec = draw(replace(full, failure_counts=(*full.failure_counts, overlap))).specs["failure_waterfall"]
+    rows = rows_of(spec)
+    assert [(row["step"].replace("\n", ""), row["count"]) for row in rows] == [
+        ("all questions", 20), ("not among the candidates", 2), ("lost when legs were fused", 1),
+        ("found, but below k", 1), ("failed to run", 1), ("nothing to score (undefined)", 2), ("succeed", 13),
+    ]  # fmt: skip
+    assert rows[1]["said"] == "2 (10.0%), gain +.100"
+    assert [row["from"] for row in rows[1:-1]] == [18, 17, 16, 15, 13]
+
+
+def test_the_scatter_counts_wins_and_turns_the_pair_round(full):
+    spec = draw(full).specs["question_scatter"]
+    lens = Lens(full)
+    best, second = lens.ranked[:2]
+    pairs = zip(lens.per_question(best, lens.main), lens.per_question(second, lens.main), strict=True)
+    both = [(a, b) for a, b in pairs if a is not None and b is not None]
+    wins = sum(a > b for a, b in both)
+    assert f"best system does better ({wins})" in json.dumps(spec)
+    rows = [row for row in rows_of(spec) if "won" in row]
+    assert len(rows) == len(both) == 17
+    for row, (a, b) in zip(rows, both, strict=True):
+        assert abs(row["y"] - a) <= 0.0181
+        assert abs(row["x"] - b) <= 0.0181
+    turned = replace(full.pairs[0], b=second)
+    spec = draw(replace(full, pairs=(turned,))).specs["question_scatter"]
+    assert "Difference of means .100, 95% interval [.000, .200], p = .020" in texts_of(spec)
+
+
+def test_latency_has_percentiles_of_the_seconds_in_a_unit_that_fits(full):
+    spec = draw(full).specs["latency"]
+    row = rows_of(spec)[0]
+    assert (row["p50"], row["p95"]) == pytest.approx((105, 190.5))
+    assert "in milliseconds" in texts_of(spec)
+    slow = replace(full, seconds={name: [2.0, None, 4.0] for name in full.seconds})
+    row = rows_of(draw(slow).specs["latency"])[0]
+    assert (row["p50"], row["n"]) == (3.0, 2)
+
+
+def test_points_of_a_distribution_stand_where_the_scores_are(study):
+    values = np.zeros((1, 6, 1))
+    values[0, :, 0] = [0, 0, 1 / 3, 1 / 3, 1 / 3, 1]
+    spec = draw(study(("a",), n=6, measures=("F1@5",), undefined=0, values=values)).specs["score_distributions"]
+    points = [(row["value"], row["count"]) for row in rows_of(spec) if row["row"] == "points"]
+    assert points == [(0, 2), (0.333333, 3), (1, 1)]
+
+
+def test_a_radar_point_stands_on_its_spoke(study):
+    values = np.full((1, 4, 4), 0.5)
+    measures = ("F1@5", "Precision@5", "Recall@5", "MRR")
+    made = study(("a",), n=4, measures=measures, undefined=0, values=values)
+    rows = [row for row in rows_of(draw(made).specs["5_radar_chart"]) if "step" in row and "ring" not in row]
+    assert [(row["x"], row["y"]) for row in rows] == [(0, 1), (1, 0), (0, -1), (-1, 0), (0, 1)]
+
+
+def test_a_chart_that_raises_is_broken_and_the_others_are_drawn(study, monkeypatch):
+    def fall(study):
+        raise ValueError("no \x1b[31mluck")
+
+    charts = [Chart("falls", "t", "a", fall), Chart("lacks", "t", "a", lambda study: Missing("nothing"))]
+    monkeypatch.setattr(drawing_module, "in_order", lambda: charts)
+    drawing = draw(study())
+    assert drawing.missing["falls"].broken
+    assert drawing.missing["falls"].reason.startswith("could not be drawn (ValueError: no luck)")
+    assert drawing.missing["lacks"] == Missing("nothing")
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "short"),
+    [("bm25", 10, "bm25"), ("abcdefghijklmnop", 10, "abcdef…nop"), ("", 10, "(no name)"), ("a\x1b[31mb", 9, "ab")],
+)
+def test_shortened(text, limit, short):
+    assert shortened(text, limit) == short
+
+
+def test_no_two_labels_are_alike_and_what_parts_long_names_stays():
+    long = "hybrid-sentence-transformers-with-alpha-0.{}-depth-100-chunk-512-of-a-very-long-name"
+    names = [long.format(3), long.format(7), "a\nb", "a b", "x" * 90, "x" * 91, "x" * 92]
+    labels = distinct(names, 40)
+    assert len(set(labels.values())) == len(names)
+    assert all(len(label) <= 41 for label in labels.values())
+    assert "0.3" in labels[names[0]]
+    assert "0.7" in labels[names[1]]
+    assert len({wrap(label, 22) for label in labels.values()}) == len(names)
+
+
+def test_both_themes_style_the_same_things():
+    light, dark = theme("light"), theme("dark")
+    assert light.keys() == dark.keys()
+    assert light["style"].keys() == dark["style"].keys()
+    assert light["background"] == dark["background"] == "transparent"
+    assert light["text"]["color"] != dark["text"]["color"]
