@@ -117,12 +117,17 @@ def opened(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], Path]:
 
     Sizes of all files and checksums of the small ones are compared always, all checksums with `verify`.
     """
-    head = _head(path)
-    folder = path / str(head["generation"])
-    fault = _fault(folder, head["files"], verify=verify)
-    if fault is not None:
-        raise damaged(path, fault)
-    return head, folder
+    while True:
+        head = _head(path)
+        folder = path / head["generation"]
+        try:
+            fault = _fault(folder, head["files"], verify=verify)
+        except FileNotFoundError as problem:
+            fault = f"{Path(problem.filename).name} is missing"
+        if fault is None:
+            return head, folder
+        if _head(path)["generation"] == head["generation"]:  # else a build has just replaced it
+            raise damaged(path, fault)
 
 
 def _fault(folder: Path, files: Mapping[str, Any], *, verify: bool) -> str | None:
@@ -164,6 +169,8 @@ def _head(path: Path) -> dict[str, Any]:
     given = head.pop("sha256", None)
     if given != _digest_of(head):
         raise damaged(path, f"{HEAD} is not what was written: its checksum differs")
+    if not _GENERATION.fullmatch(str(head.get("generation"))) or not isinstance(head.get("files"), dict):
+        raise damaged(path, f"{HEAD} names no generation, or no files of it")
     return head
 
 

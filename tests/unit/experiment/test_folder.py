@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from karat.core.errors import InputError, UsageError
+from karat.experiment import _folder
 from karat.experiment._folder import HEAD, JOURNAL, drafted, opened
 
 
@@ -152,6 +153,22 @@ def test_a_large_file_is_checksummed_when_asked(tmp_path):
     opened(tmp_path / "i")
     with pytest.raises(InputError, match="checksum differs"):
         opened(tmp_path / "i", verify=True)
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_an_index_that_is_replaced_while_it_is_opened_is_opened_as_it_is_then(tmp_path, monkeypatch, gone):
+    write(tmp_path / "i", "old")
+    compare = _folder._fault
+
+    def replacing(folder, files, *, verify):
+        monkeypatch.setattr(_folder, "_fault", compare)
+        write(tmp_path / "i", "new")
+        if gone:
+            (folder / "part" / "a.txt").stat()
+        return compare(folder, files, verify=verify)
+
+    monkeypatch.setattr(_folder, "_fault", replacing)
+    assert content(tmp_path / "i") == "new"
 
 
 def test_what_is_no_index_is_neither_opened_nor_overwritten(tmp_path):
