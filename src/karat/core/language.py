@@ -6,22 +6,18 @@ pytrec_eval and the RAG tools write (`ndcg_cut_10`, `recall_at_5`, `P_10`, `hit_
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import re
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from karat.core.errors import UsageError, did_you_mean
+from karat.core.loading import USER, load_named
 from karat.core.measure import MEASURES, Measure, MeasureSpec, find_measure
 from karat.core.registry import key_of
 
 _SHAPE = re.compile(r"\s*(?P<name>[^()@{}]+?)\s*(?:\((?P<params>[^()]*)\))?\s*(?:@\s*(?P<cut>\w+))?\s*")
 _SUFFIX = re.compile(r"(?P<name>.*?)[_-]?(?:at|cut)?[_-](?P<cut>\d+|k)", re.IGNORECASE)
-_USER = "karat_user_"  # before the names of modules loaded from the user's files
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -48,7 +44,7 @@ def parse_all(texts: str | Iterable[str], *, k: int | None = None) -> tuple[Meas
 
 def _home(measure: Measure) -> str:
     """The module that defines a measure."""
-    return str(getattr(measure.spec.function, "__module__", "")).removeprefix(_USER)
+    return str(getattr(measure.spec.function, "__module__", "")).removeprefix(USER)
 
 
 def expand(text: str) -> list[str]:
@@ -149,32 +145,13 @@ def load(name: str) -> MeasureSpec:
 
     Importing a module runs its code: only name files you would run yourself.
     """
-    module_name, _, function_name = name.partition(":")
-    module_name = module_name.removesuffix(".py")
-    path = Path(module_name.replace(".", "/") + ".py") if "/" not in module_name else Path(module_name + ".py")
-    try:
-        if path.is_file():
-            loaded_as = f"{_USER}{path.stem}"
-            file = importlib.util.spec_from_file_location(loaded_as, path)
-            assert file is not None
-            assert file.loader is not None
-            module = importlib.util.module_from_spec(file)
-            sys.modules[loaded_as] = module
-            file.loader.exec_module(module)
-        else:
-            module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"cannot load the measure {name!r}: {error}. Name a file in this folder or an installed module."
-        ) from error
-    except (Exception, SystemExit) as error:
-        raise UsageError(f"cannot load the measure {name!r}: {type(error).__name__}: {error}.") from error
-    function = getattr(module, function_name, None)
-    if not callable(function):
-        offered = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
-        raise UsageError(f"{module_name} has no function {function_name!r}.{did_you_mean(function_name, offered)}")
+    function = load_named(name, "measure")
     spec = find_measure(function)
     if spec is None:
         raise UsageError(f"{name!r} is not a measure. See docs/adding-a-measure.md.")
-    clash = spec.name if not spec.name.isascii() or key_of(spec.name) not in MEASURES else f"{module_name}:{spec.name}"
+    clash = (
+        spec.name
+        if not spec.name.isascii() or key_of(spec.name) not in MEASURES
+        else f"{name.partition(':')[0].removesuffix('.py')}:{spec.name}"
+    )
     return replace(spec, name=clash)
