@@ -2,6 +2,7 @@
 
 from karat.models._cache import Embedded, Known, embed_all, text_digest
 from karat.models._embedder import EMBEDDERS, Embedder, EmbedderSettings, Role, embedder_named
+from karat.models._endpoint import wait_of
 
 __all__ = [
     "EMBEDDERS",
@@ -13,4 +14,5 @@ __all__ = [
     "embed_all",
     "embedder_named",
     "text_digest",
+    "wait_of",
 ]

@@ -137,7 +137,7 @@ class Endpoint:
         told = f"answered HTTP {status}{f': {said}' if said else ''}."
         if status in _PASSING:
             remedy = "Wait and try again, or ask for less at a time." if status == 429 else "See the server's log."
-            return _PassingError(told, remedy, wait=_wait_of(response))
+            return _PassingError(told, remedy, wait=wait_of(response))
         if status == 404:
             return self._error(path, told, "Check the base url and the name of the model.")
         return self._error(path, told, "Correct what it says and try again.")
@@ -184,7 +184,7 @@ def _after(told: str, attempt: int) -> str:
     return told if not attempt else f"{told} That was attempt {attempt + 1}."
 
 
-def _wait_of(response: httpx.Response) -> float | None:
+def wait_of(response: httpx.Response) -> float | None:
     """The seconds a Retry-After header asks for: a number or a date."""
     asked = response.headers.get("retry-after", "").strip()
     try:
