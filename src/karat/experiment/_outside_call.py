@@ -1,0 +1,147 @@
+"""A function of the user's as a system: `module:function`.
+
+It is called with the question's text and, where it takes that, with `k`. A first parameter annotated `Question` gets
+`karat.core.types.Question` with id and text alone: gold and answers are never shown to a system.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from karat.core.errors import UsageError
+from karat.core.loading import load_named
+from karat.core.types import Question
+from karat.experiment._outside_reply import BadReply, Reply, one_line, read_returned
+from karat.experiment._outside_wait import Threads, TimeIsOver
+
+MOST_HANGING = 32  # calls left behind after which no more are made
+
+
+@dataclass(frozen=True)
+class CallSettings:
+    """Which function, where its file may stand, and how long it may take for a question."""
+
+    target: str
+    folder: Path | None = None
+    timeout_seconds: float = 60.0
+    jobs: int = 1
+
+
+class CallSystem:
+    """A function, loaded. Loading it runs its module."""
+
+    def __init__(self, settings: CallSettings, name: str | None = None) -> None:
+        self.settings, self.name = settings, name or settings.target
+        self._function = load_named(settings.target, "function", settings.folder)
+        if inspect.isclass(self._function):
+            raise UsageError(f"{settings.target!r} is a class. Name a function, or an object that can be called.")
+        self._arguments = _arguments(self._function, settings.target)
+        self._threads = Threads()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What should be known of all replies together."""
+        hanging = self._threads.hanging
+        return (f"{self.name}: {hanging} calls did not end and hang until karat ends.",) if hanging else ()
+
+    def ask(self, question: Question, k: int) -> Reply:
+        """What the function returns for a question; whatever goes wrong is the error of the reply."""
+        if self._threads.hanging >= MOST_HANGING:
+            return Reply(error=f"not asked: {MOST_HANGING} earlier calls still hang.", asked=False)
+        limit = self.settings.timeout_seconds
+        begun = time.perf_counter()
+        try:
+            hits, answer = self._threads.within(limit, lambda: self._called(question, k, begun + limit))
+        except (TimeIsOver, TimeoutError) as over:
+            if isinstance(over, TimeoutError) and time.perf_counter() - begun < limit:
+                return _failed(over, begun)
+            return Reply(seconds=time.perf_counter() - begun, error=f"did not return within {limit:g} seconds.")
+        except BadReply as bad:
+            return Reply(seconds=time.perf_counter() - begun, error=str(bad))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return _failed(error, begun)
+        return Reply(hits, answer, time.perf_counter() - begun)
+
+    def _called(self, question: Question, k: int, end: float) -> Any:
+        positional, keywords = self._arguments(Question(question.id, question.text), k)
+        returned = self._function(*positional, **keywords)
+        if inspect.isawaitable(returned):
+            returned = self._awaited(returned, end)
+        return read_returned(returned, k)
+
+    def _awaited(self, awaitable: Awaitable[Any], end: float) -> Any:
+        """What an async function gives, on one loop for all questions, so that it may keep its connections."""
+
+        async def awaiting() -> Any:
+            return await asyncio.wait_for(awaitable, max(0.001, end - time.perf_counter()))
+
+        return asyncio.run_coroutine_threadsafe(awaiting(), self._running()).result()
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="karat loop", daemon=True).start()
+            return self._loop
+
+    def close(self) -> None:
+        """Let go of what was opened for asking."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            for _ in range(200):
+                if not loop.is_running():
+                    loop.close()
+                    return
+                time.sleep(0.01)
+
+
+def _failed(error: BaseException, begun: float) -> Reply:
+    said = one_line(str(error))
+    return Reply(
+        seconds=time.perf_counter() - begun, error=f"{type(error).__name__}: {said}" if said else type(error).__name__
+    )
+
+
+Arguments = Callable[[Question, int], tuple[tuple[Any, ...], dict[str, Any]]]
+
+
+def _arguments(function: Any, target: str) -> Arguments:
+    """How to call a function: by what it takes."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return lambda question, k: ((question.text, k), {})
+    by_place = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    rest = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    named = any(p.name == "k" and p.kind is not p.POSITIONAL_ONLY for p in parameters)
+    if (not by_place and not rest) or (by_place and by_place[0].name == "k"):
+        raise UsageError(f"{target!r} takes no question. Its first parameter is the question's text, then k.")
+    second = not named and (by_place[1].default is inspect.Parameter.empty if len(by_place) > 1 else rest)
+    given = {p.name for p in by_place[: 1 + second]} | ({"k"} if named else set())
+    more = [
+        p.name
+        for p in parameters
+        if p.default is p.empty and p.name not in given and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    if more:
+        raise UsageError(f"{target!r} needs more than a question and k: {', '.join(more)}. Give them defaults.")
+    whole = bool(by_place) and by_place[0].annotation in (Question, "Question", "karat.core.types.Question")
+
+    def arguments(question: Question, k: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        first = question if whole else question.text
+        return ((first, k) if second else (first,)), ({"k": k} if named else {})
+
+    return arguments

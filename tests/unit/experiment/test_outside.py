@@ -1,0 +1,284 @@
+"""Functions as systems: what they may return, what becomes of what they may not, and asking many questions."""
+
+import json
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from karat.core.errors import UsageError
+from karat.core.types import Gold, Question
+from karat.experiment import _outside_call
+from karat.experiment.outside import CallSettings, CallSystem, Reply, ask_all, opened, run_of
+from karat.files import as_runs
+
+Q = Question("q1", "how long?", answers=("secret answer",), gold=(Gold(id="d1"),), kind="fact")
+
+
+@pytest.fixture
+def load(tmp_path):
+    """A system of a function `search` in a file of this text."""
+    systems = []
+
+    def make(text, target="mine:search", **settings):
+        (tmp_path / "mine.py").write_text(text)
+        systems.append(CallSystem(CallSettings(target, tmp_path, **settings)))
+        return systems[-1]
+
+    yield make
+    for system in systems:
+        system.close()
+
+
+def returns(load, value, k=5):
+    return load(f"import numpy as np\ndef search(question, k):\n    return {value}\n").ask(Q, k)
+
+
+@pytest.mark.parametrize(
+    ("value", "hits", "answer"),
+    [
+        ("['a', 'b']", [{"id": "a"}, {"id": "b"}], None),
+        ("[7, 7.0, np.int64(8)]", [{"id": "7"}, {"id": "7"}, {"id": "8"}], None),
+        ("[('a', 2), ['b', np.float32(0.5)]]", [{"id": "a", "score": 2.0}, {"id": "b", "score": 0.5}], None),
+        (
+            "[{'id': 'a', 'score': 1, 'text': 't', 'doc': 'd', 'page': 3, 'url': 'u', 'more': 1}]",
+            [{"id": "a", "doc": "d", "url": "u", "page": "3", "text": "t", "score": 1.0}],
+            None,
+        ),
+        ("[{'doc': 'd', 'page': [3, '4'], 'score': None}]", [{"doc": "d", "page": ["3", "4"]}], None),
+        ("[{'text': 'only text'}]", [{"text": "only text"}], None),
+        ("{'retrieved': ['a'], 'answer': 'yes'}", [{"id": "a"}], "yes"),
+        ("{'answer': 'yes'}", None, "yes"),
+        ("{'answer': ''}", None, ""),
+        ("{'retrieved': [], 'answer': None}", [], None),
+        ("[]", [], None),
+        ("(x for x in 'abc')", [{"id": "a"}, {"id": "b"}, {"id": "c"}], None),
+        ("np.array(['a', 'b'])", [{"id": "a"}, {"id": "b"}], None),
+        ("iter(int, 1)", [{"id": "0"}] * 5, None),
+        ("list('abcdefgh')", [{"id": c} for c in "abcde"], None),
+    ],
+)
+def test_what_a_function_may_return(load, value, hits, answer):
+    reply = returns(load, value)
+    assert reply.error is None
+    assert (None if reply.hits is None else list(reply.hits), reply.answer) == (hits, answer)
+    assert reply.seconds >= 0
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("None", "returned None. Return a list of ids"),
+        ("'a'", "returned 'a'. Return a list"),
+        ("3", "returned 3."),
+        ("{'a', 'b'}", "returned {"),
+        ("{'hits': ['a']}", "returned a dict with hits. Return"),
+        ("{}", "returned a dict with nothing in it."),
+        ("{'retrieved': None}", "returned neither hits nor an answer."),
+        ("{'answer': 3}", "returned the answer 3, which is no text."),
+        ("{'retrieved': 'abc'}", "returned 'abc'."),
+        ("['a', None]", "hit 2 has the id None, which is neither text nor a whole number."),
+        ("[True]", "hit 1 has the id True"),
+        ("['']", "hit 1 has the id ''"),
+        ("[1.5]", "hit 1 has the id 1.5"),
+        ("[('a', 1, 2)]", "hit 1 is ('a', 1, 2), which is no (id, score) pair."),
+        ("[('a', 'high')]", "hit 1 has the score 'high', which is no finite number."),
+        ("[('a', float('nan'))]", "hit 1 has the score nan"),
+        ("[('a', True)]", "hit 1 has the score True"),
+        ("[{'name': 'a'}]", "hit 1 is a dict with name and none of id, chunk, doc, url, page, text."),
+        ("[{'id': 'a', 'text': 3}]", "hit 1: its text is 3."),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("exec('raise SystemExit(3)')", "SystemExit: 3"),
+        ("exec('raise TimeoutError(\"theirs\")')", "TimeoutError: theirs"),
+        ("exec('raise ValueError')", "ValueError"),
+        ("exec('raise ValueError(\"a\\\\nb\\\\x1b[0m\")')", "ValueError: a b [0m"),
+    ],
+)
+def test_what_it_may_not_is_a_failure_with_its_reason(load, value, said):
+    reply = returns(load, value)
+    assert reply.hits is None
+    assert reply.error.startswith(said) or said in reply.error
+    assert reply.error.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("head", "seen"),
+    [
+        ("question, k", ["how long?", 3]),
+        ("text, top", ["how long?", 3]),
+        ("text, *, k", ["how long?", 3]),
+        ("text", ["how long?"]),
+        ("text, client='c'", ["how long?", "c"]),
+        ("text, client='c', k=9", ["how long?", "c", 3]),
+        ("*a", ["how long?", 3]),
+        ("text, /, k", ["how long?", 3]),
+    ],
+)
+def test_how_a_function_is_called(load, head, seen):
+    names = [n.strip().partition("=")[0] for n in head.split(",") if n.strip() not in ("*", "/")]
+    system = load(f"def search({head}):\n    return {{'answer': repr([{', '.join(names)}])}}\n")
+    assert system.ask(Q, 3).answer == repr(seen)
+
+
+@pytest.mark.parametrize("annotation", ["Question", "'Question'"])
+def test_a_function_that_wants_a_question_gets_no_gold(load, annotation):
+    system = load(
+        "from karat.core.types import Question\n"
+        f"def search(question: {annotation}, k):\n    return {{'answer': repr(question)}}\n"
+    )
+    assert system.ask(Q, 3).answer == repr(Question("q1", "how long?"))
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "said"),
+    [
+        ("def search(): pass\n", "mine:search", "takes no question"),
+        ("def search(k): pass\n", "mine:search", "takes no question"),
+        ("def search(a, b, c): pass\n", "mine:search", "needs more than a question and k: c. Give them defaults"),
+        ("def search(a, *, k, c): pass\n", "mine:search", "needs more than a question and k: c"),
+        ("class search:\n    pass\n", "mine:search", "is a class. Name a function"),
+        ("search = 3\n", "mine:search", "mine has no function 'search': that is int"),
+        ("def serch(q): pass\n", "mine:search", "mine has no function 'search'. Did you mean serch?"),
+        ("1 / 0\n", "mine:search", "cannot load the function 'mine:search': ZeroDivisionError: division by zero"),
+        ("raise SystemExit(2)\n", "mine:search", "SystemExit: 2"),
+        ("", "nowhere_to_be:found", "cannot load the function 'nowhere_to_be:found': No module named"),
+    ],
+)
+def test_a_function_that_cannot_be_called_is_told_before_anything_is_asked(load, text, target, said):
+    with pytest.raises(UsageError) as caught:
+        load(text, target)
+    assert said in str(caught.value)
+
+
+def test_methods_neighbours_and_installed_modules(load, tmp_path):
+    (tmp_path / "beside.py").write_text("IDS = ['n']\n")
+    text = "import beside\nclass S:\n    def find(self, q, k):\n        return beside.IDS\nsearcher = S()\n"
+    before = list(sys.path)
+    assert list(load(text, "mine:searcher.find").ask(Q, 1).hits) == [{"id": "n"}]
+    assert sys.path == before
+    assert load("", "json:dumps").ask(Q, 1).error.startswith("returned '\"how long?\"'")
+
+
+def test_async_functions_share_one_loop(load):
+    system = load(
+        "import asyncio\nloops = set()\n"
+        "async def search(question, k):\n"
+        "    await asyncio.sleep(0)\n    loops.add(id(asyncio.get_running_loop()))\n    return ['a', str(len(loops))]\n"
+    )
+    assert [list(system.ask(Q, 2).hits)[1]["id"] for _ in range(3)] == ["1", "1", "1"]
+
+
+def test_an_async_function_that_fails_or_hangs(load):
+    system = load(
+        "import asyncio\nasync def search(question, k):\n"
+        "    if k == 1:\n        raise KeyError('x')\n    await asyncio.sleep(60)\n",
+        timeout_seconds=0.05,
+    )
+    assert system.ask(Q, 1).error == "KeyError: 'x'"
+    assert system.ask(Q, 2).error == "did not return within 0.05 seconds."
+
+
+HANG = (
+    "import threading\nlet_go = threading.Event()\n"
+    "def search(question, k):\n    if question == 'hang':\n        let_go.wait(60)\n    return ['a']\n"
+)
+
+
+def test_a_call_that_hangs_fails_and_the_rest_goes_on(load, monkeypatch):
+    monkeypatch.setattr(_outside_call, "MOST_HANGING", 2)
+    system = load(HANG, timeout_seconds=0.05)
+    module = sys.modules["karat_user_mine"]
+    try:
+        assert system.ask(Question("1", "hang"), 1).error == "did not return within 0.05 seconds."
+        assert system.ask(Q, 1).error is None
+        assert system.ask(Question("2", "hang"), 1).error == "did not return within 0.05 seconds."
+        assert system.remarks == ("mine:search: 2 calls did not end and hang until karat ends.",)
+        third = system.ask(Q, 1)
+        assert (third.error, third.asked) == ("not asked: 2 earlier calls still hang.", False)
+    finally:
+        module.let_go.set()
+
+
+QUESTIONS = [Question(str(i), f"question {i}") for i in range(20)]
+
+
+@pytest.mark.parametrize("jobs", [1, 4, 50])
+def test_every_question_is_asked_once_and_told_in_this_thread(load, jobs):
+    system = load("def search(question, k):\n    n = int(question.split()[1])\n    return [n] if n % 5 else 1 / 0\n")
+    told = {}
+
+    def done(question, reply):
+        assert threading.current_thread() is threading.main_thread()
+        assert question.id not in told
+        told[question.id] = reply
+
+    ask_all(system, QUESTIONS, 3, jobs, done)
+    assert sorted(told, key=int) == [q.id for q in QUESTIONS]
+    assert [q for q, r in told.items() if r.error] == [q for q in told if int(q) % 5 == 0]
+    assert {r.error for r in told.values()} == {None, "ZeroDivisionError: division by zero"}
+    if jobs == 1:
+        assert list(told) == [q.id for q in QUESTIONS]
+
+
+def test_calls_go_on_at_once(load):
+    system = load(
+        "import threading\nall_here = threading.Barrier(3, timeout=20)\n"
+        "def search(question, k):\n    all_here.wait()\n    return ['a']\n"
+    )
+    replies = []
+    ask_all(system, QUESTIONS[:6], 1, 3, lambda q, r: replies.append(r.error))
+    assert replies == [None] * 6
+
+
+def test_after_too_many_failures_no_more_are_asked(load):
+    system = load("def search(question, k):\n    1 / 0\n")
+    replies = []
+    ask_all(system, QUESTIONS, 1, 1, lambda q, r: replies.append(r), max_failures=3)
+    assert len(replies) == 20
+    assert [r.asked for r in replies if r.asked] == [True] * sum(r.asked for r in replies)
+    assert 4 <= sum(r.asked for r in replies) < 20
+    assert replies[-1].error == "not asked: more than 3 questions had failed."
+
+
+def test_what_done_raises_ends_the_asking(load):
+    system = load("asked = []\ndef search(question, k):\n    asked.append(question)\n    return []\n")
+    with pytest.raises(OSError, match="full"):
+        ask_all(system, QUESTIONS, 1, 1, lambda q, r: (_ for _ in ()).throw(OSError("disk full")))
+    ask_all(system, [], 1, 1, lambda q, r: None)
+    with pytest.raises(UsageError, match="k=0"):
+        ask_all(system, QUESTIONS, 0, 1, lambda q, r: None)
+
+
+def test_what_a_function_prints_goes_to_standard_error(tmp_path, capsys):
+    (tmp_path / "loud.py").write_text("print('hello')\ndef search(q):\n    print('asked')\n    return []\n")
+    with opened(CallSettings("loud:search", tmp_path), "loud") as system:
+        ask_all(system, QUESTIONS[:1], 1, 1, lambda q, r: None)
+        assert system.name == "loud"
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", "hello\nasked\n")
+
+
+def test_replies_become_a_run_by_way_of_canonical_rows(load):
+    replies = [
+        (Question("1"), Reply(({"id": "a", "score": 2.0}, {"id": "b", "score": 1.0}), "yes", 0.5)),
+        (Question("2"), Reply(seconds=0.1, error="ValueError: x")),
+        (Question("3"), Reply((), None, 0.2)),
+    ]
+    rows = [json.loads(json.dumps(reply.record(question))) for question, reply in replies]
+    assert rows[1] == {"id": "2", "status": "failed", "error": "ValueError: x", "seconds": {"total": 0.1}}
+    run = run_of("mine", replies)
+    assert (run.name, run.doc_list, run.failed) == ("mine", ["a", "b"], {"2": "ValueError: x"})
+    assert run.question_ids == ["1", "3"]
+    assert run.answers["1"].text == "yes"
+    assert run.answers["1"].seconds == {"total": 0.5}
+    (same,), _ = as_runs(rows, "mine")
+    assert same.failed == run.failed
+    assert run_of("none", replies[1:2]).failed == {"2": "ValueError: x"}
+    assert np.array_equal(run.scores, [2.0, 1.0])
+
+
+def test_a_loop_that_was_never_needed_is_not_there(load):
+    system = load("def search(q):\n    return []\n")
+    system.ask(Q, 1)
+    assert system._loop is None
