@@ -1,0 +1,188 @@
+"""From the entries of karat.yaml to systems: their names, what tells them apart, and how they retrieve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from karat.core.study import Configuration
+from karat.experiment._outside_call import CallSettings
+from karat.experiment._outside_http import HttpSettings
+from karat.experiment._spec_fields import BudgetKeys, EmbedderKeys
+from karat.experiment._spec_systems import CallKeys, EndpointKeys, EngineKeys, PresetKeys, ResultsKeys
+from karat.experiment.presets import preset_named
+from karat.experiment.system import HYBRID, SystemSettings
+from karat.models import EmbedderSettings
+
+if TYPE_CHECKING:
+    from karat.experiment.grid import Grid
+
+Rooted = Callable[[str], str]
+"""Makes a path relative to karat.yaml one that can be opened."""
+
+
+@dataclass(frozen=True)
+class ResultsFile:
+    """Results that stand in a file; it may hold several systems."""
+
+    path: Path
+
+
+Source = SystemSettings | ResultsFile | CallSettings | HttpSettings
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A system of karat.yaml: how it is shown, and what retrieves: settings of karat's own, or what is asked."""
+
+    name: str
+    source: Source
+    configuration: Configuration
+
+    @property
+    def is_own(self) -> bool:
+        """Whether karat itself retrieves."""
+        return isinstance(self.source, SystemSettings)
+
+
+def listed(system: Any, budgets: BudgetKeys, rooted: Rooted, folder: Path) -> Listed:
+    """One entry of `systems`, with its paths made to open."""
+    name = name_of(system)
+    if isinstance(system, str | PresetKeys | EngineKeys):
+        settings = settings_of(system)
+        return Listed(name, _opened(settings, rooted), _configuration(name, system, settings))
+    if isinstance(system, ResultsKeys):
+        shown = {"results": system.results}
+        return Listed(name, ResultsFile(Path(rooted(system.results))), _told(name, system, shown))
+    seconds = system.timeout_seconds or budgets.timeout_seconds
+    if isinstance(system, CallKeys):
+        jobs = system.jobs or budgets.jobs or 1
+        return Listed(
+            name, CallSettings(system.call, folder, seconds, jobs), _told(name, system, {"call": system.call})
+        )
+    assert isinstance(system, EndpointKeys)
+    http = system.http
+    paths = {name: getattr(http, name) for name in ("ids", "docs", "pages", "urls", "texts", "scores", "answer")}
+    source = HttpSettings(
+        http.url, http.method, dict(http.headers), http.body, {k: v for k, v in paths.items() if v is not None},
+        seconds, system.jobs or budgets.jobs or 4, http.retries,
+    )  # fmt: skip
+    return Listed(name, source, _told(name, system, {"http": http.url}))
+
+
+def _told(name: str, system: Any, shown: dict[str, Any]) -> Configuration:
+    return Configuration(name, shown, system.description or "")
+
+
+def name_of(system: Any) -> str:
+    """What a system is called: its own name, or what is told from its settings as they are written."""
+    if not isinstance(system, str) and system.name:
+        return str(system.name)
+    if isinstance(system, str):
+        return preset_named(system).name if "${" not in system else system
+    if isinstance(system, PresetKeys):
+        more = [text.partition(":")[0] for text in system.rewrite or ()] + (["rerank"] if system.rerank else [])
+        base = preset_named(system.preset).name if "${" not in system.preset else system.preset
+        return "+".join((base, *more))
+    if isinstance(system, EngineKeys):
+        return settings_of(system).name
+    if isinstance(system, ResultsKeys):
+        return Path(system.results).name.split(".")[0] or system.results
+    if isinstance(system, CallKeys):
+        return system.call
+    return urlsplit(system.http.url).hostname or "http" if "${" not in system.http.url else "http"
+
+
+def settings_of(system: str | PresetKeys | EngineKeys) -> SystemSettings:
+    """How one of karat's own systems retrieves, paths as they are written."""
+    given: dict[str, Any] = {}
+    if isinstance(system, str | PresetKeys):
+        given.update(preset_named(system if isinstance(system, str) else system.preset).settings)
+    if isinstance(system, str):
+        return SystemSettings(**given)
+    for name in ("normalise", "rrf_k", "depth", "rerank", "rerank_depth"):
+        if getattr(system, name) is not None:
+            given[name] = getattr(system, name)
+    for name in ("legs", "rewrite"):
+        if getattr(system, name) is not None:
+            given[name] = tuple(getattr(system, name))
+    if isinstance(system, EngineKeys):
+        given["engine"] = system.engine
+        for name in ("alpha", "fusion"):
+            if getattr(system, name) is not None:
+                given[name] = getattr(system, name)
+        if system.embedder is not None:
+            given["embedder"] = embedder_of(system.embedder)
+    return SystemSettings(**given)
+
+
+def _configuration(name: str, system: str | PresetKeys | EngineKeys, settings: SystemSettings) -> Configuration:
+    hybrid = settings.engine == HYBRID
+    shown: dict[str, Any] = {"engine": settings.engine}
+    if hybrid:
+        shown |= {"legs": list(settings.legs), "fusion": settings.fusion, "depth": settings.depth}
+        if settings.fusion == "weighted":
+            shown |= {"normalise": settings.normalise, "alpha": settings.alpha}
+        elif settings.fusion == "rrf":
+            shown["rrf_k"] = settings.rrf_k
+    if settings.rewrite:
+        shown["rewrite"] = list(settings.rewrite)
+    if settings.rerank:
+        shown |= {"rerank": settings.rerank, "rerank_depth": settings.rerank_depth}
+    if settings.embedder is not None:
+        shown["embedder"] = settings.embedder.label
+    about = use_case = ""
+    if isinstance(system, str | PresetKeys):
+        preset = preset_named(system if isinstance(system, str) else system.preset)
+        about, use_case = preset.description, preset.use_case
+    if not isinstance(system, str) and system.description:
+        about = system.description
+    return Configuration(name, shown, about, use_case)
+
+
+def embedder_of(value: str | EmbedderKeys, rooted: Rooted | None = None) -> EmbedderSettings:
+    """The settings of an embedder; a folder it names is made to open."""
+    if isinstance(value, str):
+        made = EmbedderSettings.parse(value)
+    else:
+        made = EmbedderSettings.parse(value.name, **value.model_dump(exclude={"name"}))
+    if rooted is not None and made.target and made.name in ("onnx", "sbert"):
+        made = replace(made, target=rooted(made.target))
+    return made
+
+
+def _opened(settings: SystemSettings, rooted: Rooted) -> SystemSettings:
+    """The settings with every path in them made to open."""
+
+    def stored(text: str) -> str:
+        kind, colon, target = text.partition(":")
+        return f"{kind}:{rooted(target)}" if colon and "://" not in target else text
+
+    embedder = settings.embedder
+    if embedder is not None and embedder.target and embedder.name in ("onnx", "sbert"):
+        embedder = replace(embedder, target=rooted(embedder.target))
+    return replace(
+        settings,
+        engine=stored(settings.engine),
+        legs=tuple(map(stored, settings.legs)),
+        rewrite=tuple(map(stored, settings.rewrite)),
+        rerank=rooted(settings.rerank) if settings.rerank else None,
+        embedder=embedder,
+    )
+
+
+def grid_of(**values: Any) -> Grid:
+    """The grid of a sweep, from its values as they are written.
+
+    Without fusions named, what only one of them takes says which: alpha the weighted one, rrf_k rrf, both both.
+    """
+    from karat.experiment.grid import Grid
+
+    values = {name: v[0] if isinstance(v, list) and len(v) == 1 else v for name, v in values.items()}
+    if "fusion" not in values:
+        weighted = "alpha" in values or "normalise" in values or "rrf_k" not in values
+        values["fusion"] = [*(["weighted"] if weighted else []), *(["rrf"] if "rrf_k" in values else [])]
+    return Grid.of(**values)

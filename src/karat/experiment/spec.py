@@ -1,0 +1,265 @@
+"""Spec: karat.yaml read and checked: what an experiment compares, on what, and how."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
+from karat.experiment._environment import Blot, Environment, filled, lookup, variables
+from karat.experiment._spec_checks import checked
+from karat.experiment._spec_errors import Mistake, mistakes_of, raise_mistakes
+from karat.experiment._spec_listed import Listed, ResultsFile, embedder_of, grid_of, listed
+from karat.experiment._spec_model import SpecKeys, json_schema
+from karat.experiment._spec_yaml import Loaded, load_yaml, loads_yaml
+
+if TYPE_CHECKING:
+    from karat.core.types import TestSet
+    from karat.experiment.grid import Grid
+    from karat.experiment.score import Choices
+    from karat.models import EmbedderSettings
+
+__all__ = ["Indexing", "Listed", "ResultsFile", "Spec", "SpecKeys", "json_schema", "load_spec", "spec_of"]
+
+FILE = "karat.yaml"
+_CUT = 5  # the cut-off of the main measure, where it is among those asked for
+
+
+@dataclass(frozen=True)
+class Indexing:
+    """One way of making an index of the corpus."""
+
+    chunk: str
+    embedder: EmbedderSettings
+    titles: bool
+    engines: tuple[str, ...]
+    settings: Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """An experiment. `keys` are what is written, `${NAME}` included; `resolved()` puts the environment in.
+
+    Endpoints keep their templates even then: what is secret in them is read when they are asked.
+    """
+
+    keys: SpecKeys
+    folder: Path
+    written: Loaded = field(repr=False)
+    template: SpecKeys | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Spec({self.keys.name!r}, {len(self.keys.systems)} systems)"
+
+    def plain(self) -> dict[str, Any]:
+        """Every key in plain values (JSON), as written: templates in place of what the environment holds."""
+        return (self.template or self.keys).model_dump(mode="json", exclude_none=True)
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 of the plain values in canonical JSON: the same for the same experiment, however it is laid out."""
+        text = json.dumps(self.plain(), ensure_ascii=False, sort_keys=True)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def resolved(self, environment: Environment | None = None) -> Spec:
+        """The same with the environment put in and everything checked that depends on it; paths must lead somewhere."""
+        if self.template is not None:
+            return self
+        written = self.written.values
+        mistakes: list[Mistake] = []
+        for at, value in _leaves(written, ()):
+            for name in variables(value):
+                try:
+                    lookup(name, environment)
+                except UsageError as problem:
+                    mistakes.append((at, str(problem)))
+        raise_mistakes(self.written, mistakes)
+        values = filled(written, environment)
+        for i, entry in enumerate(written.get("systems", ())):
+            if isinstance(entry, dict) and "http" in entry:
+                values["systems"][i]["http"] = entry["http"]
+        blot = Blot(variables(written), environment)
+        try:
+            made = _made(replace(self.written, values=values))
+        except KaratError as problem:
+            raise InputError(blot(str(problem))) from None
+        spec = replace(self, keys=made, template=self.keys)
+        raise_mistakes(self.written, spec._astray())
+        return spec
+
+    def path(self, text: str) -> Path:
+        """A path of the file, from the folder the file stands in."""
+        return self.folder / os.path.expanduser(text)
+
+    def _astray(self) -> list[Mistake]:
+        """Paths that lead nowhere."""
+        keys = self.keys
+        named: list[tuple[tuple[str | int, ...], str]] = [(("testset",), keys.testset)]
+        named += [(("corpus", i), text) for i, text in enumerate(keys.corpus or ())]
+        named += [(("index",), keys.index)] if keys.index is not None else []
+        for i, entry in enumerate(keys.systems):
+            if (text := getattr(entry, "results", None)) is not None:
+                named.append((("systems", i, "results"), text))
+        found = []
+        for at, text in named:
+            path = self.path(text)
+            if not path.exists():
+                beside = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
+                near = did_you_mean(path.name, beside)
+                found.append(
+                    (at, f"{text!r} does not exist.{near} Paths count from the folder of {self.written.place}.")
+                )
+        return found
+
+    def systems(self, environment: Environment | None = None) -> tuple[Listed, ...]:
+        """Every system that is listed, in order; those of the sweep are `grid`."""
+        return tuple(
+            listed(entry, self.keys.budgets, lambda text: str(self.path(text)), self.folder)
+            for entry in self.keys.systems
+        )
+
+    @cached_property
+    def grid(self) -> Grid | None:
+        """The systems of the sweep, without indexes, which are `indexings`."""
+        if self.keys.sweep is None:
+            return None
+        values = self.keys.sweep.model_dump(exclude_none=True)
+        values["k"] = list(self.cutoffs)
+        return grid_of(**values)
+
+    @cached_property
+    def indexings(self) -> tuple[Indexing, ...]:
+        """Every index to make of the corpus: each chunking with each embedder; none where an index is given."""
+        keys = self.keys
+        if keys.corpus is None:
+            return ()
+        return tuple(
+            Indexing(
+                chunk,
+                embedder_of(embedder, lambda text: str(self.path(text))),
+                keys.titles,
+                tuple(keys.engines),
+                keys.settings,
+            )
+            for chunk in keys.chunk
+            for embedder in keys.embedder
+        )
+
+    @cached_property
+    def cutoffs(self) -> tuple[int, ...]:
+        """Cut-offs in ascending order: those of `k` and of the sweep, or else of the dialect."""
+        from karat.measures.dialects import dialect_named
+
+        found = set(self.keys.k or ())
+        if self.keys.sweep is not None and self.keys.sweep.k is not None:
+            found |= set(grid_of(k=self.keys.sweep.k).k)
+        if not found:
+            found = {int(number) for number in re.findall(r"\d+", dialect_named(self.keys.dialect).cuts)}
+        return tuple(sorted(found))
+
+    @cached_property
+    def main(self) -> str:
+        """The measure that systems are ranked by: as given, the first of the dialect, or F1.
+
+        Its cut-off is 5 where that is among those asked for, else the smallest.
+        """
+        from karat.core.language import parse
+        from karat.measures.dialects import dialect_named
+
+        if self.keys.main is not None:
+            return parse(self.keys.main).name if ":" not in self.keys.main else self.keys.main
+        dialect = dialect_named(self.keys.dialect)
+        cut = str(_CUT if _CUT in self.cutoffs else self.cutoffs[0])
+        first = "F1@{K}" if dialect.name in ("karat", "trec") else dialect.ranking[0]
+        return parse(first.replace("{K}", cut)).name
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """The measures named, `@k` written out for every cut-off; none: what the dialect computes."""
+        cuts = "{" + ",".join(map(str, self.cutoffs)) + "}"
+        return tuple(re.sub(r"@\s*k(?!\w)", f"@{cuts}", text) for text in self.keys.measures or ())
+
+    def choices(self) -> Choices:
+        """How to score."""
+        from karat.experiment.score import Choices
+
+        keys = self.keys
+        return Choices(
+            self.measures, keys.dialect, keys.match, keys.repeats, keys.rel, tuple(keys.by),
+            page_offset=keys.page_offset, seed=keys.seed, pages=keys.pages,
+        )  # fmt: skip
+
+    def select(self, testset: TestSet) -> TestSet:
+        """The questions that `where` lets through."""
+        from karat.core.types import TestSet
+
+        where = self.keys.where
+        if not where:
+            return testset
+        mistakes: list[Mistake] = []
+        for name, wanted in where.items():
+            if name not in testset.slices:
+                have = ", ".join(testset.slices) or "neither kinds nor tags"
+                near = did_you_mean(name, testset.slices)
+                mistakes.append((("where", name), f"the questions have no such slice.{near} They have {have}."))
+                continue
+            values = {q.slice_value(name) or "(none)" for q in testset}
+            for value in wanted:
+                if value not in values:
+                    near = did_you_mean(value, values) or f" There are {', '.join(sorted(values)[:8])}."
+                    mistakes.append((("where", name), f"no question has the value {value!r}.{near}"))
+        raise_mistakes(self.written, mistakes)
+        kept = [q for q in testset if all((q.slice_value(n) or "(none)") in values for n, values in where.items())]
+        if not kept:
+            raise_mistakes(self.written, [(("where",), "no question fits all of it. Ask for less.")])
+        shown = ", ".join(f"{name}={'|'.join(values)}" for name, values in where.items())
+        return TestSet(kept, name=f"{testset.name} ({shown})")
+
+
+def load_spec(path: str | os.PathLike[str] = FILE) -> Spec:
+    """The experiment that a karat.yaml describes, checked; a mistake is told with its line."""
+    file = Path(path)
+    if file.is_dir():
+        file = file / FILE
+    return _spec(load_yaml(file), file.parent)
+
+
+def spec_of(text: str, folder: str | os.PathLike[str] = ".", place: str = FILE) -> Spec:
+    """The experiment that YAML text describes; its paths count from `folder`."""
+    return _spec(loads_yaml(text, place), Path(folder))
+
+
+def _spec(loaded: Loaded, folder: Path) -> Spec:
+    return Spec(_made(loaded), folder, loaded)
+
+
+def _made(loaded: Loaded) -> SpecKeys:
+    from pydantic import ValidationError
+
+    if not isinstance(loaded.values, dict):
+        what = "is empty" if loaded.values is None else "holds no keys"
+        raise InputError(what, place=loaded.place, remedy="Write one with `karat init DOCS TESTSET`.")
+    try:
+        keys = SpecKeys.model_validate(loaded.values)
+    except ValidationError as error:
+        mistakes = mistakes_of(error, loaded, SpecKeys)
+    else:
+        mistakes = checked(keys)
+        if not mistakes:
+            return keys
+    raise_mistakes(loaded, mistakes)
+    raise AssertionError("mistakes were raised")
+
+
+def _leaves(value: Any, at: tuple[str | int, ...]) -> list[tuple[tuple[str | int, ...], Any]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if items is None:
+        return [(at, value)]
+    return [leaf for name, inner in items for leaf in _leaves(inner, (*at, name))]
