@@ -1,0 +1,78 @@
+"""Labels of failures in words: what each is called, what it means, and what to try next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from karat.core.study import FailureLabel
+
+
+@dataclass(frozen=True)
+class Label:
+    """A way to fail."""
+
+    title: str
+    meaning: str
+    step: str
+    next: str
+
+
+LABELS: dict[FailureLabel, Label] = {
+    "gold_not_in_corpus": Label(
+        "gold not in the corpus",
+        "No document holds what the gold names.",
+        "Complete the corpus",
+        "Add the missing documents or mend the gold: karat check names every entry.",
+    ),
+    "gold_not_indexed": Label(
+        "gold not indexed",
+        "The document is there, but no chunk holds the gold.",
+        "Check the chunks",
+        "Look at how these documents were read and cut: karat check shows where each quote stands.",
+    ),
+    "not_in_pool": Label(
+        "not in the pool",
+        "No leg returned it within its depth.",
+        "Search deeper",
+        "The detail of a question says how deep its gold stands. Else rewrite questions, or take an embedder that "
+        "knows their words.",
+    ),
+    "lost_in_fusion": Label(
+        "lost in fusion",
+        "A leg had it high enough; the fusion put it lower.",
+        "Move alpha",
+        "Move alpha towards the leg that had it, or try rrf; the router does so per kind of question.",
+    ),
+    "below_k": Label(
+        "below the cut-off",
+        "It was found, but below rank k.",
+        "Raise k or rerank",
+        "Give the reader a larger k, or rerank the top of the list.",
+    ),
+    "cut_by_budget": Label(
+        "cut by the budget",
+        "It was retrieved, but did not fit into what the model was given.",
+        "Raise the budget",
+        "Raise the context budget, or cut smaller chunks.",
+    ),
+    "wrong_answer": Label(
+        "wrong answer",
+        "The gold was in the context and the answer is still wrong.",
+        "Work on the answers",
+        "Work on the prompt or the model: retrieval did its part.",
+    ),
+    "refused": Label(
+        "refused",
+        "The gold was in the context and the model declined to answer.",
+        "Loosen the prompt",
+        "Loosen the prompt's rule on when to decline.",
+    ),
+    "unsupported": Label(
+        "unsupported",
+        "The answer says what its context does not.",
+        "Keep to the context",
+        "Ask the model to keep to the context and to cite it.",
+    ),
+}

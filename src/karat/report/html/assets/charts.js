@@ -1,0 +1,35 @@
+// Charts: drawn one after another, so that the page answers meanwhile, and again when the colours change.
+
+async function draw(box, spec, config) {
+  try {
+    await window.vegaEmbed(box, spec, {
+      mode: "vega-lite",
+      ast: true, // expressions are interpreted: the page's policy forbids to compile them
+      config,
+      renderer: "svg",
+      tooltip: { theme: isDark() ? "dark" : "light" },
+      actions: { export: true, source: false, compiled: false, editor: false },
+      downloadFileName: box.dataset.chart,
+    });
+  } catch (error) {
+    box.replaceChildren(make("p", { class: "problem", textContent: `This chart cannot be drawn: ${error.message}` }));
+  }
+}
+
+/** Starts drawing; what it returns draws all again. */
+function startCharts() {
+  const charts = held("chart-data");
+  if (!charts || !window.vegaEmbed) return () => {};
+  const boxes = [...document.querySelectorAll("[data-chart]")];
+  let round = 0;
+  const drawAll = async () => {
+    const mine = ++round;
+    for (const [i, box] of boxes.entries()) {
+      if (mine !== round) return;
+      await draw(box, charts.specs[i], isDark() ? charts.dark : charts.light);
+      await new Promise((go) => setTimeout(go));
+    }
+  };
+  drawAll();
+  return drawAll;
+}

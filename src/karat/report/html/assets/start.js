@@ -1,0 +1,3 @@
+startTables();
+startExplorer();
+startTheme(startCharts());

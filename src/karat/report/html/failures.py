@@ -1,0 +1,63 @@
+"""Failures: how each system fails and what mending it would buy, then each failed question of the leading one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.report._numbers import short
+from karat.report.html._labels import LABELS
+from karat.report.html._markup import Box, Column, Row, section, table, text
+from karat.report.html._shown import counted
+
+if TYPE_CHECKING:
+    from karat.report.html._shown import Shown
+
+
+def make(shown: Shown) -> str:
+    """One label a failed question; nothing where no failures were looked for."""
+    study = shown.study
+    if not study.failures and not study.failure_counts:
+        return ""
+    place = {system: i for i, system in enumerate(shown.ranking)}
+    counts = sorted(study.failure_counts, key=lambda c: (place.get(c.system, len(place)), -c.gain, c.label))
+    rows: list[Row] = [
+        [
+            text(c.system),
+            text(LABELS[c.label].title),
+            f"{len(c.questions):,}",
+            Box(f"+{short(c.gain)}", c.gain),
+            text(LABELS[c.label].meaning),
+        ]
+        for c in counts
+    ]
+    columns = [
+        Column("system", pick=True),
+        Column("failure", pick=True),
+        Column("questions", number=True),
+        Column(f"recall at {study.k} to gain", number=True, hint="what mending all of them would add to the mean"),
+        Column("meaning"),
+    ]
+    lead = (
+        f"A question fails when its top {study.k} misses relevant gold, or its answer is wrong. "
+        "Each failed question has one label: the first step that lost it."
+    )
+    body = table("Ways to fail", columns, rows) if rows else ""
+    return section("failures", "Failures", body + _questions(shown), lead)
+
+
+def _questions(shown: Shown) -> str:
+    """Each failed question of the leading system, with a way to it."""
+    texts = {q.id: q.text for q in shown.evaluation.testset}
+    kinds = {q.id: q.kind for q in shown.evaluation.testset}
+    found = [f for f in shown.study.failures if f.system == shown.best]
+    if not found:
+        return ""
+    rows = []
+    for f in found:
+        name = text(f"{f.question}: {texts.get(f.question, '')}" if texts.get(f.question) else f.question)
+        number = shown.number_of.get(f.question)
+        link = f'<a href="#q{number}">{name}</a>' if number is not None else name
+        rows.append([link, text(kinds.get(f.question) or "–"), text(LABELS[f.label].title), text(f.detail)])
+    columns = [Column("question"), Column("kind", pick=True), Column("failure", pick=True), Column("why")]
+    caption = f"{counted(len(found), 'question')} that {text(shown.best or '')} fails"
+    return table(caption, columns, rows)

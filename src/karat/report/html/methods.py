@@ -1,0 +1,78 @@
+"""Methods: the definition of every measure, test and label that the page uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karat.core.measure import facts
+from karat.report.html._labels import LABELS
+from karat.report.html._markup import bullets, prose, section, terms, text
+
+if TYPE_CHECKING:
+    from karat.core.measure import Measure
+    from karat.report.html._shown import Shown
+
+STATISTICS = {
+    "mean": "Over the n questions with a value. Undefined and failed questions are counted beside it, never as zero.",
+    "standard deviation": "<code>sqrt(sum (x - mean)² / (n - 1))</code>; none for one question.",
+    "95% interval": "BCa bootstrap (bias-corrected and accelerated), 10,000 draws of n questions with replacement, of "
+    "the mean of one measure.",
+    "* and ~": "* is the best mean; ~ has an interval that overlaps that of the best. Overlap is a hint, not a test.",
+}
+CHOICE = {
+    "pairs": "Differences b - a question by question: <code>d = mean(b - a)</code>, its interval by the bootstrap over "
+    "questions; wins, ties and losses count questions.",
+    "p": "Paired permutation test: if the two were the same, each difference could as well have had the other sign. p "
+    "is the share of sign flips with <code>|mean| &ge; |d|</code>, two-sided.",
+    "p adjusted": "Holm: of m p values in ascending order, the i-th becomes <code>max over j &le; i of "
+    "min(1, (m - j + 1) p_j)</code>.",
+    "not distinguishable": "p adjusted of .05 or more against the best. It does not say that two are the same.",
+    "cross-validated": "Nested: questions are split into folds; for each fold the configuration with the best mean on "
+    "the other folds is scored on it. Optimism is the best mean minus that.",
+    "oracle": "<code>mean over questions of the best configuration's value for it</code>: what no choice can pass.",
+    "router": "Predicts the kind of a question from its words and takes the configuration that was best for that "
+    "kind on other questions; scored on questions it has not seen.",
+}
+FUSIONS = {
+    "weighted": "<code>alpha &times; normalised dense score + (1 - alpha) &times; normalised sparse score</code>; "
+    "min-max: <code>(s - least) / (greatest - least)</code> of the question's list, z-score: <code>(s - mean) / "
+    "deviation</code>. A leg of weight 0 is not consulted.",
+    "rrf": "<code>sum over legs of 1 / (rrf_k + rank)</code>.",
+    "combsum": "<code>sum of the min-max-normalised scores</code>.",
+    "combmnz": "<code>legs that found the hit &times; sum of the min-max-normalised scores</code>.",
+    "isr": "<code>legs that found the hit &times; sum of 1 / rank²</code>.",
+}
+
+
+def make(shown: Shown) -> str:
+    """Every formula used, so that each figure can be computed again."""
+    body = "<h3>Measures</h3>" + terms(_measure(family) for family in shown.view.families)
+    matching = shown.evaluation.matching
+    if matching is not None:
+        body += "<h3>Matching</h3>" + terms(
+            [(text(matching.matcher), f"A unit is a {text(matching.unit)}. {_why(matching.why)}")]
+        )
+    used = [f for f in FUSIONS if any(c.settings.get("fusion") == f for c in shown.study.configurations)]
+    if used:
+        body += "<h3>Fusion</h3>" + terms((name, FUSIONS[name]) for name in used)
+    body += "<h3>Statistics</h3>" + terms(
+        {**STATISTICS, **(CHOICE if shown.study.choice or shown.study.pairs else {})}.items()
+    )
+    if shown.study.failures or shown.study.failure_counts:
+        order = "In this order; the first that applies is the label of a failed question."
+        labels = ((f"{text(label.title)}", f"{text(label.meaning)} {text(label.next)}") for label in LABELS.values())
+        body += f"<h3>Failures</h3><p>{order}</p>" + terms(labels)
+    return section("methods", "Methods", body)
+
+
+def _why(why: str) -> str:
+    return text(why[:1].upper() + why[1:].rstrip(".") + ".")
+
+
+def _measure(family: list[Measure]) -> tuple[str, str]:
+    """A measure at all its cuts: its definition, range and direction."""
+    told = facts(family[0])
+    better = {"higher": "higher is better", "lower": "lower is better", "neither": "neither end is better"}
+    notes = [prose(part) for part in told["notes"].split("\n\n") if part and not part.lstrip().startswith(">>>")]
+    said = f'{prose(told["what"])} <span class="muted">Range {text(told["range"])}, {better[told["better"]]}.</span>'
+    return ", ".join(text(m.name) for m in family), said + (bullets(notes) if notes else "")

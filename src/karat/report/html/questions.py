@@ -1,0 +1,214 @@
+"""Questions: the explorer. The page holds its data; its script builds a question when it is opened."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from karat.core.scores import Status
+from karat.report._escape import clean
+from karat.report._view import statuses
+from karat.report.html._labels import LABELS
+from karat.report.html._markup import data, plain, section
+from karat.report.html._shown import counted
+
+if TYPE_CHECKING:
+    from karat.core.docs import Chunk
+    from karat.core.study import StudyHit
+    from karat.core.types import Gold, Question
+    from karat.report.html._shown import Shown
+
+LEAST = 400_000  # bytes that hits and texts may take, however large the rest is
+HITS = 0.45  # share of them for hits and answers
+SHORTEST = 120  # characters that a text is never cut below
+
+
+def make(shown: Shown, room: int) -> str:
+    """The explorer, whose hits and texts take `room` bytes at most; what was left out is said."""
+    packed = pack(shown, max(room, LEAST))
+    said = " ".join(packed["said"])
+    lead = f"Every question with what each system found for it. Open one to see why it scored as it did. {said}".strip()
+    body = (
+        '<div id="explorer"><noscript><p>The explorer needs a script; rows.csv holds the same, a row a question.</p>'
+        "</noscript></div>"
+    )
+    return section("questions", "Questions", body, lead) + data("study-data", packed)
+
+
+def pack(shown: Shown, room: int) -> dict[str, Any]:
+    """All that the explorer shows, each chunk once; systems by rank while there is room, then texts."""
+    study, scores = shown.study, shown.evaluation.scores
+    systems = [s for s in shown.ranking if s in study.hits or s in shown.evaluation.answers]
+    shelf = _Shelf(list(scores.questions))
+    found: list[dict[str, Any]] = []
+    used = 0
+    for system in systems:
+        entry = _found(shown, system, shelf)
+        used += _size(entry)
+        if found and used > room * HITS:
+            break
+        found.append({"system": shown.ranking.index(system), **entry})
+    said = []
+    if len(found) < len(systems):
+        said.append(
+            f"Hits are kept here for the {len(found)} systems with the highest mean, of {len(systems)}; "
+            "all are in rows.parquet."
+        )
+    cut, chunks = _chunks(shelf, int(room * (1 - HITS)))
+    if cut is not None:
+        said.append(f"Texts are cut after {counted(cut, 'character')} to keep this page small.")
+    if not found:
+        said.append("The hits of this run were not kept.")
+    return {
+        "systems": [clean(s) for s in shown.ranking],
+        "measures": [m.name for m in shown.key_measures],
+        "higher": shown.main is None or shown.main.spec.direction != "lower",
+        "k": study.k,
+        "labels": {name: [label.title, label.meaning] for name, label in LABELS.items()},
+        "questions": [_question(q) for q in shown.evaluation.testset],
+        "scores": _scores(shown),
+        "failed": _failed(shown),
+        "found": found,
+        "pools": shelf.pools,
+        "chunks": chunks,
+        "said": said,
+    }
+
+
+class _Shelf:
+    """Chunks once each, and once for each question what was found of them and how."""
+
+    def __init__(self, questions: list[str]) -> None:
+        self.questions = questions
+        self.chunks: list[Chunk] = []
+        self.pools: list[list[Any]] = [[] for _ in questions]
+        self._chunk: dict[tuple[str, str], int] = {}
+        self._place: list[dict[Any, int]] = [{} for _ in questions]
+
+    def chunk(self, chunk: Chunk) -> int:
+        place = self._chunk.setdefault((chunk.id, chunk.text), len(self.chunks))
+        if place == len(self.chunks):
+            self.chunks.append(chunk)
+        return place
+
+    def hit(self, question: int, hit: StudyHit) -> int:
+        """Where a hit stands in its question's pool."""
+        pool, chunk = self.pools[question], self.chunk(hit.chunk)
+        place = self._place[question].setdefault((chunk, hit.holds, *hit.legs.items()), len(pool))
+        if place == len(pool):
+            legs = {clean(leg): [rank, _short(score)] for leg, (rank, score) in hit.legs.items()}
+            pool.append([chunk, [clean(unit, 300) for unit in hit.holds], legs])
+        return place
+
+
+def _found(shown: Shown, system: str, shelf: _Shelf) -> dict[str, Any]:
+    """What a system found and answered: per question the places of its hits in the pool, and their scores."""
+    kept = shown.study.hits.get(system, {})
+    lists: list[Any] = []
+    for number, id_ in enumerate(shelf.questions):
+        row: list[Any] = []
+        for place, hit in enumerate(kept.get(id_, ()), 1):
+            row.append([shelf.hit(number, hit), _short(hit.score), *([hit.rank] if hit.rank != place else [])])
+        lists.append(row if id_ in kept else None)
+    answers = shown.evaluation.answers.get(system)
+    details = {
+        str(number): plain(failure.detail)
+        for number, id_ in enumerate(shelf.questions)
+        if (failure := shown.failure_of.get((system, id_))) is not None
+    }
+    said = None if answers is None else [None if a is None else plain(a) for a in answers]
+    return {"hits": lists, "answers": said, "details": details}
+
+
+def _chunks(shelf: _Shelf, room: int) -> tuple[int | None, list[list[Any]]]:
+    """The chunks as rows, their texts cut alike where all of them would be too much."""
+    texts = [plain(chunk.text) for chunk in shelf.chunks]
+    sizes = [len(t.encode()) for t in texts]
+    cut = None
+    if sum(sizes) > room:
+        low, high = SHORTEST, max(map(len, texts))
+        while low < high:
+            middle = (low + high + 1) // 2
+            total = sum(min(size, len(t[:middle].encode())) for size, t in zip(sizes, texts, strict=True))
+            low, high = (middle, high) if total <= room else (low, middle - 1)
+        cut = low
+    rows = []
+    for chunk, whole in zip(shelf.chunks, texts, strict=True):
+        rows.append(
+            [
+                clean(chunk.id),
+                clean(chunk.doc),
+                clean(chunk.title or ""),
+                clean(chunk.url or ""),
+                _pages(chunk),
+                whole[:cut],
+                len(whole) if cut is not None and len(whole) > cut else 0,
+            ]
+        )
+    return cut, rows
+
+
+def _pages(chunk: Chunk) -> str:
+    """The pages a chunk stands on, and what is printed on them where that differs."""
+    counted_, printed = ", ".join(map(str, chunk.pages)), ", ".join(map(clean, chunk.labels))
+    return f"{counted_} (printed {printed})" if printed and printed != counted_ and counted_ else counted_ or printed
+
+
+def _question(question: Question) -> dict[str, Any]:
+    row: dict[str, Any] = {"id": clean(question.id), "text": plain(question.text)}
+    if question.kind is not None:
+        row["kind"] = clean(question.kind)
+    if question.answers:
+        row["answers"] = [plain(a) for a in question.answers]
+    if question.gold:
+        row["gold"] = [_gold(g) for g in question.gold]
+    if question.tags:
+        row["tags"] = {clean(name): clean(value) for name, value in question.tags.items()}
+    if not question.answerable:
+        row["unanswerable"] = True
+    return row
+
+
+def _gold(gold: Gold) -> list[Any]:
+    """Where the unit is and its grade, then its words."""
+    place = gold.label if gold.quote is None or gold.id or gold.chunk else gold.url or gold.doc or ""
+    if gold.page is not None and gold.quote is not None:
+        place = f"{place} page {gold.page}".strip()
+    return [clean(place), gold.grade, *([plain(gold.quote)] if gold.quote else [])]
+
+
+def _scores(shown: Shown) -> list[list[list[Any]]]:
+    """By rank of the system, by question: a value a measure, or why there is none."""
+    scores, status = shown.evaluation.scores, statuses(shown.evaluation.scores)
+    column = {m.name: i for i, m in enumerate(scores.measures)}
+    places = [column[m.name] for m in shown.key_measures]
+    number = {s: i for i, s in enumerate(scores.systems)}
+
+    ok, rounded = (status == Status.ok).tolist(), scores.values.round(4).tolist()
+
+    def value(s: int, q: int, m: int) -> Any:
+        if ok[s][q][m]:
+            return rounded[s][q][m]
+        return f"{Status(int(status[s, q, m])).name}: {clean(scores.reason(s, q, m) or 'no value', 200)}"
+
+    return [
+        [[value(number[system], q, m) for m in places] for q in range(len(scores.questions))]
+        for system in shown.ranking
+    ]
+
+
+def _failed(shown: Shown) -> list[dict[str, str]]:
+    """By rank of the system: the label of each question that failed."""
+    found: dict[str, dict[str, str]] = {s: {} for s in shown.ranking}
+    for failure in shown.study.failures:
+        if failure.system in found and failure.question in shown.number_of:
+            found[failure.system][str(shown.number_of[failure.question])] = failure.label
+    return list(found.values())
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None or value != value or abs(value) == float("inf") else float(f"{value:.5g}")
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))

@@ -1,0 +1,195 @@
+"""Summary: what was compared, what is best and how sure that is, what fails most, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from karat.report._numbers import amount, percent
+from karat.report.html._labels import LABELS
+from karat.report.html._markup import Box, Column, Row, bullets, folded, section, table, text
+from karat.report.html._shown import Shown, counted, listed, probability
+
+if TYPE_CHECKING:
+    from karat.core.study import Choice, Pair
+
+
+def make(shown: Shown) -> str:
+    """The first thing on the page."""
+    cards = "".join(
+        f'<div class="card"><h3>{title}</h3><p class="figure">{head}</p><p>{said}</p></div>'
+        for title, head, said in _cards(shown)
+    )
+    body = f'<p class="headline">{_headline(shown)}</p><div class="cards">{cards}</div>{_words(shown)}{_by_kind(shown)}'
+    return section("summary", "Summary", body)
+
+
+def _headline(shown: Shown) -> str:
+    choice = shown.study.choice
+    if choice is None:
+        lines = shown.view.leaders or list(shown.evaluation.verdicts.values())
+        return " ".join(text(line) for line in lines) or "Nothing was scored."
+    best = choice.best
+    value = f"{shown.value(best.measure, best.mean)} {_ends(shown, choice)}".rstrip()
+    mean = f'{text(best.measure)} <span class="whole">{value}</span>'
+    others = len(choice.equals) + len(choice.beaten)
+    if not others:
+        return f"<b>{text(best.name)}</b> scores {mean}. Nothing was compared with it."
+    if choice.equals:
+        told = f"{len(choice.equals):,} of {others:,} others" if choice.beaten else f"none of {others:,} others"
+        return (
+            f"A tie: <b>{text(best.name)}</b> has the highest mean, {mean}, but {told} "
+            f"can{'not' if choice.beaten else ''} be told apart from it on these questions."
+        )
+    return f"<b>{text(best.name)}</b> is best: {mean}, ahead of all {others:,} others beyond chance."
+
+
+def _ends(shown: Shown, choice: Choice) -> str:
+    return shown.ends(choice.best.measure, choice.best.low, choice.best.high)
+
+
+def _words(shown: Shown) -> str:
+    """The choice in full sentences; without one, the verdict on each system."""
+    choice = shown.study.choice
+    if choice is not None:
+        said = bullets(map(text, choice.sentences)) if choice.sentences else ""
+        return folded("The choice in words", said) if said else ""
+    verdicts = bullets(map(text, shown.evaluation.verdicts.values()))
+    return folded("The verdict on each system", verdicts) if shown.view.leaders else ""
+
+
+def _cards(shown: Shown) -> Iterator[tuple[str, str, str]]:
+    study, evaluation = shown.study, shown.evaluation
+    taken = "; ".join(f"{text(t.place)}: {text(t.what)}" for t in evaluation.taken[:3])
+    compared = counted(len(shown.view.systems), "system")
+    if study.choice is not None and len(study.choice.cells) > len(shown.view.systems):
+        compared = counted(len(study.choice.cells), "configuration")
+    yield "Compared", f"{compared} on {counted(len(evaluation.testset), 'question')}", taken
+    if study.choice is not None:
+        yield from _choice(shown, study.choice)
+    yield from _failing(shown)
+
+
+def _choice(shown: Shown, choice: Choice) -> Iterator[tuple[str, str, str]]:
+    best = choice.best
+    head = f"{shown.value(best.measure, best.mean)} <small>{_ends(shown, choice)}</small>"
+    said = f"<b>{text(best.name)}</b> over {counted(best.n, 'question')}, with its 95% interval."
+    use = shown.configuration_of.get(best.system)
+    if use is not None and use.description:
+        said += f" {text(use.description).rstrip('.')}."
+    yield f"Highest mean {text(best.measure)}", head, said
+    yield "How sure", *_sureness(shown, choice)
+    if choice.cross_validated is not None:
+        lost = f" Choosing on the questions it is scored on added {shown.value(best.measure, choice.optimism)}."
+        picks = sorted(choice.picks.items(), key=lambda item: (-item[1], item[0]))
+        folds = f" {counted(choice.folds, 'fold')} chose " + listed([f"{text(c)} ({n}x)" for c, n in picks], 3) + "."
+        yield (
+            "Cross-validated",
+            shown.value(best.measure, choice.cross_validated),
+            "What the chosen configuration scores on questions it was not chosen by."
+            + (lost if choice.optimism is not None else "")
+            + (folds if picks else ""),
+        )
+    if choice.oracle is not None:
+        yield _routing(shown, choice, choice.oracle)
+
+
+def _routing(shown: Shown, choice: Choice, oracle: float) -> tuple[str, str, str]:
+    """What knowing the kind of a question, or the question, would bring."""
+    best, router = choice.best, choice.router
+    most = f"With the best configuration known for each question: {shown.value(best.measure, oracle)}."
+    if router is None:
+        return "Room for routing", f"+{shown.value(best.measure, abs(oracle - best.mean))}", most
+    said = [f"A router guesses the kind of a question and takes what is best for it{_against(shown, router.against)}."]
+    if router.accuracy is not None:
+        said.append(f"It guesses {percent(router.accuracy)} of the kinds right.")
+    if router.note:
+        said.append(text(router.note[:1].upper() + router.note[1:]).rstrip(".") + ".")
+    head = (
+        f"{shown.value(best.measure, router.mean)} <small>{shown.ends(best.measure, router.low, router.high)}</small>"
+    )
+    return "Routing by kind, out of sample", head, " ".join([*said, most])
+
+
+def _sureness(shown: Shown, choice: Choice) -> tuple[str, str]:
+    others = len(choice.equals) + len(choice.beaten)
+    test = "Paired permutation test over the questions, Holm's correction."
+    if not others:
+        return "nothing to compare", test
+    if not choice.equals:
+        closest = max(choice.beaten, key=lambda p: p.adjusted)
+        return "ahead of all others", f"{test} The closest, {text(closest.a)}: p {probability(closest.adjusted)}."
+    names = [text(p.a if p.a != choice.best.name else p.b) for p in choice.equals]
+    fastest = _fastest(shown, choice)
+    return f"{len(choice.equals):,} of {others:,} are equals", f"{test} Equals: {listed(names, 4)}.{fastest}"
+
+
+def _fastest(shown: Shown, choice: Choice) -> str:
+    """The quickest among the best and its equals, where times are known."""
+    system_of = {cell.name: cell.system for cell in choice.cells}
+    names = [choice.best.name, *(n for p in choice.equals for n in (p.a, p.b))]
+    timed = shown.seconds(dict.fromkeys(system_of[n] for n in names if n in system_of))
+    if len(timed) < 2:
+        return ""
+    quick = min(timed, key=lambda s: (timed[s], s))
+    return f" The quickest of them is {text(quick)}: {amount(1000 * timed[quick])} ms a question."
+
+
+def _against(shown: Shown, pair: Pair | None) -> str:
+    if pair is None:
+        return ""
+    return f": {shown.difference(pair)} against the best single one (p {probability(pair.adjusted)})"
+
+
+def _failing(shown: Shown) -> Iterator[tuple[str, str, str]]:
+    warned = sum(note.level == "warning" for note in shown.evaluation.notes)
+    heed = f' Read the <a href="#warnings">{counted(warned, "warning")}</a> first.' if warned else ""
+    if not shown.counts:
+        told = f"No failure is recorded for {text(shown.best or 'any system')} at k = {shown.study.k}."
+        yield "Main failure", "none", told
+        if warned:
+            yield "Next step", "read the warnings", heed.strip()
+        return
+    worst = shown.counts[0]
+    label = LABELS[worst.label]
+    failed = sum(len(c.questions) for c in shown.counts)
+    gain = f" Mending it would add {shown.value('', worst.gain)} to the mean recall at {shown.study.k}."
+    yield (
+        "Main failure",
+        f'<a href="#failures">{text(label.title)}</a>',
+        f"{len(worst.questions):,} of the {counted(failed, 'question')} that {text(worst.system)} fails. "
+        f"{text(label.meaning)}{gain}",
+    )
+    yield "Next step", text(label.step), f"{text(label.next)}{heed}"
+
+
+def _by_kind(shown: Shown) -> str:
+    """Which configuration, and which alpha, for which kind of question."""
+    choice = shown.study.choice
+    if choice is None or not choice.by_kind:
+        return ""
+    rows: list[Row] = []
+    for kind in choice.by_kind:
+        best, alpha = kind.best, shown.alpha(kind.best.system)
+        names = [text(n) for n in kind.equals]
+        mean, ends = shown.value(best.measure, best.mean), shown.ends(best.measure, best.low, best.high)
+        equals = folded(counted(len(names), "equal"), ", ".join(names)) if names else "none"
+        rows.append(
+            [
+                text(kind.kind),
+                f"{kind.n:,}",
+                text(best.name),
+                "–" if alpha is None else f"{alpha:g}",
+                f"{mean} <small>{ends}</small>",
+                Box(equals, float(len(names))),
+            ]
+        )
+    columns = [
+        Column("kind"),
+        Column("n", number=True, hint="questions"),
+        Column("best"),
+        Column("alpha", number=True, hint="weight of the dense leg: 1 is dense alone, 0 is words alone"),
+        Column(text(choice.measure), number=True),
+        Column("not distinguishable from it"),
+    ]
+    return table("Which alpha for which kind of question", columns, rows)
