@@ -74,33 +74,34 @@ def ask_all(
     if k < 1 or jobs < 1:
         raise UsageError(f"k={k}, jobs={jobs}: both are 1 or more.")
     waiting = iter(questions)
-    lock, stop, enough = threading.Lock(), threading.Event(), threading.Event()
+    lock, stop, failures = threading.Lock(), threading.Event(), 0
     finished: queue.Queue[tuple[Question, Reply | BaseException]] = queue.Queue()
 
     def work() -> None:
+        nonlocal failures
         while not stop.is_set():
             with lock:
                 question = next(waiting, None)
+                enough = max_failures is not None and failures > max_failures
             if question is None:
                 return
             try:
                 unasked = Reply(error=f"not asked: more than {max_failures} questions had failed.", asked=False)
-                finished.put((question, unasked if enough.is_set() else system.ask(question, k)))
+                reply = unasked if enough else system.ask(question, k)
+                with lock:
+                    failures += reply.error is not None
+                finished.put((question, reply))
             except BaseException as error:
                 finished.put((question, error))
 
     with redirect_stdout(sys.stderr):
         for _ in range(min(jobs, len(questions))):
             threading.Thread(target=work, name="karat job", daemon=True).start()
-        failures = 0
         try:
             for _ in range(len(questions)):
                 question, reply = finished.get()
                 if isinstance(reply, BaseException):
                     raise reply
-                failures += reply.error is not None and reply.asked
-                if max_failures is not None and failures > max_failures:
-                    enough.set()
                 done(question, reply)
         finally:
             stop.set()
