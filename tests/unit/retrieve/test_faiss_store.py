@@ -80,6 +80,13 @@ def test_vectors_that_are_not_of_length_1_are_told(tmp_path, index, scores, told
     assert f"not of length 1 (from 1 to 3): scores are {told}" in store.notes[0]
 
 
+def test_a_vector_of_zeros_is_told_since_its_score_is_no_cosine(tmp_path):
+    write(tmp_path / "x.faiss", faiss.IndexFlatL2(2), np.array([[0, 0], [0, 1]], np.float32))
+    store = open_(tmp_path)
+    assert hits(store) == [("0", 0.5), ("1", 0.0)]
+    assert "not of length 1 (from 0 to 1)" in store.notes[0]
+
+
 def test_ids_as_text_and_as_json(folder):
     expected = [("e", 1.0), ("b", 0.6), ("a", 0.6), ("c", 0.0), ("d", -1.0)]
     (folder / "ids.txt").write_bytes("\n".join(IDS).encode())
