@@ -86,9 +86,12 @@ def test_by_slices(files, karat):
     assert "steps (n 1)" in shown.out
 
 
-@pytest.mark.parametrize("words", [["score", "qa.jsonl", "bm25.run", "answers.jsonl", "--by", "kind"], ["demo"]])
+SCORE = ["score", "qa.jsonl", "bm25.run", "answers.jsonl", "--by", "kind", "-o", "out"]
+
+
+@pytest.mark.parametrize("words", [SCORE, ["demo", "--runs-dir", "out"]])
 def test_json_is_one_object_and_nothing_else(files, karat, words):
-    told = karat(*words, "--json", "-o", "out")
+    told = karat(*words, "--json")
     assert told.err == ""
     whole, end = json.JSONDecoder().raw_decode(told.out)
     assert isinstance(whole, dict)

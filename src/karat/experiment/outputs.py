@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,45 +12,60 @@ from karat.core.errors import UsageError
 from karat.core.writing import write_whole
 
 if TYPE_CHECKING:
+    from karat.core.run import Run
     from karat.core.study import Study
+    from karat.report.charts import Drawing
 
 CHARTS = "charts"
+ALL = ("html", "markdown", "text", "latex", "csv", "json", "png", "svg")
+ENDINGS = {"markdown": ".md", "text": ".txt", "latex": ".tex", "csv": ".csv", "json": ".json"}
 Say = Callable[[str], None]
 
 
-def write_study(study: Study, folder: Path, say: Say = lambda step: None) -> list[Path]:
-    """Every file of a run's folder but the manifest and the journal."""
-    from karat.experiment.report import render_all
+def write_study(
+    study: Study, folder: Path, outputs: Sequence[str] = ALL, runs: Sequence[Run] = (), say: Say = lambda step: None
+) -> list[Path]:
+    """The files of a run's folder, but for the manifest and the journal: rows always, the rest as asked for.
+
+    `runs` are needed for trec and liverag.
+    """
+    from karat.experiment.report import export_to, render_all, render_as
     from karat.report import comparisons
+    from karat.report.charts import draw, write_charts
 
     say("writing tables")
-    made: dict[str, str | bytes] = render_all(study.evaluation)
-    made["comparisons.csv"] = comparisons.render(study.pairs)
+    endings = {ENDINGS[name] for name in outputs if name in ENDINGS} | {".parquet"}
+    made = render_all(study.evaluation, endings)
+    if "latex" in outputs:
+        made["report.tex"] = render_as(Path("report.tex"), study.evaluation)
+    if "csv" in outputs:
+        made["comparisons.csv"] = comparisons.render(study.pairs)
     made["times.parquet"] = _times(study)
     written = []
     for name, content in made.items():
         write_whole(folder / name, content)
         written.append(folder / name)
-    say("drawing charts")
-    written += draw(study, folder / CHARTS)
-    say("writing the report")
-    write_whole(folder / "report.html", html(study))
-    return [*written, folder / "report.html"]
+    for name in outputs:
+        if name in ("trec", "liverag"):
+            written += export_to(name, study.evaluation, runs, folder)
+    if "png" in outputs or "svg" in outputs or "html" in outputs:
+        say("drawing charts")
+        drawing = draw(study)
+        if "png" in outputs or "svg" in outputs:
+            written += write_charts(study, folder / CHARTS, drawing=drawing)
+        if "html" in outputs:
+            say("writing the report")
+            write_whole(folder / "report.html", html(study, drawing))
+            written.append(folder / "report.html")
+    return written
 
 
-def draw(study: Study, folder: Path) -> list[Path]:
-    """The charts of a study as PNG and SVG."""
-    from karat.report.charts import write_charts
-
-    return write_charts(study, folder)
-
-
-def html(study: Study) -> str:
-    """The study as one page that needs nothing else."""
-    from karat.report.charts import chart_specs
+def html(study: Study, drawing: Drawing | None = None) -> str:
+    """The study as one page that needs nothing else; `drawing` saves drawing its charts again."""
+    from karat.report.charts import draw
     from karat.report.html import render
 
-    return render(study, chart_specs(study))
+    return render(study, (drawing or draw(study)).specs)
 
 
 def write_report(study: Study, target: str | os.PathLike[str], say: Say = lambda step: None) -> list[Path]:
@@ -66,7 +81,7 @@ def write_report(study: Study, target: str | os.PathLike[str], say: Say = lambda
         return [path]
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is a file. Name a folder, or a file whose ending says what to write.")
-    return write_study(study, path, say)
+    return write_study(study, path, say=say)
 
 
 def _times(study: Study) -> bytes:

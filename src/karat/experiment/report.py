@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -185,40 +185,42 @@ class Report:
             write_whole(target / name, content)
         written = [target / name for name in files]
         for name in export:
-            written += self._export(name, target)
+            written += export_to(name, self.evaluation, self.runs, target)
         return written
 
-    def _export(self, name: str, folder: Path) -> list[Path]:
-        if name == "liverag":
-            return self._export_liverag(folder)
-        return self._export_trec(folder)
 
-    def _export_liverag(self, folder: Path) -> list[Path]:
-        from datetime import UTC, datetime
+def export_to(name: str, evaluation: Evaluation, runs: Sequence[Run], folder: Path) -> list[Path]:
+    """Write the tables of LiveRAG ("liverag") or TREC runs ("trec") into a folder."""
+    return _export_liverag(evaluation, runs, folder) if name == "liverag" else _export_trec(runs, folder)
 
-        from karat.core.writing import write_whole
-        from karat.report.liverag import render
 
-        made = render(self.evaluation, results={run.name: run.source for run in self.runs}, time=datetime.now(UTC))
-        for name, text in made.items():
-            write_whole(folder / name, text)
-        return [folder / name for name in made]
+def _export_liverag(evaluation: Evaluation, runs: Sequence[Run], folder: Path) -> list[Path]:
+    from datetime import UTC, datetime
 
-    def _export_trec(self, folder: Path) -> list[Path]:
-        import re
+    from karat.core.writing import write_whole
+    from karat.report.liverag import render
 
-        from karat.files import write
+    made = render(evaluation, results={run.name: run.source for run in runs}, time=datetime.now(UTC))
+    for name, text in made.items():
+        write_whole(folder / name, text)
+    return [folder / name for name in made]
 
-        ranked = [run for run in self.runs if run.has_rankings]
-        if not ranked:
-            raise UsageError("--export trec: the results hold no rankings.")
-        safe = [re.sub(r"[^\w.-]+", "_", run.name) for run in ranked]
-        names = ["run.trec"] if len(ranked) == 1 else [f"run.{name}.trec" for name in safe]
-        if len(set(names)) < len(names):
-            names = [f"run.{number}.{name}.trec" for number, name in enumerate(safe, 1)]
-        for run, name in zip(ranked, names, strict=True):
-            write(run, folder / name, format="trec_run")
-        return [folder / name for name in names]
+
+def _export_trec(runs: Sequence[Run], folder: Path) -> list[Path]:
+    import re
+
+    from karat.files import write
+
+    ranked = [run for run in runs if run.has_rankings]
+    if not ranked:
+        raise UsageError("--export trec: the results hold no rankings.")
+    safe = [re.sub(r"[^\w.-]+", "_", run.name) for run in ranked]
+    names = ["run.trec"] if len(ranked) == 1 else [f"run.{name}.trec" for name in safe]
+    if len(set(names)) < len(names):
+        names = [f"run.{number}.{name}.trec" for number, name in enumerate(safe, 1)]
+    for run, name in zip(ranked, names, strict=True):
+        write(run, folder / name, format="trec_run")
+    return [folder / name for name in names]
 
 
 def render_as(path: Path, evaluation: Evaluation) -> str | bytes:
@@ -231,9 +233,14 @@ def render_as(path: Path, evaluation: Evaluation) -> str | bytes:
     return outputs[path.suffix.lower()].whole(evaluation)
 
 
-def render_all(evaluation: Evaluation) -> dict[str, str | bytes]:
-    """Every file that a folder gets, by name."""
-    return {name: render(evaluation) for output in _by_ending().values() for name, render in output.files.items()}
+def render_all(evaluation: Evaluation, endings: Collection[str] | None = None) -> dict[str, str | bytes]:
+    """The files that a folder gets, by name; of some formats only, where their endings are given."""
+    return {
+        name: render(evaluation)
+        for ending, output in _by_ending().items()
+        if endings is None or ending in endings
+        for name, render in output.files.items()
+    }
 
 
 def _by_ending() -> dict[str, Output]:

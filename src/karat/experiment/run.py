@@ -85,7 +85,8 @@ def run(
             manifest=folder.manifest,
             say=lambda step: say(step, 0, 1),
         )  # fmt: skip
-        write_study(study, folder.path, lambda step: say(step, 0, 1))
+        runs = [contender.run for contender in contenders]
+        write_study(study, folder.path, spec.keys.outputs, runs, lambda step: say(step, 0, 1))
         save_study(study, folder.path)
         folder.update(status=DONE, finished=_now(), summary=_summary(study))
     return Finished(folder, study)
@@ -156,6 +157,8 @@ class _Work:
     """The systems of a spec over its questions and indexes."""
 
     def __init__(self, spec: Spec, testset: TestSet, indexes: Sequence[_Made]) -> None:
+        from karat.experiment.score import slices_of
+
         self.spec, self.testset, self.indexes = spec, testset, indexes
         self.length = max(LENGTH, *spec.cutoffs)
         self.choices: Choices = spec.choices()
@@ -163,6 +166,7 @@ class _Work:
         main = spec.main.partition("@")[0] if swept else spec.main
         self.plan = Plan(self.choices, main, spec.cutoffs if swept else (), spec.cutoffs)
         self.plan.check()
+        slices_of(testset, self.choices.by)
         self._resolutions: dict[str, Resolution] = {}
 
     def contenders(
@@ -222,7 +226,7 @@ class _Work:
             runs, _ = read_results(one.source.path)
             return [self._contender(_of_several(one, runs, run), run, ()) for run in runs], []
         assert not isinstance(one.source, SystemSettings)
-        known = {str(r["id"]): r for r in records if r.get("system") == one.name}
+        known = {str(r["row"]["id"]): r["row"] for r in records if r.get("system") == one.name}
         kept = {q: r for q, r in known.items() if not (retry_errors and r.get("status") == "failed")}
         missing = [question for question in self.testset if question.id not in kept]
         done = 0
@@ -230,7 +234,7 @@ class _Work:
         def journaled(question: Question, reply: Any) -> None:
             nonlocal done
             kept[question.id] = reply.record(question)
-            journal.add([{"system": one.name, **kept[question.id]}])
+            journal.add([{"system": one.name, "row": kept[question.id]}])
             done += 1
             say(f"asking {one.name}", done, len(missing))
 

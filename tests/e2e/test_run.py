@@ -1,0 +1,217 @@
+"""karat run: an experiment from its file, killed and resumed, and all that can be wrong with it."""
+
+import hashlib
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+PASSAGES = {
+    "watch": "The night watch lasts four hours and is kept by two people.",
+    "fuel": "Each tank holds 42,000 litres of fuel and is dipped every Monday.",
+    "radio": "The radio room answers to the call name Lantern at all hours.",
+    "power": "Three generators give electricity: Asta, Brun and Cille.",
+    "water": "Snow is melted for drinking; a wash may take three minutes.",
+    "galley": "Hot meals are served at seven, at noon and at half past six.",
+}
+QUESTIONS = [
+    ("How long is the night watch?", "watch", "numerical"),
+    ("How much fuel does a tank hold?", "fuel", "numerical"),
+    ("What is the call name of the radio room?", "radio", "factual"),
+    ("Which generators are there?", "power", "listing"),
+    ("How long may I wash myself?", "water", "numerical"),
+    ("When is dinner?", "galley", "factual"),
+]
+SPEC = """\
+name: station
+corpus: corpus.jsonl
+testset: qa.jsonl
+chunk: whole
+systems: [pure_dense, balanced, pure_sparse, rrf]
+k: [1, 3]
+main: MRR
+by: [kind]
+outputs: [csv]
+"""
+SLOW = """
+import time
+def search(question, k):
+    time.sleep(0.03)
+    return [["watch", 2.0], ["fuel", 1.0]]
+"""
+COUNTING = """
+def search(question, k):
+    with open("asked.txt", "a") as asked:
+        asked.write("x")
+    return ["watch"]
+"""
+RAISING = """
+def search(question, k):
+    if "fuel" in question:
+        raise ValueError("no fuel")
+    return ["watch"]
+"""
+
+
+@pytest.fixture
+def station(put):
+    put("corpus.jsonl", [{"id": name, "text": text} for name, text in PASSAGES.items()])
+    rows = [{"id": f"q{n}", "question": q, "gold": [{"doc": d}], "kind": k} for n, (q, d, k) in enumerate(QUESTIONS)]
+    put("qa.jsonl", rows)
+    put("karat.yaml", SPEC)
+
+
+def last(folder, runs="runs"):
+    return max((p for p in (folder / runs).iterdir() if (p / "manifest.json").exists()), key=lambda p: p.name)
+
+
+def test_a_run_is_listed_shown_and_reported(station, karat, folder):
+    told = karat("run")
+    assert (told.code, told.err) == (0, "")
+    assert "What was found" in told.out
+    assert "4 systems over 6 questions" in told.out
+    manifest = json.loads((last(folder) / "manifest.json").read_text())
+    assert manifest["status"] == "done"
+    assert manifest["command"] == ["karat", "run"]
+    assert manifest["spec"]["main"] == "MRR"
+    assert manifest["inputs"]["testset"]["questions"] == 6
+    listed = karat("list")
+    assert "station" in listed.out
+    assert "done" in listed.out
+    assert json.loads(karat("list", "--json").out)[0]["name"] == "station"
+    assert "What was found" in karat("show", "LAST").out
+    assert "Recall" in karat("show", "station", "--scores").out
+    assert json.loads(karat("show", "--json").out)["main"] == "MRR"
+    for name in ("report.html", "paper.tex", "table.csv"):
+        assert karat("report", "LAST", "-o", name).code == 0
+        assert (folder / name).stat().st_size > 100
+    assert karat("report", "LAST", "-o", "report.odt").code == 2
+
+
+def test_two_runs_of_the_same_have_the_same_rows(station, karat, folder):
+    karat("run")
+    first = (last(folder) / "rows.parquet").read_bytes()
+    karat("run", "--fresh", "--runs-dir", "other")
+    assert (last(folder, "other") / "rows.parquet").read_bytes() == first
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_a_run_ends_as_if_undisturbed(station, put, folder):
+    put("slow.py", SLOW)
+    put("karat.yaml", SPEC.replace("systems: [", "systems: [{call: 'slow:search'}, "))
+    command = [sys.executable, "-c", "from karat.cli.main import main; main()", "run", "-q", "--runs-dir"]
+
+    def go(runs, seconds=None):
+        with subprocess.Popen(
+            [*command, runs], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        ) as process:
+            try:
+                _, err = process.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.communicate()
+                return False
+        assert process.returncode == 0, err
+        return True
+
+    started = time.monotonic()
+    assert go("calm")
+    whole = time.monotonic() - started
+    draw, kills = random.Random(0), 0
+    while kills < 20:
+        if go("killed", draw.uniform(0.3, 1.05) * whole):
+            assert kills, "it was never killed"
+            (last(folder, "killed") / "manifest.json").unlink()  # a new run for the kills that are left
+        else:
+            kills += 1
+    assert go("killed")
+    digests = {
+        hashlib.sha256((last(folder, runs) / "rows.parquet").read_bytes()).hexdigest() for runs in ("calm", "killed")
+    }
+    assert len(digests) == 1
+
+
+def test_what_a_journal_holds_is_not_asked_again(station, put, karat, folder):
+    put("counting.py", COUNTING)
+    put("karat.yaml", SPEC.replace("systems: [", "systems: [{call: 'counting:search'}, "))
+    assert karat("run").code == 0
+    assert (folder / "asked.txt").read_text() == "x" * 6
+    manifest = last(folder) / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"done"', '"running"'))
+    journal = last(folder) / "journal.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    kept = [line for line in lines if '"system"' not in line] + [line for line in lines if '"system"' in line][:4]
+    journal.write_text("".join(kept))
+    assert karat("run").code == 0
+    assert (folder / "asked.txt").read_text() == "x" * 8
+
+
+def test_a_function_that_raises_fails_its_rows_and_no_others(station, put, karat, folder):
+    put("mine.py", RAISING)
+    put("karat.yaml", SPEC.replace("systems: [", "systems: [{name: mine, call: 'mine:search'}, "))
+    told = karat("run")
+    assert told.code == 5
+    rows = (last(folder) / "rows.csv").read_text()
+    assert "ValueError: no fuel" in rows
+    again = karat("run")
+    assert again.code == 5
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (("k: [1, 3]", "k: [0]"), ["karat.yaml", "k", "0"]),
+        (("main: MRR", "main: MRX"), ["karat.yaml", "MRX", "MRR"]),
+        (("main: MRR", "main: EM"), ["EM"]),
+        (("systems:", "sistems:"), ["sistems", "Did you mean systems"]),
+        (("pure_dense", "pure_dens"), ["pure_dens", "pure_dense"]),
+        (("[pure_dense,", "[{engine: hybrid, alpha: 1.5},"), ["alpha", "1.5"]),
+        (("corpus: corpus.jsonl", "corpus: corpse.jsonl"), ["corpse.jsonl", "corpus.jsonl"]),
+        (("testset: qa.jsonl", "testset: nowhere.jsonl"), ["nowhere.jsonl"]),
+        (("by: [kind]", "by: [kinds]"), ["kinds", "kind"]),
+        (("chunk: whole", "chunk: tokens:5:9"), ["overlap"]),
+        (("outputs: [csv]", "sweep: {alpha: '1:0:0.1'}"), ["alpha"]),
+        (("pure_dense,", "pure_dense, {name: rrf, engine: bm25},"), ["rrf"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_the_file_is_said_in_one_sentence(station, put, karat, folder, change, parts):
+    put("karat.yaml", SPEC.replace(*change))
+    told = karat("run")
+    assert told.code == 2
+    assert "Traceback" not in told.err
+    assert "internal error" not in told.err
+    for part in parts:
+        assert part in told.err
+    assert not (folder / "runs").exists() or not any(
+        (p / "manifest.json").exists() for p in (folder / "runs").iterdir()
+    )
+
+
+def test_a_cut_beyond_the_corpus_is_allowed(station, put, karat):
+    put("karat.yaml", SPEC.replace("k: [1, 3]", "k: [1, 50]"))
+    assert karat("run").code == 0
+
+
+def test_an_empty_test_set_and_a_missing_file_are_named(station, put, karat):
+    put("qa.jsonl", "")
+    assert "qa.jsonl" in karat("run").sentence
+    assert "nowhere.yaml" in karat("run", "nowhere.yaml").sentence
+    assert "there are no runs" in karat("show").sentence
+
+
+def test_a_place_that_cannot_be_written_and_a_run_that_is_held_are_named(station, put, karat, folder):
+    put("file", "x")
+    assert "file" in karat("run", "--runs-dir", "file").sentence
+    karat("run")
+    from karat.experiment.store import open_run
+
+    path = last(folder)
+    manifest = path / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"done"', '"running"'))
+    with open_run(path).held():
+        assert karat("run").code == 0  # another process is at the stopped one: this is a new run
+    assert last(folder) != path
