@@ -151,3 +151,20 @@ def test_same_input_same_router():
 def test_shapes_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="for 3 settings and 29 questions"):
         route("F1", NAMES, by_kind(), TEXTS[:-1], KINDS[:-1])
+
+
+def test_other_kinds_count_as_three_questions_together():
+    of_kind = np.array([True, True, False, False, False, False, False, False, True])
+    seen = np.array([True, True, True, True, True, True, True, True, False])
+    assert router._weights(of_kind, seen).tolist() == [1, 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0]
+    assert router._weights(of_kind[:3], seen[:3]).tolist() == [1, 1, 1]  # no more than one each
+    assert router._weights(of_kind[:2], seen[:2]).tolist() == [1, 1]
+
+
+def test_a_slight_lead_in_a_kind_does_not_outweigh_all_others():
+    values = np.full((2, 30), 0.5)
+    values[1, 15:] = 0.1
+    values[1, :15] = 0.51
+    assert fit_router(["all-round", "special"], values, TEXTS, KINDS).settings["numerical"] == "all-round"
+    values[1, :15] = 0.7
+    assert fit_router(["all-round", "special"], values, TEXTS, KINDS).settings["numerical"] == "special"

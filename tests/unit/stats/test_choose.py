@@ -5,6 +5,8 @@ import pytest
 
 from karat.stats.bootstrap import mean_interval
 from karat.stats.choose import cells_of, choose
+from karat.stats.corrections import holm
+from karat.stats.luck import lucky
 
 NAN = np.nan
 
@@ -57,6 +59,31 @@ def test_of_equal_means_the_earlier_cell():
     assert found.best.name == "s0 @5"
     assert found.beaten == ()
     assert "none of the 2 others can be told apart from it" in found.sentences[0]
+
+
+def test_being_picked_for_its_lead_is_held_against_the_best():
+    """Equal cells of which Holm alone would call some worse than the luckiest."""
+    values = np.random.default_rng(0).normal(0.5, 0.3, (30, 60))
+    found = chosen(values, ["a"] * 60)
+    every = (*found.equals, *found.beaten)
+    plain = holm([pair.p for pair in every])
+    best = int(found.best.system.removeprefix("s"))
+    chance = lucky(values, best)
+    expected = [max(p, chance[int(pair.a[1:].partition(" ")[0])]) for p, pair in zip(plain, every, strict=True)]
+    assert [pair.adjusted for pair in every] == expected
+    assert (plain <= 0.05).any()
+    assert found.beaten == ()
+    assert len(found.by_kind[0].equals) == 29
+
+
+def test_a_cell_that_is_better_where_both_have_values_is_not_beaten():
+    values = np.full((2, 40), 0.6)
+    values[0] = 0.5
+    values[0, :4] = 5.0
+    values[1, :4] = NAN
+    found = chosen(values)
+    assert found.best.name == "s0 @5"
+    assert [(pair.a, round(pair.difference, 3), pair.losses) for pair in found.equals] == [("s1 @5", -0.1, 36)]
 
 
 def test_cross_validation_by_hand():
