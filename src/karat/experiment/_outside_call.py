@@ -51,7 +51,7 @@ class CallSystem:
     def remarks(self) -> tuple[str, ...]:
         """What should be known of all replies together."""
         hanging = self._threads.hanging
-        return (f"{self.name}: {hanging} calls did not end and hang until karat ends.",) if hanging else ()
+        return (f"{hanging} calls did not end and hang until karat ends.",) if hanging else ()
 
     def ask(self, question: Question, k: int) -> Reply:
         """What the function returns for a question; whatever goes wrong is the error of the reply."""

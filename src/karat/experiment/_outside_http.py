@@ -93,10 +93,10 @@ class HttpSystem:
     def remarks(self) -> tuple[str, ...]:
         """What should be known of all replies together."""
         if self._replies and len(self._misfits) == self._replies:
-            return (f"{self.name}: no reply fits the paths, so none could be read ({self._misfits[0]})",)
+            return (f"no reply fits the paths, so none could be read ({self._misfits[0]})",)
         if self._replies and self._empty == self._replies:
             paths = ", ".join(path.text for what, path in self._paths.items() if what != "answer")
-            return (f"{self.name}: {paths} found nothing in any of {self._replies} replies. Check paths and endpoint.",)
+            return (f"{paths} found nothing in any of {self._replies} replies. Check paths and endpoint.",)
         return ()
 
     def ask(self, question: Question, k: int) -> Reply:

@@ -165,7 +165,7 @@ def test_paths_that_never_fit_are_said_once():
             ask_all(system, [Question(str(i), "x") for i in range(3)], 1, 2, lambda q, r: replies.append(r.error))
             assert len(replies) == 3
             (said,) = system.remarks
-    assert said.startswith("theirs: no reply fits the paths, so none could be read (the path $.hits[*].id does not fit")
+    assert said.startswith("no reply fits the paths, so none could be read (the path $.hits[*].id does not fit")
 
 
 def test_passing_failures_are_tried_again():
