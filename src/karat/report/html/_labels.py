@@ -41,13 +41,13 @@ LABELS: dict[FailureLabel, Label] = {
     ),
     "lost_in_fusion": Label(
         "lost in fusion",
-        "A leg had it high enough; the fusion put it lower.",
+        "A leg had it among its first k; fusing or reranking put it below.",
         "Move alpha",
         "Move alpha towards the leg that had it, or try rrf; the router does so per kind of question.",
     ),
     "below_k": Label(
         "below the cut-off",
-        "It was found, but below rank k.",
+        "It was found, but below rank k in every leg too.",
         "Raise k or rerank",
         "Give the reader a larger k, or rerank the top of the list.",
     ),

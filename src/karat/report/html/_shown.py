@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING
 
-from karat.report._numbers import deviation, figure, interval, short
+from karat.report._numbers import NONE, deviation, figure, interval, short
 from karat.report._view import View
 
 if TYPE_CHECKING:
@@ -95,7 +96,9 @@ class Shown:
         return "" if low is None or high is None else f"[{short(low)}, {short(high)}]"
 
     def difference(self, pair: Pair) -> str:
-        """A signed difference in the unit of the pair's measure."""
+        """A signed difference in the unit of the pair's measure; none where the two share no question."""
+        if not math.isfinite(pair.difference):
+            return NONE
         measure = self.measure_named.get(pair.measure)
         shown = deviation(measure, abs(pair.difference)) if measure is not None else short(abs(pair.difference))
         return ("+" if pair.difference > 0 else "-" if pair.difference < 0 else "") + shown

@@ -26,9 +26,11 @@ CHOICE = {
     "is the share of sign flips with <code>|mean| &ge; |d|</code>, two-sided.",
     "p adjusted": "Holm: of m p values in ascending order, the i-th becomes <code>max over j &le; i of "
     "min(1, (m - j + 1) p_j)</code>.",
-    "not distinguishable": "p adjusted of .05 or more against the best. It does not say that two are the same.",
-    "cross-validated": "Nested: questions are split into folds; for each fold the configuration with the best mean on "
-    "the other folds is scored on it. Optimism is the best mean minus that.",
+    "not distinguishable": "p adjusted above .05 against the best. There it is Holm's p or, if higher, the chance that "
+    "the best of equal configurations leads by as much: it was picked for its lead. It does not say that two are "
+    "the same.",
+    "cross-validated": "Nested: questions are dealt into folds, several times; for each fold the configuration with "
+    "the best mean on the other folds is scored on it. Optimism is the best mean minus that.",
     "oracle": "<code>mean over questions of the best configuration's value for it</code>: what no choice can pass.",
     "router": "Predicts the kind of a question from its words and takes the configuration that was best for that "
     "kind on other questions; scored on questions it has not seen.",
@@ -59,7 +61,7 @@ def make(shown: Shown) -> str:
         {**STATISTICS, **(CHOICE if shown.study.choice or shown.study.pairs else {})}.items()
     )
     if shown.study.failures or shown.study.failure_counts:
-        order = "In this order; the first that applies is the label of a failed question."
+        order = "A failed question has the label of the unit that was lost earliest, in this order."
         labels = ((f"{text(label.title)}", f"{text(label.meaning)} {text(label.next)}") for label in LABELS.values())
         body += f"<h3>Failures</h3><p>{order}</p>" + terms(labels)
     return section("methods", "Methods", body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from karat.report.html._markup import Box, Column, section, table, text
@@ -33,7 +34,7 @@ def make(shown: Shown) -> str:
         Column("ties", number=True),
         Column("losses", number=True),
         Column("n", number=True),
-        Column("told apart", pick=True, hint=f"p adjusted below {SURE}"),
+        Column("told apart", pick=True, hint=f"p adjusted of {SURE} or less"),
     ]
     left = len(ordered) - MOST
     rest = f" {counted(left, 'more pair')} of other measures are in comparisons.csv." if left > 0 else ""
@@ -47,7 +48,7 @@ def _row(shown: Shown, pair: Pair) -> list[str | Box]:
         text(pair.b),
         text(pair.a),
         text(pair.measure),
-        Box(shown.difference(pair), pair.difference),
+        Box(shown.difference(pair), pair.difference if math.isfinite(pair.difference) else None),
         shown.ends(pair.measure, pair.low, pair.high),
         Box(probability(pair.p), pair.p),
         Box(probability(pair.adjusted), pair.adjusted),
@@ -55,5 +56,5 @@ def _row(shown: Shown, pair: Pair) -> list[str | Box]:
         f"{pair.ties:,}",
         f"{pair.losses:,}",
         f"{pair.n:,}",
-        "yes" if pair.adjusted < SURE else "no",
+        "yes" if pair.adjusted <= SURE else "no",
     ]

@@ -45,16 +45,14 @@ def pack(shown: Shown, room: int) -> dict[str, Any]:
     for system in systems:
         entry = _found(shown, system, shelf)
         used += _size(entry)
-        if found and used > room * HITS:
+        if found and used + shelf.size > room * HITS:
             break
         found.append({"system": shown.ranking.index(system), **entry})
     said = []
     if len(found) < len(systems):
-        said.append(
-            f"Hits are kept here for the {len(found)} systems with the highest mean, of {len(systems)}; "
-            "all are in rows.parquet."
-        )
-    cut, chunks = _chunks(shelf, int(room * (1 - HITS)))
+        kept = "the leading system" if len(found) == 1 else f"the {len(found):,} leading systems"
+        said.append(f"Hits are kept here for {kept} of {len(systems):,}; all are in rows.parquet.")
+    cut, chunks = _chunks(shelf, room - min(used + shelf.size, int(room * HITS)))
     if cut is not None:
         said.append(f"Texts are cut after {counted(cut, 'character')} to keep this page small.")
     if not found:
@@ -82,6 +80,7 @@ class _Shelf:
         self.questions = questions
         self.chunks: list[Chunk] = []
         self.pools: list[list[Any]] = [[] for _ in questions]
+        self.size = 0  # of the pools, in bytes
         self._chunk: dict[tuple[str, str], int] = {}
         self._place: list[dict[Any, int]] = [{} for _ in questions]
 
@@ -98,6 +97,7 @@ class _Shelf:
         if place == len(pool):
             legs = {clean(leg): [rank, _short(score)] for leg, (rank, score) in hit.legs.items()}
             pool.append([chunk, [clean(unit, 300) for unit in hit.holds], legs])
+            self.size += _size(pool[-1])
         return place
 
 

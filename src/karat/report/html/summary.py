@@ -38,10 +38,15 @@ def _headline(shown: Shown) -> str:
     if choice.equals:
         told = f"{len(choice.equals):,} of {others:,} others" if choice.beaten else f"none of {others:,} others"
         return (
-            f"A tie: <b>{text(best.name)}</b> has the highest mean, {mean}, but {told} "
+            f"A tie: <b>{text(best.name)}</b> has the {_end(shown, choice).lower()} mean, {mean}, but {told} "
             f"can{'not' if choice.beaten else ''} be told apart from it on these questions."
         )
     return f"<b>{text(best.name)}</b> is best: {mean}, ahead of all {others:,} others beyond chance."
+
+
+def _end(shown: Shown, choice: Choice) -> str:
+    measure = shown.measure_of(choice.best)
+    return "Lowest" if measure is not None and measure.spec.direction == "lower" else "Highest"
 
 
 def _ends(shown: Shown, choice: Choice) -> str:
@@ -77,12 +82,13 @@ def _choice(shown: Shown, choice: Choice) -> Iterator[tuple[str, str, str]]:
     use = shown.configuration_of.get(best.system)
     if use is not None and use.description:
         said += f" {text(use.description).rstrip('.')}."
-    yield f"Highest mean {text(best.measure)}", head, said
+    yield f"{_end(shown, choice)} mean {text(best.measure)}", head, said
     yield "How sure", *_sureness(shown, choice)
     if choice.cross_validated is not None:
         lost = f" Choosing on the questions it is scored on added {shown.value(best.measure, choice.optimism)}."
         picks = sorted(choice.picks.items(), key=lambda item: (-item[1], item[0]))
-        folds = f" {counted(choice.folds, 'fold')} chose " + listed([f"{text(c)} ({n}x)" for c, n in picks], 3) + "."
+        total = sum(choice.picks.values())
+        folds = f" Chosen in {counted(total, 'fold')}: " + listed([f"{text(c)} {n:,}" for c, n in picks], 3) + "."
         yield (
             "Cross-validated",
             shown.value(best.measure, choice.cross_validated),
@@ -104,7 +110,7 @@ def _routing(shown: Shown, choice: Choice, oracle: float) -> tuple[str, str, str
     if router.accuracy is not None:
         said.append(f"It guesses {percent(router.accuracy)} of the kinds right.")
     if router.note:
-        said.append(text(router.note[:1].upper() + router.note[1:]).rstrip(".") + ".")
+        said = [text(router.note[:1].upper() + router.note[1:]).rstrip(".") + "."]
     head = (
         f"{shown.value(best.measure, router.mean)} <small>{shown.ends(best.measure, router.low, router.high)}</small>"
     )

@@ -112,7 +112,8 @@ function chunkText(text, whole, quotes) {
       shown.slice(Math.max(end, from), to),
       to < shown.length ? " …" : "",
     );
-  const first = end ? Math.max(0, start - AROUND) : 0;
+  const before = end ? Math.max(0, start - AROUND) : 0;
+  const first = before && before + Math.max(0, shown.slice(before, start).search(/\s/)); // at a word
   const last = Math.min(shown.length, Math.max(end + AROUND, SHORT));
   if (last - first >= shown.length - AROUND) {
     put(0, shown.length);

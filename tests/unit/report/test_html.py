@@ -1,0 +1,308 @@
+"""The page: what it says first, what it holds, and that nothing in a study can become part of it."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from karat.core.docs import Chunk
+from karat.core.evaluation import Note
+from karat.core.measure import Measure, MeasureSpec
+from karat.core.study import (
+    Cell,
+    Choice,
+    Configuration,
+    Failure,
+    FailureCount,
+    KindChoice,
+    Pair,
+    Routed,
+    Study,
+    StudyHit,
+)
+from karat.core.types import Gold, Question
+from karat.report.html import render
+from karat.report.html._labels import LABELS
+from karat.report.html._markup import data
+from karat.report.html._shown import Shown
+from karat.report.html.questions import pack
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'{{x}}\u2028\ud800\x1b[31m<!--"
+SYSTEMS = ("bm25", "dense", "hybrid")
+SPEC = {"title": "means", "data": {"values": [{"a": HOSTILE.replace("\ud800", ""), "b": 1}]}, "mark": "bar"}
+
+
+class Page(HTMLParser):
+    """Start tags with their attributes, the text of scripts, and the visible words."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.tags, self.scripts, self.words, self._inside = [], [], [], None
+        self.feed(source)
+        self.text = " ".join(" ".join(self.words).split())
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._inside = (tag, dict(attrs)) if tag in ("script", "style") else None
+
+    def handle_endtag(self, tag):
+        self._inside = None
+
+    def handle_data(self, text):
+        if self._inside is None:
+            self.words.append(text)
+        elif self._inside[0] == "script":
+            self.scripts.append((self._inside[1], text))
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+    def block(self, id_):
+        return next(json.loads(text) for attrs, text in self.scripts if attrs.get("id") == id_)
+
+
+def pair(a, b, difference=0.1, adjusted=0.2):
+    return Pair("F1@5", a, b, 18, difference, difference - 0.1, difference + 0.1, adjusted / 2, adjusted, 9, 5, 4)
+
+
+def cell(system, mean=0.5):
+    return Cell(system, "F1@5", 5, mean, mean - 0.1, mean + 0.1, 18)
+
+
+@pytest.fixture
+def study(make):
+    """A study with everything in it; the names in `systems` may be anything."""
+
+    def made(systems=SYSTEMS, *, equals=1, text="the gold words", **given):
+        evaluation = make(systems, 20, ("F1@5", "Recall@5", "MRR"), by=("kind",), **{"answers": True} | given)
+        best, *others = (cell(s, 0.5 - i / 10) for i, s in enumerate(reversed(systems)))
+        pairs = [pair(c.name, best.name, 0.1, 0.2 if i < equals else 0.01) for i, c in enumerate(others)]
+        chunk = Chunk("d1#1", "d1", text, "Title", "javascript:alert(3)", (3, 4), ("iii", "iv"))
+        hits = {
+            q.id: (StudyHit(1, 0.9, chunk, ("d1",), {"dense": (1, 0.5), "bm25": (7, 3.25)}), StudyHit(9, None, chunk))
+            for q in evaluation.testset
+        }
+        choice = Choice(
+            "F1", (best, *others), best, tuple(pairs[:equals]), tuple(pairs[equals:]), 0.48, 0.02,
+            {best.name: 40, others[0].name: 10}, 5, 0.66,
+            (KindChoice("factual", 7, cell(systems[1], 0.6), (cell(systems[0]).name,)),),
+            Routed("router", "F1", 0.52, 0.4, 0.6, 18, pair("single", "router", 0.02, 0.6), 0.8, 0.7, {}, (), ""),
+            ("The choice as a sentence.",),
+        )  # fmt: skip
+        last = systems[-1]
+        return Study(
+            name="a study",
+            evaluation=evaluation,
+            configurations=tuple(
+                Configuration(s, {"alpha": i / 2, "fusion": "weighted"}, "what it is") for i, s in enumerate(systems)
+            ),
+            main="F1@5",
+            k=5,
+            choice=choice,
+            pairs=tuple(pairs),
+            failures=(
+                Failure(last, evaluation.testset.ids[5], "below_k", "rank 9 of 10", rank=9),
+                Failure(last, evaluation.testset.ids[6], "not_in_pool", "nowhere"),
+            ),
+            failure_counts=(
+                FailureCount(last, "below_k", ("q5",), 0.01),
+                FailureCount(last, "not_in_pool", ("q6",), 0.05),
+            ),
+            hits=dict.fromkeys(systems, hits),
+            seconds={s: [0.001 * (i + 1)] * 20 for i, s in enumerate(systems)},
+            manifest={
+                "karat": "0.2.0",
+                "seeds": {"bootstrap": 0},
+                "models": [{"name": "m"}],
+                "home": "https://example.org/x",
+            },
+        )
+
+    return made
+
+
+def test_a_tie_is_said_with_interval_and_equals_before_anything_else(study):
+    text = Page(render(study(), {})).text
+    start = text.index("A tie:")
+    assert text[start:].startswith(
+        "A tie: hybrid @5 has the highest mean, F1@5 .5000 [.400, .600] , but 1 of 2 others cannot be told apart"
+    )
+    assert text.index("Warnings") > start
+    assert "Equals: dense @5." in text
+
+
+def test_a_winner_and_a_full_tie_are_told_apart(study):
+    assert (
+        "hybrid @5 is best: F1@5 .5000 [.400, .600] , ahead of all 2 others" in Page(render(study(equals=0), {})).text
+    )
+    assert "but none of 2 others can be told apart from it" in Page(render(study(equals=2), {})).text
+
+
+def test_the_summary_has_validation_routing_failure_and_next_step(study):
+    text = Page(render(study(), {})).text
+    assert "Cross-validated .4800" in text
+    assert "added .0200. Chosen in 50 folds: hybrid @5 40, dense @5 10." in text
+    assert "Routing by kind, out of sample .5200 [.400, .600]" in text
+    assert "With the best configuration known for each question: .6600." in text
+    assert "Main failure not in the pool 1 of the 2 questions that hybrid fails." in text
+    assert "would add .050 to the mean recall at 5" in text
+    assert f"Next step {LABELS['not_in_pool'].step}" in text
+    assert "The quickest of them is dense: 2 ms a question." in text
+
+
+def test_alpha_stands_beside_each_kind(study):
+    page = render(study(), {})
+    row = re.search(r"<tr><th scope=\"row\">factual</th>.*?</tr>", page).group()
+    assert re.sub(r"<[^>]+>", " ", row).split()[:5] == ["factual", "7", "dense", "@5", "0.5"]
+
+
+def test_what_there_is_not_is_left_out_and_nothing_breaks(make):
+    page = render(Study("bare", make(("bm25",), 3, ("MRR",)), (), "F1@5", 5), {})
+    found = Page(page)
+    ids = {attrs.get("id") for attrs in found.all("section")}
+    assert {"summary", "scores", "questions", "provenance", "methods"} <= ids
+    assert not {"pairs", "failures", "charts", "kinds"} & ids
+    assert "The hits of this run were not kept." in found.text
+    assert "vegaEmbed =" not in page
+
+
+@pytest.mark.parametrize("undefined", [0, 20])
+def test_missing_numbers_are_dashes_and_reasons_stay(study, undefined):
+    page = render(study(undefined=undefined, failed=0 if undefined else 2), {})
+    assert not re.search(r"\bnan\b", Page(page).text.lower())
+    held = Page(page).block("study-data")
+    first = held["scores"][0][0][0]
+    assert first == ("undefined: no relevant gold" if undefined else "failed: timed out")
+
+
+def test_warnings_come_with_their_guard_before_notes(study, warning):
+    noted = study(notes=(Note("info", "see `x`"), warning))
+    page = render(noted, {})
+    assert page.index("questions not in the run") < page.index("see <code>x</code>")
+    assert 'href="#warnings">1 warning</a>' in page
+
+
+def test_hostile_text_is_shown_and_never_becomes_markup(study):
+    names = tuple(f"{HOSTILE}{i}" for i in range(3))
+    gold = (Gold(doc=HOSTILE, quote=HOSTILE),)
+    questions = [Question(f"{HOSTILE}{i}", HOSTILE, (HOSTILE,), gold, HOSTILE, {HOSTILE: HOSTILE}) for i in range(20)]
+    made = study(names, text=HOSTILE, questions=questions, notes=(Note("warning", HOSTILE, HOSTILE),))
+    made = replace(made, name=HOSTILE, manifest={HOSTILE: [{HOSTILE: HOSTILE}, "javascript:alert(4)"]})
+    page = render(made, {HOSTILE: SPEC})
+    page.encode("utf-8")
+    found = Page(page)
+    assert not found.all("img")
+    assert not [tag for tag, attrs in found.tags if any(name.startswith("on") for name in attrs)]
+    assert {a.get("href", "")[:1] for a in found.all("a")} == {"#"}
+    assert found.text.count("<img src=x onerror=alert(2)>") > 10
+    assert "{{x}}" in found.text
+    assert [a.get("type", "script") for a in found.all("script")] == ["application/json"] * 2 + ["script"] * 2
+    assert "\u2028" not in page
+    assert "\x1b" not in page
+    assert found.block("chart-data")["specs"] == [SPEC]
+    assert found.block("study-data")["chunks"][0][5].startswith("</script><script>alert(1)</script>")
+
+
+def test_only_addresses_of_the_web_become_links(study):
+    links = [a for a in Page(render(study(), {})).all("a") if not a["href"].startswith("#")]
+    assert links == [{"href": "https://example.org/x", "rel": "noopener noreferrer"}]
+
+
+def test_data_cannot_end_its_block():
+    block = data("x", {"a": "</script><!--\u2028"})
+    assert block.count("<") == 2
+    assert json.loads(block.partition(">")[2].rpartition("<")[0]) == {"a": "</script><!--\u2028"}
+
+
+def test_the_policy_names_every_script_and_no_place(study):
+    page = render(study(), {"1_means": SPEC})
+    found = Page(page)
+    (policy,) = [a["content"] for a in found.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
+    scripts = [text for attrs, text in re.findall(r"<script([^>]*)>(.*?)</script>", page, re.S) if not attrs]
+    hashes = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
+    assert len(hashes) == 2
+    assert re.findall(r"'sha256-([^']+)'", policy) == hashes
+    assert policy.startswith("default-src 'none'; ")
+    assert "eval" not in policy
+    assert not re.search(r"https?:|\*", policy)
+    assert not re.search(r"<link|@import|url\(|src=", page.partition("</style>")[0])
+
+
+def test_the_same_study_gives_the_same_bytes(study):
+    assert render(study(), {"1_means": SPEC}) == render(study(), {"1_means": SPEC})
+
+
+def test_tables_are_tables(study):
+    found = Page(render(study(), {}))
+    assert {a.get("scope") for a in found.all("th")} == {"col", "row"}
+    assert all(a.get("aria-label") for a in found.all("table"))
+    ids = [a["id"] for _, a in found.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    assert {a["href"] for a in found.all("a") if re.fullmatch(r"#[a-z]+", a["href"])} <= {f"#{i}" for i in ids}
+
+
+def test_every_measure_and_every_label_is_defined(study):
+    text = Page(render(study(), {})).text
+    assert "Harmonic mean of Precision and Recall at the same cut" in text
+    assert all(label.meaning in text for label in LABELS.values())
+    assert "alpha × normalised dense score + (1 - alpha) × normalised sparse score" in text
+
+
+def test_the_explorer_holds_ranks_legs_gold_and_answers(study):
+    held = Page(render(study(), {})).block("study-data")
+    assert held["systems"] == ["hybrid", "dense", "bm25"]
+    first = held["found"][0]
+    assert first["hits"][0] == [[0, 0.9], [1, None, 9]]
+    assert held["pools"][0] == [[0, ["d1"], {"dense": [1, 0.5], "bm25": [7, 3.25]}], [0, [], {}]]
+    assert held["chunks"] == [
+        ["d1#1", "d1", "Title", "javascript:alert(3)", "3, 4 (printed iii, iv)", "the gold words", 0]
+    ]
+    assert first["answers"][0] == "yes"
+    assert held["failed"][0] == {"5": "below_k", "6": "not_in_pool"}
+    assert first["details"]["5"] == "rank 9 of 10"
+
+
+def test_what_does_not_fit_is_left_out_aloud(study):
+    made = study(text="слово " * 2000)
+    whole = pack(Shown(made), 10**6)
+    assert whole["said"] == []
+    assert whole["chunks"][0][6] == 0
+    room = 2000
+    small = pack(Shown(made), room)
+    assert len(small["found"]) == 1
+    assert small["said"][0].startswith("Hits are kept here for the leading system of 3;")
+    text, length = small["chunks"][0][5:]
+    assert small["said"][1] == f"Texts are cut after {len(text)} characters to keep this page small."
+    assert len(text.encode()) <= room < len(whole["chunks"][0][5].encode())
+    assert length == len(whole["chunks"][0][5])
+
+
+def test_too_many_pairs_are_counted(study):
+    made = study()
+    page = Page(render(replace(made, pairs=made.pairs * 1000), {}))
+    assert "500 more pairs" in page.text
+
+
+def test_a_pair_without_a_common_question_has_no_difference(study):
+    made = study()
+    lone = replace(made.pairs[0], difference=float("nan"), low=None, high=None, n=0, p=1.0, adjusted=1.0)
+    page = render(replace(made, pairs=(lone,)), {})
+    assert not re.search(r"\bnan\b", Page(page).text.lower())
+    assert '<td class="n">–</td>' in page
+
+
+def test_a_measure_where_less_is_better_leads_with_the_least(study, make):
+    less = Measure(MeasureSpec("Loss", lambda judged: judged, direction="lower"))
+    evaluation = make(("a", "b"), 4, ("MRR",), undefined=0)
+    scores = replace(evaluation.scores, measures=(less,), values=np.array([[[0.9]] * 4, [[0.1]] * 4]))
+    summaries = tuple(replace(s, measure="Loss", mean={"a": 0.9, "b": 0.1}[s.system]) for s in evaluation.summaries)
+    made = Study("less", replace(evaluation, scores=scores, summaries=summaries), (), "Loss", 5)
+    assert Shown(made).ranking == ["b", "a"]
+    best = Cell("b", "Loss", None, 0.1, 0.0, 0.2, 4)
+    choice = Choice("Loss", (best,), best, (pair("a", "b"),), (), None, None, {}, 0, None)
+    assert "b has the lowest mean, Loss .1000" in Page(render(replace(made, choice=choice), {})).text
