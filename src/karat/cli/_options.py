@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -76,10 +77,15 @@ Engine = Annotated[
     str,
     typer.Option("--engine", help="hybrid, an engine of the index (bm25, dense), faiss:PATH or chroma:PATH-or-URL."),
 ]
-Alpha = Annotated[float, typer.Option("--alpha", help="Weight of the dense leg in a weighted hybrid, from 0 to 1.")]
+Alpha = Annotated[
+    float | None,
+    typer.Option("--alpha", help="Weight of the dense leg in a weighted hybrid: from 0 to 1, .5 by default."),
+]
 Fusion = Annotated[str, typer.Option("--fusion", help="weighted, rrf, combsum, combmnz or isr.")]
-Normalise = Annotated[str, typer.Option("--normalise", help="Of a weighted hybrid's legs: minmax, zscore or none.")]
-RrfK = Annotated[float, typer.Option("--rrf-k", help="The constant of rrf.")]
+Normalise = Annotated[
+    str | None, typer.Option("--normalise", help="Of a weighted hybrid's legs: minmax (default), zscore or none.")
+]
+RrfK = Annotated[float | None, typer.Option("--rrf-k", help="The constant of rrf, 60 by default.")]
 Legs = Annotated[str, typer.Option("--legs", help="What a hybrid fuses, dense first for --alpha.")]
 Depth = Annotated[int, typer.Option("--depth", help="Candidates that each leg gives.")]
 Rewrite = Annotated[
@@ -102,33 +108,68 @@ Pages = Annotated[
 ]
 
 
-def system_of(
-    index: str,
-    *,
-    legs: str,
-    rewrite: Sequence[str] | None,
-    embedder: str | None,
-    base_url: str | None,
-    key_env: str,
-    verify: bool = False,
-    **settings: Any,
-) -> System:
+_SYSTEM: dict[str, tuple[Any, Any]] = {
+    "engine": (Engine, "hybrid"),
+    "alpha": (Alpha, None),
+    "fusion": (Fusion, "weighted"),
+    "normalise": (Normalise, None),
+    "rrf_k": (RrfK, None),
+    "legs": (Legs, "dense,bm25"),
+    "depth": (Depth, 100),
+    "rewrite": (Rewrite, None),
+    "rerank": (Rerank, None),
+    "rerank_depth": (RerankDepth, 20),
+    "embedder": (Embedder, None),
+    "base_url": (BaseUrl, None),
+    "key_env": (KeyEnv, "OPENAI_API_KEY"),
+}
+
+
+def with_system(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that describe a system, in place of its `**options`."""
+    told = get_type_hints(command, include_extras=True)
+    own = [
+        p.replace(annotation=told[p.name])
+        for p in inspect.signature(command).parameters.values()
+        if p.kind is not p.VAR_KEYWORD
+    ]
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        for name, (kind, default) in _SYSTEM.items()
+    ]
+    hints = {p.name: p.annotation for p in own} | {name: kind for name, (kind, _) in _SYSTEM.items()}
+    command.__signature__ = inspect.Signature([*own, *more])  # type: ignore[attr-defined]
+    command.__annotations__ = {**hints, "return": None}
+    return command
+
+
+def system_of(index: str, **options: Any) -> System:
     """The system that options describe, over the index they name; `-` is none."""
     from karat.core.errors import UsageError
     from karat.experiment.index import Index
-    from karat.experiment.system import System, SystemSettings
+    from karat.experiment.system import HYBRID, System, SystemSettings
     from karat.models import EmbedderSettings
 
+    for option, fusion in (("alpha", "weighted"), ("normalise", "weighted"), ("rrf_k", "rrf")):
+        if options[option] is None:
+            del options[option]
+        elif options["engine"] != HYBRID or options["fusion"] != fusion:
+            named = option.replace("_", "-")
+            raise UsageError(
+                f"--{named} is for a hybrid fused by {fusion}: it would change nothing here. Leave it out."
+            )
+    embedder, base_url, key_env = (options.pop(name) for name in ("embedder", "base_url", "key_env"))
     chosen = EmbedderSettings.parse(embedder, base_url=base_url, key_env=key_env) if embedder is not None else None
-    names = tuple(part.strip() for part in legs.split(",") if part.strip())
-    described = SystemSettings(legs=names, rewrite=tuple(rewrite or ()), embedder=chosen, **settings)
+    options["legs"] = tuple(part.strip() for part in options["legs"].split(",") if part.strip())
+    options["rewrite"] = tuple(options["rewrite"] or ())
+    described = SystemSettings(embedder=chosen, **options)
     described.check()
     if chosen is not None and not any(":" in engine for engine in described.consulted):
         raise UsageError(
             "--embedder is for a faiss: or chroma: store. An index has its own: its queries are embedded by the model "
             "that `karat index --embedder` built it with."
         )
-    return System(described, None if index == "-" else Index.open(index, verify=verify))
+    return System(described, None if index == "-" else Index.open(index))
 
 
 RunsDir = Annotated[str, typer.Option("--runs-dir", help="The folder that holds the runs.")]

@@ -8,7 +8,22 @@ from typing import Annotated
 
 import typer
 
-from karat.cli import check, convert, demo, explain, index, measures, report, run, score, search, show
+from karat.cli import (
+    check,
+    convert,
+    demo,
+    explain,
+    index,
+    init,
+    measures,
+    report,
+    run,
+    schema,
+    score,
+    search,
+    show,
+    sweep,
+)
 from karat.cli import list as list_
 from karat.core.errors import KaratError
 
@@ -21,7 +36,23 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (demo, run, list_, show, report, index, search, check, explain, score, measures, convert):
+for module in (
+    demo,
+    init,
+    run,
+    sweep,
+    list_,
+    show,
+    report,
+    index,
+    search,
+    check,
+    explain,
+    score,
+    measures,
+    convert,
+    schema,
+):
     app.command(module.__name__.rpartition(".")[2])(module.command)
 
 

@@ -3,63 +3,33 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import (
-    Alpha,
-    BaseUrl,
-    Debug,
-    Depth,
-    Embedder,
-    Engine,
-    Fusion,
-    Json,
-    KeyEnv,
-    Legs,
-    Normalise,
-    Pages,
-    Quiet,
-    Rerank,
-    RerankDepth,
-    Rewrite,
-    RrfK,
-    Verbose,
-    system_of,
-)
+from karat.cli._options import Debug, Json, Map, Pages, Quiet, Verbose, columns_of, system_of, with_system
 
 
+@with_system
 def command(
     index: Annotated[str, typer.Argument(help="A folder that `karat index` wrote; - with a store of another tool.")],
     query: Annotated[str | None, typer.Argument(help="What to search for.")] = None,
     k: Annotated[
         int | None, typer.Option("-k", help="How many chunks to find: 5 by default, 20 with --questions.")
     ] = None,
-    engine: Engine = "hybrid",
-    alpha: Alpha = 0.5,
-    fusion: Fusion = "weighted",
-    normalise: Normalise = "minmax",
-    rrf_k: RrfK = 60,
-    legs: Legs = "dense,bm25",
-    depth: Depth = 100,
-    rewrite: Rewrite = None,
-    rerank: Rerank = None,
-    rerank_depth: RerankDepth = 20,
-    embedder: Embedder = None,
-    base_url: BaseUrl = None,
-    key_env: KeyEnv = "OPENAI_API_KEY",
     questions: Annotated[
         str | None, typer.Option("--questions", help="Search every question of a test set instead; needs -o.")
     ] = None,
     output: Annotated[
         str | None, typer.Option("-o", "--output", help="Write what was found as results: .jsonl, .run, .tsv ...")
     ] = None,
+    map_: Map = None,
     pages: Pages = "physical",
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
     debug: Debug = False,
+    **options: Any,
 ) -> None:
     """Search an index, or a FAISS or Chroma store, with one query or with all questions of a test set.
 
@@ -72,15 +42,13 @@ def command(
     from karat.report import found
 
     counted = check_pages(pages)
-    system = system_of(
-        index, engine=engine, alpha=alpha, fusion=fusion, normalise=normalise, rrf_k=rrf_k, legs=legs, depth=depth,
-        rewrite=rewrite, rerank=rerank, rerank_depth=rerank_depth, embedder=embedder, base_url=base_url,
-        key_env=key_env,
-    )  # fmt: skip
+    system = system_of(index, **options)
     if questions is not None:
         if query is not None or output is None:
             raise UsageError("--questions searches every question of a file: name -o FILE for the hits, and no query.")
-        for line in search_all(system, questions, output, k=20 if k is None else k, pages=counted):
+        for line in search_all(
+            system, questions, output, k=20 if k is None else k, pages=counted, columns=columns_of(map_)
+        ):
             typer.echo(line, err=True)
         return
     if query is None or not query.strip():

@@ -65,7 +65,7 @@ class Pair:
     low: float | None  # 95% interval of the difference
     high: float | None
     p: float  # paired permutation test
-    adjusted: float  # Holm over all pairs shown together
+    adjusted: float  # Holm over all pairs shown together; in a choice, also for having picked the best afterwards
     wins: int  # questions on which b is better
     ties: int
     losses: int

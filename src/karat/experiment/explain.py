@@ -36,12 +36,14 @@ def explain(
     """How a question came to its hits and its scores: legs, fusion, matches, the arithmetic of each measure."""
     from karat.core.explanation import Explanation
     from karat.core.types import TestSet
+    from karat.experiment.kinds import guess_kind
     from karat.files import as_testset
     from karat.match import Settings, judge, resolve
 
     questions, _ = as_testset(testset)
     asked = _asked(questions, question)
     number = questions.ids.index(asked.id)
+    system.search([asked.text], k)  # what is loaded at the first search is not this question's time
     found = system.search([asked.text], k, whole=True)
     docs = system.index.docs if system.index is not None else None
     whole = system.index is not None and found.chunks is system.index.chunks
@@ -67,6 +69,8 @@ def explain(
             *_unknown(system, found, rewritten.queries),
             *resolution.notes,
         ),
+        guess_kind(asked.text),
+        tuple(found.seconds.items()),
     )
 
 

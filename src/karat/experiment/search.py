@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
@@ -32,12 +33,18 @@ def search_one(system: System, query: str, k: int) -> tuple[dict[str, Any], list
 
 
 def search_all(
-    system: System, questions: str | os.PathLike[str], output: str | os.PathLike[str], *, k: int, pages: Pages
+    system: System,
+    questions: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    k: int,
+    pages: Pages,
+    columns: Mapping[str, str] | None = None,
 ) -> list[str]:
     """Search every question of a file and write the hits; says what was read and written."""
     from karat.files import read_testset, write
 
-    testset, taken = read_testset(questions)
+    testset, taken = read_testset(questions, columns=columns or {})
     empty = [question.id for question in testset if not question.text.strip()]
     if empty:
         without = f"{len(empty):,} of {len(testset):,} questions"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -22,6 +23,22 @@ if TYPE_CHECKING:
 
 HYBRID = "hybrid"
 DEPTH = 100
+
+
+class _Clock:
+    """Seconds by step."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.start()
+
+    def start(self) -> None:
+        self._since = perf_counter()
+
+    def stop(self, step: str) -> None:
+        """A step has ended, and the next begins."""
+        self.seconds[step] = perf_counter() - self._since
+        self.start()
 
 
 class _Searches(Protocol):
@@ -125,6 +142,7 @@ class Found:
     parts: Parts | None
     ranked: Ranked
     notes: tuple[str, ...] = ()  # what a store of another tool should be known for
+    seconds: Mapping[str, float] = field(default_factory=dict)  # of each step, for all questions together
 
     def hits(self, question: int) -> list[tuple[float, Chunk]]:
         """Score and chunk of each hit of a question, best first."""
@@ -182,18 +200,28 @@ class System:
 
         if k < 1:
             raise UsageError(f"k={k}: a cut-off is 1 or more.")
-        settings = self.settings
+        settings, clock = self.settings, _Clock()
         rewritten = tuple(rewrite(self._rewriting(), question) for question in questions)
+        if settings.rewrite:
+            clock.stop("rewriting")
         depth = settings.depth_for(k)
-        chunks, legs = self._on_one_table({name: self._leg(name, rewritten, depth) for name in settings.consulted})
+        found = {}
+        for name in settings.consulted:
+            self.engine(name)
+            clock.start()
+            found[name] = self._leg(name, rewritten, depth)
+            clock.stop(name)
+        chunks, legs = self._on_one_table(found)
         parts, ranked = None, next(iter(legs.values()))
         if settings.engine == HYBRID and len(legs) > 1:
             parts = FUSIONS.get(settings.fusion).parts(list(legs.values()), **settings.fusion_settings)
             ranked = parts.ranked
+            clock.stop("fusion")
         if settings.rerank is not None:
             ranked = self.reranked(ranked, chunks, questions)
+            clock.stop("reranking")
         notes = tuple(note for name in legs for note in self._notes(name))
-        return Found(chunks, rewritten, legs, parts, ranked if whole else ranked.top(k), notes)
+        return Found(chunks, rewritten, legs, parts, ranked if whole else ranked.top(k), notes, clock.seconds)
 
     def _leg(self, name: str, rewritten: Sequence[Rewritten], depth: int) -> tuple[Chunks, Ranked]:
         """What one engine finds, the phrasings of a question fused."""
