@@ -165,6 +165,7 @@ class Study:
     pairs: tuple[Pair, ...] = ()
     failures: tuple[Failure, ...] = ()
     failure_counts: tuple[FailureCount, ...] = ()
+    error_classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # system -> class -> questions
     hits: Mapping[str, Mapping[str, Sequence[StudyHit]]] = field(default_factory=dict)  # system -> question -> hits
     seconds: Mapping[str, Sequence[float | None]] = field(default_factory=dict)  # system -> per question
     manifest: Mapping[str, Any] = field(default_factory=dict)

@@ -141,6 +141,7 @@ def study_of(
         pairs,
         failures,
         counts,
+        _error_classes(evaluation, plan.k),
         {c.name: _hits(c, testset) for c in shown},
         {c.name: tuple(c.seconds) for c in contenders if len(c.seconds)},
         dict(manifest or {}),
@@ -215,6 +216,25 @@ def _failures(
         failures += found.failures
         counts += found.counts
     return tuple(failures), tuple(counts)
+
+
+def _error_classes(evaluation: Evaluation, k: int) -> dict[str, dict[str, int]]:
+    """How many questions of each system are of each class of the hybrid-rag document."""
+    from karat.diagnose.failures import error_class
+
+    scores = evaluation.scores
+    columns = {m.name: i for i, m in enumerate(scores.measures)}
+    recall, answer = columns.get(f"Recall@{k}"), columns.get("TokenF1")
+    found: dict[str, dict[str, int]] = {}
+    for s, system in enumerate(scores.systems if recall is not None else ()):
+        counted: dict[str, int] = {}
+        for q in range(len(scores.questions)):
+            assert recall is not None
+            name = error_class(scores.value(s, q, recall), scores.value(s, q, answer) if answer is not None else None)
+            if name is not None:
+                counted[name] = counted.get(name, 0) + 1
+        found[system] = counted
+    return found
 
 
 def _as_ranked(run: Run, resolution: Resolution) -> Ranked:

@@ -44,6 +44,7 @@ def as_json(study: Study, place: str = "") -> str:
         "questions": len(study.evaluation.testset),
         "choice": None if choice is None else asdict(choice),
         "failures": [asdict(count) for count in study.failure_counts],
+        "error_classes": {name: dict(classes) for name, classes in study.error_classes.items()},
         "next": next_steps(study),
         "warnings": [note.text for note in study.evaluation.notes if note.level == "warning"],
     }
@@ -137,15 +138,7 @@ def _router(study: Study) -> Iterator[RenderableType]:
         return
     yield title("Router: the best setting for the predicted kind, scored out of sample")
     interval = f" [{number(routed.low)}, {number(routed.high)}]" if routed.low is not None else ""
-    said = f"{routed.measure} {number(routed.mean)}{interval}, n {routed.n}"
-    if routed.accuracy is not None:
-        said += f"; kinds predicted right {routed.accuracy:.0%}"
-    if routed.against is not None:
-        pair = routed.against
-        told = "not told apart from it" if pair.adjusted > 0.05 else "told apart"
-        other = clean(pair.a if pair.b == routed.name else pair.b)
-        said += f"; {pair.difference:+.3f} against {other}: {told} (p {pair.p:.3f})"
-    yield from texts([f"{said}. {clean(routed.note)}".rstrip()])
+    yield from texts([f"{routed.measure} {number(routed.mean)}{interval}, n {routed.n}. {clean(routed.note)}".rstrip()])
 
 
 def _failures(study: Study) -> Iterator[RenderableType]:
@@ -159,3 +152,7 @@ def _failures(study: Study) -> Iterator[RenderableType]:
         row = [count.label, str(len(count.questions)), f"+{count.gain:.3f}", MEANING[count.label]]
         table.add_row(*texts(row))
     yield table
+    classes = study.error_classes.get(study.choice.best.system, {})
+    if classes:
+        said = ", ".join(f"{name} {count}" for name, count in sorted(classes.items(), key=lambda c: -c[1]))
+        yield from texts([f"As the hybrid-rag document classes them: {said}."])
