@@ -117,17 +117,20 @@ def row_height(labels: Sequence[str], least: int = 24) -> int:
 
 
 def series_scales(labels: Sequence[str]) -> dict[str, Any]:
-    """Colour, shape and dash of series, as encodings over the field `system` that share one legend."""
+    """Colour and shape over the field `system`, with one legend, and dash over `line`, its place among the labels.
+
+    A legend that knew the dashes would draw the shapes with broken edges.
+    """
     import altair as alt
 
     domain = list(labels)
     columns = 1 if max(map(len, domain), default=0) > 60 else 2 if max(map(len, domain), default=0) > 28 else 4
-    legend = alt.Legend(title=None, columns=columns, symbolOpacity=1, symbolStrokeWidth=0)
-    dashes = alt.Scale(domain=domain, range=DASHES)
+    legend = alt.Legend(title=None, columns=columns, symbolOpacity=1)
+    dashes = alt.Scale(domain=list(range(len(domain))), range=DASHES)
     return {
         "color": alt.Color("system:N", sort=domain, scale=alt.Scale(domain=domain), legend=legend),
         "shape": alt.Shape("system:N", sort=domain, scale=alt.Scale(domain=domain, range=SHAPES), legend=legend),
-        "strokeDash": alt.StrokeDash("system:N", sort=domain, scale=dashes, legend=None),
+        "strokeDash": alt.StrokeDash("line:N", scale=dashes, legend=None),
     }
 
 

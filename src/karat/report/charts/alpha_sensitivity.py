@@ -36,7 +36,10 @@ def make(study: Study) -> Figure | Missing:
     rows: list[dict[str, Any]] = []
     for label in kept:
         for measure in measures:
-            cells = [lens.cell(c.name, measure) | {"system": label, "alpha": c.alpha} for c in found[label]]
+            cells = [
+                lens.cell(c.name, measure) | {"system": label, "line": kept.index(label), "alpha": c.alpha}
+                for c in found[label]
+            ]
             sign = -1 if measure.spec.direction == "lower" else 1
             known = [sign * cell["mean"] for cell in cells if cell["mean"] is not None]
             for cell in cells:

@@ -28,12 +28,12 @@ def make(study: Study) -> Figure | Missing:
         return Missing("Precision and Recall were not both computed at two cut-offs")
     systems = lens.shown(LINES)
     rows: list[dict[str, Any]] = []
-    for system in systems:
+    for place, system in enumerate(systems):
         for k in cuts:
             up, across = lens.cell(system, precisions[k]), lens.cell(system, recalls[k])
             rows.append({
-                "system": lens.labels[system], "name": up["name"], "k": k,
-                "cut": f"k={k}" if system == systems[0] else None,
+                "system": lens.labels[system], "line": place, "name": up["name"], "k": k,
+                "cut": f"k={k}" if place == 0 else None,
                 "x": across["mean"], "x0": across["low"], "x1": across["high"],
                 "y": up["mean"], "y0": up["low"], "y1": up["high"],
                 "precision": f"{up['said']} {up['interval']}", "recall": f"{across['said']} {across['interval']}",

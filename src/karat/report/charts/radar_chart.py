@@ -38,7 +38,7 @@ def make(study: Study) -> Figure | Missing:
         aside = BESIDE * (place - (len(systems) - 1) / 2)
         for step in range(len(measures) + 1):
             i = step % len(measures)
-            cell = lens.cell(system, measures[i]) | {"system": lens.labels[system], "step": step}
+            cell = lens.cell(system, measures[i]) | {"system": lens.labels[system], "line": place, "step": step}
             for end, x, y in (("mean", "x", "y"), ("low", "x0", "y0"), ("high", "x1", "y1")):
                 cell[x], cell[y] = _point(turns[i], cell[end], top, aside)
             rows.append(cell)

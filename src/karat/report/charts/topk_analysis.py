@@ -32,7 +32,7 @@ def make(study: Study) -> Figure | Missing:
         for place, system in enumerate(systems):
             shift = SPREAD * ((place + 0.5) / len(systems) - 0.5)
             for measure in family:
-                cell = lens.cell(system, measure) | {"system": lens.labels[system]}
+                cell = lens.cell(system, measure) | {"system": lens.labels[system], "line": place}
                 x = cuts.index(measure.k) + shift if measure.k is not None else None
                 rows.append(cell | {"x": None if x is None else round(x, 4), "family": measure.name.rpartition("@")[0]})
     scales = series_scales([lens.labels[s] for s in systems])
