@@ -193,7 +193,7 @@ def evaluate(
 
     With a `resolution` hits are chunks of the index it was made for.
     """
-    from karat.core.evaluation import Evaluation
+    from karat.core.evaluation import Evaluation, Note
     from karat.diagnose import guards
     from karat.experiment._answered import answered_of
     from karat.experiment._facts import RankedIds, RankedScores, facts_of
@@ -229,6 +229,7 @@ def evaluate(
     matching = matched.matching if matched else None
     notes = (
         *notes,
+        *(Note("warning", text) for text in (resolution.notes if resolution is not None else ())),
         *_dialect_notes(dialect),
         *guards.check(scores, summaries, matching, facts),
     )
