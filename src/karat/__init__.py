@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from karat.experiment.load import load_results, load_testset
     from karat.experiment.report import Report
     from karat.experiment.score import score
+    from karat.experiment.sweep import sweep
 
 __all__ = [
     "KaratError",
@@ -32,6 +33,7 @@ __all__ = [
     "load_testset",
     "measure",
     "score",
+    "sweep",
 ]
 
 _HOME = {
@@ -45,6 +47,7 @@ _HOME = {
     "load_testset": "experiment.load",
     "measure": "core.measure",
     "score": "experiment.score",
+    "sweep": "experiment.sweep",
 }
 
 

@@ -160,7 +160,9 @@ class Grid:
         short = [d for d in self.depth if d < length]
         if short:
             shown = ", ".join(map(str, short))
-            notes.append(f"depth {shown}: lists are {length} long, so each leg gives {length} hits.")
+            notes.append(
+                f"depth {shown}: lists are {length} long, so each leg gives {length} hits, of which all are fused."
+            )
         found: dict[SystemSettings, float | None] = {}
         for system, alpha in self._systems(length):
             found.setdefault(system, alpha)

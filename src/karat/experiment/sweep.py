@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.errors import NoOverlapError, UsageError
+from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.experiment.grid import Grid, Point
 from karat.experiment.swept import Part, Swept
 from karat.experiment.system import System, SystemSettings
@@ -38,7 +39,7 @@ EQUAL = f"Compare chunkings at equal token budgets: --main {BUDGET}."
 def sweep(
     testset: Any,
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Index,
-    grid: Grid | None = None,
+    grid: Grid | Mapping[str, Any] | None = None,
     *,
     measures: str | Iterable[str] | None = None,
     main: str | None = None,
@@ -57,10 +58,11 @@ def sweep(
 ) -> Swept:
     """Score every configuration of a grid on a test set.
 
-    `source` is an index; where the grid has chunkings or embedders it is documents, of which indexes are built into
-    the folder `work` (else into one that is removed afterwards). `main` decides: `F1` stands for F1 at every cut-off of
-    the grid, `F1@5` for that alone. Lists are `length` hits long: as many as the largest cut-off asks for and, where a
-    measure has none or cuts by tokens, as the smallest depth. The scores are those of each `System` run alone.
+    `grid` may be a dict: `{"alpha": "0:1:0.1", "k": "3,5,7", "fusion": "rrf"}`. `source` is an index; where the
+    grid has chunkings or embedders it is documents, of which indexes are built into the folder `work` (else into one
+    that goes with the result). `main` decides: `F1` stands for F1 at every cut-off of the grid, `F1@5` for that alone.
+    Lists are `length` hits long: as many as the largest cut-off asks for and, where a measure has none or cuts by
+    tokens, as the smallest depth if that is more. The scores are those of each `System` run alone.
     A `resolution` of this test set's gold against this index, where there is one already, is taken as it is.
     """
     from karat.experiment.score import Choices, check, resolved
@@ -70,7 +72,7 @@ def sweep(
     from karat.measures.dialects import dialect_named
 
     say = progress or (lambda what, done, total: None)
-    grid = grid or Grid.of()
+    grid = grid if isinstance(grid, Grid) else grid_of(grid or {})
     choices = Choices(
         dialect=dialect, match=match, repeats=repeats, rel=rel, page_offset=page_offset, pages=pages,
         allow_zero_overlap=allow_zero_overlap, columns=dict(columns or {}),
@@ -112,6 +114,15 @@ def sweep(
         )  # fmt: skip
         weakref.finalize(swept, stack.pop_all().close)
     return swept
+
+
+def grid_of(values: Mapping[str, Any]) -> Grid:
+    """A grid from the names of its settings."""
+    known = inspect.signature(Grid.of).parameters
+    for name in values:
+        if name not in known:
+            raise UsageError(f"a grid has no {name!r}.{did_you_mean(name, known)} It has {', '.join(known)}.")
+    return Grid.of(**values)
 
 
 def measures_of(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from karat.experiment.grid import Point
     from karat.experiment.index import Index
     from karat.match import Pages, Resolution
+    from karat.report.swept import View
 
 
 @dataclass(frozen=True)
@@ -145,3 +148,41 @@ class Swept:
         return Evaluation(
             self.testset, self.scores, summaries, self.taken, notes=self.notes, dialect=self.dialect
         )  # fmt: skip
+
+    def view(self, by: str | None = "kind", *, seed: int = 0) -> View:
+        """What reports show of it: the choice, over the cells and by the values of a slice."""
+        from karat.report.swept import View
+
+        known = self.testset.slices
+        if by is not None and by not in known and by != "kind":
+            offered = f"There are {', '.join(known)}." if known else "Its questions have no kind and no tags."
+            raise UsageError(f"the test set has no slice {by!r}.{did_you_mean(by, known)} {offered}")
+        choice = self.choice(by, seed=seed)
+        if choice is None:
+            raise UsageError(f"no configuration has a value of {self.main}: no question has relevant gold.")
+        return View(choice, self.configurations, self.cells, self.taken, self.notes, by if by in known else None)
+
+    def save(self, path: str | os.PathLike[str], view: View | None = None) -> list[Path]:
+        """Write the grid as .json, .csv or .txt; into a folder all of these, and row and summary files."""
+        from karat.core.writing import write_whole
+        from karat.experiment.report import Report
+        from karat.experiment.score import Choices
+        from karat.report import swept as page
+
+        target, view = Path(path), view or self.view()
+        written: dict[str, Callable[[View], str]] = {
+            ".json": page.as_json, ".csv": page.as_csv, ".txt": lambda v: page.render(v, verbose=True)
+        }  # fmt: skip
+        if target.suffix.lower() in written and not target.is_dir():
+            write_whole(target, written[target.suffix.lower()](view))
+            return [target]
+        if target.suffix and not target.is_dir():
+            raise UsageError(
+                f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(written))}; or name a folder."
+            )
+        report = Report(self.evaluation((view.slice,) if view.slice else ()), [], Choices(dialect=self.dialect))
+        saved = report.save(target)
+        for ending, render in written.items():
+            write_whole(target / f"sweep{ending}", render(view))
+            saved.append(target / f"sweep{ending}")
+        return saved

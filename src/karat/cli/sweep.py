@@ -1,0 +1,121 @@
+"""karat sweep: many configurations of retrieval, scored from one search."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from karat.cli._options import (
+    Debug,
+    Json,
+    Legs,
+    Map,
+    Match,
+    PageOffset,
+    Pages,
+    Quiet,
+    Rewrite,
+    Verbose,
+    columns_of,
+    counted_on_terminal,
+)
+
+
+def command(
+    testset: Annotated[str | None, typer.Argument(help="Questions with gold: any format of docs/formats.md.")] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="INDEX", help="An index; with --chunk or --embedder the documents to index."),
+    ] = None,
+    alpha: Annotated[
+        str, typer.Option("--alpha", help="Weights of the dense leg: a range 0:1:0.1, a list 0.3,0.5 or both.")
+    ] = "0:1:0.1",
+    k: Annotated[str, typer.Option("-k", help="Cut-offs: 3,5,7 or a range 5:20:5.")] = "3,5,7,10,15",
+    fusion: Annotated[str, typer.Option("--fusion", help="Of weighted, rrf, combsum, combmnz, isr.")] = "weighted",
+    normalise: Annotated[
+        str, typer.Option("--normalise", help="Of a weighted fusion: minmax, zscore, none.")
+    ] = "minmax",
+    rrf_k: Annotated[str, typer.Option("--rrf-k", help="Constants of rrf.")] = "60",
+    depth: Annotated[str, typer.Option("--depth", help="Candidates that each leg gives.")] = "100",
+    legs: Legs = "dense,bm25",
+    engines: Annotated[
+        str, typer.Option("--engines", help="Engines of the index to score alone, beside the fusions.")
+    ] = "",
+    rewrite: Rewrite = None,
+    chunk: Annotated[
+        str, typer.Option("--chunk", help="Chunkings to sweep, as in `karat index`: tokens:100:20,tokens:200:40.")
+    ] = "",
+    embedder: Annotated[
+        str, typer.Option("--embedder", help="Embedders to sweep, as in `karat index`: wordllama,multilingual.")
+    ] = "",
+    work: Annotated[
+        str | None,
+        typer.Option("--work", help="A folder that keeps the indexes of --chunk and --embedder for the next sweep."),
+    ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--measure", help="Measures to score beside the main one. Repeatable."),
+    ] = None,
+    main: Annotated[
+        str | None,
+        typer.Option("--main", help="The measure that decides: F1 (at every -k), F1@5, Recall@800t ..."),
+    ] = None,
+    by: Annotated[str, typer.Option("--by", help="Choose for each value of this slice too: kind or a tag.")] = "kind",
+    dialect: Annotated[
+        str,
+        typer.Option("--dialect", help="karat, trec, hybrid-rag, liverag, rag-benchmark, momento or healthcare."),
+    ] = "karat",
+    match: Match = "auto",
+    page_offset: PageOffset = 0,
+    pages: Pages = "physical",
+    map_: Map = None,
+    allow_zero_overlap: Annotated[
+        bool, typer.Option("--allow-zero-overlap", help="Accept that no configuration finds any gold.")
+    ] = False,
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", help="A folder for the grid and every row, or a file: .json .csv .txt."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of intervals, tests and folds.")] = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+) -> None:
+    """Score every combination of alpha, fusion, normalisation, depth and cut-off, and choose with care.
+
+    Each leg is searched once; the rest happens in memory. The best configuration is printed with its interval and
+    with those that cannot be told apart from it.
+    """
+    from karat.core.errors import UsageError
+    from karat.experiment.grid import Grid
+    from karat.experiment.sweep import sweep
+    from karat.experiment.system import check_pages
+    from karat.report import swept as page
+
+    grid = Grid.of(
+        alpha=alpha, k=k, fusion=fusion, normalise=normalise, rrf_k=rrf_k, depth=depth, legs=legs, engines=engines,
+        rewrite=rewrite or (), chunk=chunk, embedder=embedder,
+    )  # fmt: skip
+    if testset is None or not source:
+        raise UsageError("name a test set and an index: `karat sweep TESTSET INDEX`. `karat run` does a karat.yaml.")
+    if len(source) > 1 and not chunk and not embedder:
+        raise UsageError(f"one index is swept at a time, and {len(source)} are named.")
+    progress = counted_on_terminal(quiet or as_json)
+    swept = sweep(
+        testset, source[0] if len(source) == 1 else source, grid, measures=measure, main=main, dialect=dialect,
+        match=None if match == "auto" else match, page_offset=page_offset, pages=check_pages(pages),
+        columns=columns_of(map_), work=work, allow_zero_overlap=allow_zero_overlap, progress=progress,
+    )  # fmt: skip
+    progress("choosing", 0, 1)
+    view = swept.view(by=by, seed=seed)
+    progress("", 0, 0)
+    written = swept.save(output, view) if output else []
+    if as_json:
+        typer.echo(page.as_json(view))
+        return
+    page.show(view, sys.stdout, quiet=quiet, verbose=verbose)
+    for path in written:
+        typer.echo(f"wrote {path}", err=True)

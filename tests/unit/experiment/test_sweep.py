@@ -1,0 +1,227 @@
+import gc
+import json
+
+import numpy as np
+import pytest
+
+import karat
+from karat.core.errors import NoOverlapError, UsageError
+from karat.core.types import Gold, Question, TestSet
+from karat.experiment.grid import Grid
+from karat.experiment.sweep import sweep
+from karat.experiment.system import System
+from karat.report import swept as page
+
+PASSAGES = {
+    "watch": "The night watch lasts four hours and is kept by two people.",
+    "fuel": "Each tank holds 42,000 litres of fuel and is dipped every Monday.",
+    "radio": "The radio room answers to the call name Lantern at all hours.",
+    "power": "Three generators give electricity: Asta, Brun and Cille.",
+    "water": "Snow is melted for drinking; a wash may take three minutes.",
+    "hours": "Meals are served at fixed hours, and the night meal is cold.",
+}
+ASKED = {
+    "How long is the night watch?": ("watch", "fact"),
+    "Which engines make the electric power?": ("power", "paraphrase"),
+    "What is the call name of the radio room?": ("radio", "fact"),
+    "How often is the fuel checked?": ("fuel", "paraphrase"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sweep")
+    lines = [json.dumps({"id": name, "text": text}) for name, text in PASSAGES.items()]
+    (folder / "corpus.jsonl").write_text("\n".join(lines))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def index(folder):
+    return karat.index(folder / "corpus.jsonl", folder / "i", chunk="whole")
+
+
+def questions(gold=lambda name: (Gold(chunk=name),)):
+    return TestSet(
+        [Question(f"q{i}", text, gold=gold(name), kind=kind) for i, (text, (name, kind)) in enumerate(ASKED.items())],
+        name="made",
+    )
+
+
+def test_every_cell_is_the_score_of_its_system(index):
+    swept = sweep(questions(), index, Grid.of(alpha="0,0.5,1", k="1,3", fusion="weighted,rrf"), measures="Hit@1")
+    assert swept.scores.systems == ("bm25", "hybrid alpha=0.5", "dense", "rrf")
+    assert [str(m) for m in swept.scores.measures] == ["F1@1", "F1@3", "Hit@1"]
+    assert [c.alpha for c in swept.configurations] == [0.0, 0.5, 1.0, None]
+    point = swept.parts[0].points[1]
+    found = System(point.system, index).search(list(ASKED), swept.length).run("alone", swept.testset.ids)
+    alone = karat.score(swept.testset, found, measures=["F1@1", "F1@3", "Hit@1"], index=index)
+    assert swept.scores.values[1].T.tolist() == [
+        [alone.evaluation.scores.value(0, q, m) for q in range(4)] for m in range(3)
+    ]
+    assert swept.run("hybrid alpha=0.5").doc_list == found.doc_list
+
+
+def test_each_leg_is_searched_once_for_all_configurations(index, monkeypatch):
+    asked = []
+    for name in ("dense", "bm25"):
+        kind = type(index.engine(name))
+
+        def search(self, queries, depth=100, real=kind.search, name=name):
+            asked.append((name, len(queries), depth))
+            return real(self, queries, depth)
+
+        monkeypatch.setattr(kind, "search", search)
+    sweep(
+        questions(), index, Grid.of(fusion="weighted,rrf,isr", normalise="minmax,zscore", depth="15,40", rrf_k="1:60")
+    )
+    assert sorted(asked) == [("bm25", 4, 40), ("dense", 4, 40)]
+
+
+def test_the_whole_list_of_a_configuration_is_there_for_whoever_asks(index):
+    swept = sweep(questions(), index, Grid.of(alpha="0.5", k="1"), measures="F1@1")
+    assert swept.length == 1
+    assert np.diff(swept.ranked("hybrid alpha=0.5").offsets).tolist() == [1] * 4
+    assert np.diff(swept.ranked("hybrid alpha=0.5", whole=True).offsets).tolist() == [6] * 4
+    with pytest.raises(UsageError, match=r"no configuration 'hybrid alpha=0.6'\. Did you mean hybrid alpha=0\.5"):
+        swept.ranked("hybrid alpha=0.6")
+
+
+@pytest.mark.parametrize(
+    ("main", "cells", "name"),
+    [
+        (None, ["F1@2", "F1@4"], "F1"),
+        ("MRR", ["MRR@2", "MRR@4"], "MRR"),
+        ("nDCG@3", ["nDCG@3"], "nDCG@3"),
+        ("Recall@30t", ["Recall@30t"], "Recall@30t"),
+        ("Precision(rel=2)", ["Precision(rel=2)@2", "Precision(rel=2)@4"], "Precision(rel=2)"),
+        ("AllGold", ["AllGold"], "AllGold"),
+    ],
+)
+def test_the_main_measure_is_compared_at_every_cut_off(index, main, cells, name):
+    swept = sweep(questions(), index, Grid.of(alpha="0,1", k="2,4"), main=main)
+    assert [str(m) for m in swept.cells] == cells
+    assert swept.main == name
+
+
+def test_a_budget_of_tokens_counts_whole_chunks(index):
+    sizes = {c.id: c.tokens for c in index.chunks}
+    budget = sizes["watch"]
+    swept = sweep(questions(), index, Grid.of(alpha="0", k="1"), measures=f"Recall@{budget}t, Recall@{budget - 1}t")
+    first = {str(m): swept.scores.values[0, 0, i] for i, m in enumerate(swept.scores.measures)}
+    assert first[f"Recall@{budget}t"] == 1  # BM25 finds the watch first, and it fits
+    assert first[f"Recall@{budget - 1}t"] == 0
+
+
+def test_what_cannot_be_swept_is_refused(index, folder):
+    grid = Grid.of(alpha="0.5", k="3")
+    with pytest.raises(UsageError, match="holds no questions"):
+        sweep(TestSet([], name="empty"), index, grid)
+    with pytest.raises(UsageError, match=r"a grid has no 'alfa'\. Did you mean alpha"):
+        sweep(questions(), index, {"alfa": 1})
+    with pytest.raises(UsageError, match="holds no gold"):
+        sweep(questions(lambda name: ()), index, grid)
+    with pytest.raises(UsageError, match="question 'q0' has no text"):
+        sweep({"q0": {"watch": 1}}, index, grid)
+    with pytest.raises(UsageError, match="EM measures answers"):
+        sweep(questions(), index, grid, measures="EM")
+    with pytest.raises(UsageError, match="name one measure"):
+        sweep(questions(), index, grid, main="F1@3,MRR")
+    with pytest.raises(UsageError, match="lists must reach the largest cut-off, 3"):
+        sweep(questions(), index, grid, measures="Hit@1", length=2)
+    with pytest.raises(UsageError, match="no engine 'splade'"):
+        sweep(questions(), index, Grid.of(legs="splade,bm25", alpha="0.5"))
+    with pytest.raises(UsageError, match="give the documents"):
+        sweep(questions(), index, Grid.of(chunk="whole"))
+    with pytest.raises(UsageError, match="is an index"):
+        sweep(questions(), folder / "i", Grid.of(chunk="whole"))
+
+
+def test_gold_that_nobody_finds_is_an_error_and_never_a_grid_of_zeros(index):
+    lost = questions(lambda name: (Gold(chunk="nowhere"),))
+    with pytest.raises(NoOverlapError, match="of any of 2 configurations"):
+        sweep(lost, index, Grid.of(alpha="0,1", k="3"))
+    swept = sweep(lost, index, Grid.of(alpha="0,1", k="3"), allow_zero_overlap=True)
+    assert swept.scores.values[:, :, 0].tolist() == [[0.0] * 4] * 2
+    assert any("no chunk of the index holds 4 of 4 gold units" in note.text for note in swept.notes)
+
+
+def test_a_cut_off_beyond_the_corpus_is_allowed_and_said(index):
+    swept = sweep(questions(), index, Grid.of(alpha="0.5", k="3,50"), measures="F1@3")
+    assert "k=50: the index has only 6 chunks." in [note.text for note in swept.notes]
+
+
+def test_chunkings_and_embedders_are_indexed_once_and_compared_at_equal_budgets(folder, tmp_path, monkeypatch):
+    grid = Grid.of(alpha="0,0.5", k="3", chunk="whole,sentences:1", embedder="wordllama")
+    by_quote = questions(lambda name: (Gold(quote=" ".join(PASSAGES[name].split()[:4])),))
+    swept = sweep(by_quote, folder / "corpus.jsonl", grid, work=tmp_path)
+    assert swept.main == "Recall@800t"
+    assert swept.scores.systems == tuple(
+        f"{name} [{chunk}]" for chunk in ("whole", "sentences:1:0") for name in ("bm25", "hybrid alpha=0.5")
+    )
+    assert [c.settings["chunk"] for c in swept.configurations] == ["whole"] * 2 + ["sentences:1:0"] * 2
+    monkeypatch.setattr("karat.experiment.index.index", lambda *_, **__: pytest.fail("nothing changed"))
+    again = sweep(by_quote, folder / "corpus.jsonl", grid, work=tmp_path)
+    assert np.array_equal(again.scores.values, swept.scores.values)
+    assert any(
+        "larger chunks" in n.text
+        for n in sweep(by_quote, folder / "corpus.jsonl", grid, main="F1", work=tmp_path).notes
+    )
+
+
+def test_an_embedder_changes_nothing_for_bm25(folder, tmp_path, monkeypatch):
+    built = []
+    real = karat.index
+
+    def index(*args, **settings):
+        built.append((settings["embedder"], settings["engines"]))
+        return real(*args, **settings | {"embedder": "wordllama"})
+
+    monkeypatch.setattr("karat.experiment.index.index", index)
+    grid = Grid.of(alpha="0,0.5,1", k="3", embedder="wordllama,other")
+    swept = sweep(questions(), folder / "corpus.jsonl", grid, work=tmp_path)
+    assert built == [("wordllama", ("bm25", "dense")), ("other", ("dense",))]
+    assert swept.scores.systems == (
+        "bm25", "hybrid alpha=0.5 [wordllama]", "dense [wordllama]", "hybrid alpha=0.5 [other]", "dense [other]"
+    )  # fmt: skip
+    assert np.array_equal(swept.scores.values[1:3], swept.scores.values[3:])  # the very same vectors here
+
+
+def test_indexes_that_nobody_keeps_go_with_the_sweep(folder):
+    swept = sweep(questions(), folder / "corpus.jsonl", Grid.of(alpha="0", k="3", chunk="whole"))
+    place = swept.parts[0].index.path
+    assert place.exists()
+    assert swept.run("bm25").doc_list[0] == "watch"
+    del swept
+    gc.collect()
+    assert not place.exists()
+
+
+def test_the_best_is_never_shown_without_its_interval_and_its_equals(index):
+    swept = sweep(questions(), index, Grid.of(alpha="0,0.5,1", k="1,3"))
+    view = swept.view()
+    text = page.render(view)
+    best = view.choice.best
+    assert f"{best.name} has the highest F1" in text.replace("\n   ", " ")
+    assert "others cannot be told apart" in text.replace("\n   ", " ") or "none of the 5 others" in text
+    assert "*" in text
+    assert "=" in text
+    held = json.loads(page.as_json(view))
+    assert held["best"]["low"] <= held["best"]["mean"] <= held["best"]["high"]
+    assert len(held["equals"]) + len(held["beaten"]) == 5
+    assert sum(cell["best"] for cell in held["cells"]) == 1
+    assert {cell["system"] for cell in held["cells"]} == set(swept.scores.systems)
+    rows = page.as_csv(view).splitlines()
+    assert rows[0].startswith("system,chunk,embedder,engine,fusion,alpha")
+    assert len(rows) == 7
+
+
+def test_a_sweep_is_saved_as_a_file_or_a_folder(index, tmp_path):
+    swept = karat.sweep(questions(), index, {"alpha": "0,1", "k": 1})
+    assert swept.save(tmp_path / "a.json") == [tmp_path / "a.json"]
+    names = {path.name for path in swept.save(tmp_path / "out")}
+    assert {"sweep.json", "sweep.csv", "sweep.txt", "rows.csv", "summary.csv"} <= names
+    with pytest.raises(UsageError, match=r"cannot tell a format from 'a\.xyz'"):
+        swept.save(tmp_path / "a.xyz")
+    with pytest.raises(UsageError, match=r"has no slice 'kin'\. Did you mean kind"):
+        swept.view(by="kin")
