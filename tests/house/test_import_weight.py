@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-HEAVY = ("numpy", "polars", "pandas", "rich", "scipy", "pyarrow", "rapidfuzz", "sacrebleu")
+HEAVY = ("numpy", "polars", "pandas", "rich", "scipy", "pyarrow", "rapidfuzz", "sacrebleu", "pydantic", "yaml", "httpx")
 IMPORT = "import karat"
 HELP = """
 import sys
