@@ -326,6 +326,8 @@ class TestQuestions:
             "What does this document say about bears?",
             "What is mentioned above?",
             "In the text the author says what?",
+            "According to the article Nansen left when?",
+            "Who shouts in the passage after dinner?",
             "What year is mentioned in the passages?",
             "Which colour, as described in the document, has the flag?",
             "What does the author claim about ice?",

@@ -22,12 +22,15 @@ _ENDS = (
     r"|will|would|to|that|how|what|which|who|whom|whose|when|where|why|as|by|it|they|he|she|we|you|I|there|if|say|says"
     r"|state|states|mention|mentions|mentioned|described|given|provided|shown|discussed)\b)"
 )
+_UNNAMED = r"(?! (?:of|on|for|about|called|titled|named)\b| [\"'«“0-9])"
+_GIVEN = r"(?:the|this|these|that) (?:above |given |provided |following )?"
 _PATTERNS = (
     rf"\b(?:this|the (?:above|given|provided|following|preceding|previous)) {_TEXT}\b",
     rf"\bthe {_TEXT} {_THERE}",
-    rf"\b(?:according to|based on|as (?:stated|described|mentioned|discussed|shown|given) in|mentioned in|described in"
-    rf"|in|from) (?:the|this|these|that) (?:above |given |provided |following )?{_TEXT}s?\b"
-    rf"{_ENDS}",
+    rf"\b(?:according to|based on|as (?:stated|described|mentioned|discussed|shown|given) in|mentioned in|described in)"
+    rf" {_GIVEN}{_TEXT}s?\b{_UNNAMED}",
+    rf"\b(?:in|from) {_GIVEN}(?:passage|paragraph|excerpt|snippet|extract)s?\b{_UNNAMED}",
+    rf"\b(?:in|from) {_GIVEN}{_TEXT}s?\b{_ENDS}",
     rf"\b(?:does|do|did) (?:the|this) {_TEXT} (?:say|state|mention|describe|discuss|explain|suggest|refer)",
     rf"\b{_TEXT} {_THERE}",
     r"\b(?:the|this) author(?:s)? (?:say|state|mention|argue|describe|claim|suggest|discuss|of (?:this|the))",
