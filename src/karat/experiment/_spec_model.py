@@ -59,6 +59,9 @@ class SpecKeys(Part):
     repeats: Literal["once", "collapse", "count"] | None = Field(
         None, description="What a second hit of the same gold counts; the dialect's way unless given."
     )
+    allow_zero_overlap: bool = Field(
+        False, description="Score a system that finds no gold at all, which is an error otherwise."
+    )
     seed: int = Field(0, ge=0, description="Of everything drawn at random.")
     budgets: BudgetKeys = Field(
         default_factory=lambda: BudgetKeys(timeout_seconds=60.0, jobs=None, max_failures=None),

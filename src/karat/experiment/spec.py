@@ -193,7 +193,7 @@ class Spec:
         keys = self.keys
         return Choices(
             self.measures, keys.dialect, keys.match, keys.repeats, keys.rel, tuple(keys.by),
-            page_offset=keys.page_offset, seed=keys.seed, pages=keys.pages,
+            page_offset=keys.page_offset, allow_zero_overlap=keys.allow_zero_overlap, seed=keys.seed, pages=keys.pages,
         )  # fmt: skip
 
     def select(self, testset: TestSet) -> TestSet:

@@ -57,6 +57,7 @@ pages: printed
 page_offset: -1
 rel: 2
 repeats: collapse
+allow_zero_overlap: true
 seed: 7
 budgets: {timeout_seconds: 20, jobs: 3, max_failures: 9}
 runs_dir: out
@@ -76,7 +77,7 @@ def test_little_is_needed_and_the_rest_has_defaults():
         "name": "experiment", "corpus": ["docs"], "testset": "qa.json", "where": {}, "chunk": ["tokens:200:40"],
         "titles": True, "engines": ["bm25", "dense"], "settings": {}, "embedder": ["wordllama"],
         "systems": ["balanced"], "by": [], "dialect": "karat", "pages": "physical", "page_offset": 0, "rel": 1,
-        "seed": 0, "budgets": {"timeout_seconds": 60.0}, "runs_dir": "runs",
+        "allow_zero_overlap": False, "seed": 0, "budgets": {"timeout_seconds": 60.0}, "runs_dir": "runs",
         "outputs": ["html", "markdown", "text", "csv", "json", "png", "svg"],
     }  # fmt: skip
     assert (spec.main, spec.cutoffs, spec.measures, spec.grid) == ("F1@5", (1, 3, 5, 10, 20), (), None)
@@ -147,6 +148,7 @@ def test_how_to_score(whole):
     assert choices.measures == ("Recall@{3,5,10}", "MRR")
     assert (choices.by, choices.match, choices.pages, choices.page_offset) == (("kind",), "doc", "printed", -1)
     assert (choices.rel, choices.repeats, choices.seed) == (2, "collapse", 7)
+    assert choices.allow_zero_overlap
     assert whole.main == "Recall@5"
 
 
