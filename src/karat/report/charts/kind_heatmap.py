@@ -42,7 +42,8 @@ def make(study: Study) -> Figure | Missing:
             row["shown"] = row["said"] + ("*" if system in marks.best else "~" if system in marks.near else "")
             rows.append(row)
     most = max((row["shade"] for row in rows if row["shade"] is not None), default=1.0)
-    more = f"{len(kinds) - len(chosen)} more kinds are in the tables." if len(kinds) > len(chosen) else ""
+    left = len(kinds) - len(chosen)
+    more = f"The tables also hold {left} more kind{'s' if left > 1 else ''} of question." if left else ""
     marked = "* best of its kind; ~ its interval overlaps that of the best." if len(systems) > 1 else ""
     return cells(rows, lens.domain(systems), columns, most or 1.0).properties(
         title=headed(
