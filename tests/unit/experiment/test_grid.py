@@ -61,7 +61,7 @@ def test_depths_are_in_the_name_where_there_are_several():
 def test_a_leg_gives_at_least_what_a_list_needs():
     points, notes = Grid.of(alpha="0.5", depth="5,10,20").points(10)
     assert [p.system.depth for p in points] == [10, 20]
-    assert notes == ("depth 5: lists are 10 long, so each leg gives 10 hits, of which all are fused.",)
+    assert notes == ("depth 5: lists are 10 long, so each leg gives 10 hits; all are fused.",)
 
 
 def test_a_configuration_holds_only_what_it_has():
