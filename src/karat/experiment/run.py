@@ -110,6 +110,7 @@ def _questions(spec: Spec) -> tuple[TestSet, Taken]:
     from karat.files import read_testset
 
     testset, taken = read_testset(spec.path(spec.keys.testset))
+    taken = replace(taken, place=spec.keys.testset)
     chosen = spec.select(testset)
     if not len(chosen):
         raise UsageError(f"{taken.place} holds no questions.")
