@@ -68,18 +68,18 @@ def study(tmp_path_factory):
         "F1", cells, best, pairs[:2], pairs[2:3], 0.3, 0.02, {best.name: 5}, 5, 0.5, (KindChoice("fact", 4, best, ()),)
     )
     return Study(
-        f"study {HOSTILE}",
-        replace(found, answers=answers),
-        tuple(Configuration(n, {"alpha": a}) for n, a in zip(NAMES, (0, 1, 0.3, 0.7), strict=True)),
-        "F1@5",
-        5,
-        choice,
-        pairs,
-        (Failure(NAMES[-1], "q3", "below_k", f"rank 7 {HOSTILE}", rank=7),),
-        (FailureCount(NAMES[-1], "below_k", ("q3",), 0.1),),
-        hits,
-        {n: [0.01] * len(testset) for n in NAMES},
-        {"command": f"karat run {HOSTILE}", "home": "javascript:alert(1)"},
+        name=f"study {HOSTILE}",
+        evaluation=replace(found, answers=answers),
+        configurations=tuple(Configuration(n, {"alpha": a}) for n, a in zip(NAMES, (0, 1, 0.3, 0.7), strict=True)),
+        main="F1@5",
+        k=5,
+        choice=choice,
+        pairs=pairs,
+        failures=(Failure(NAMES[-1], "q3", "below_k", f"rank 7 {HOSTILE}", rank=7),),
+        failure_counts=(FailureCount(NAMES[-1], "below_k", ("q3",), 0.1),),
+        hits=hits,
+        seconds={n: [0.01] * len(testset) for n in NAMES},
+        manifest={"command": f"karat run {HOSTILE}", "home": "javascript:alert(1)"},
     )
 
 

@@ -282,6 +282,12 @@ def test_what_does_not_fit_is_left_out_aloud(study):
     assert length == len(whole["chunks"][0][5])
 
 
+def test_error_classes_are_counted_by_system(study):
+    made = replace(study(), error_classes={"dense": {"success": 12, "mixed_failure": 8}})
+    row = re.search(r"<th scope=\"row\">dense</th><td class=\"n\">12</td><td class=\"n\">8</td>", render(made, {}))
+    assert row is not None
+
+
 def test_too_many_pairs_are_counted(study):
     made = study()
     page = Page(render(replace(made, pairs=made.pairs * 1000), {}))

@@ -42,7 +42,19 @@ def make(shown: Shown) -> str:
         "Each failed question has one label: the first step that lost it."
     )
     body = table("Ways to fail", columns, rows) if rows else ""
-    return section("failures", "Failures", body + _questions(shown), lead)
+    return section("failures", "Failures", body + _classes(shown) + _questions(shown), lead)
+
+
+def _classes(shown: Shown) -> str:
+    """The error classes of hybrid-rag, how many questions of each system fall into each."""
+    found = shown.study.error_classes
+    if not found:
+        return ""
+    names = list(dict.fromkeys(name for counts in found.values() for name in counts))
+    ordered = [*(s for s in shown.ranking if s in found), *(s for s in found if s not in shown.ranking)]
+    rows: list[Row] = [[text(s), *(f"{found[s].get(name, 0):,}" for name in names)] for s in ordered]
+    columns = [Column("system"), *(Column(text(name.replace("_", " ")), number=True) for name in names)]
+    return table("Error classes, as hybrid-rag counts them", columns, rows)
 
 
 def _questions(shown: Shown) -> str:
