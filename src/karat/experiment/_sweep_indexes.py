@@ -1,24 +1,19 @@
-"""Indexes of a sweep over chunkings and embedders: each built once, and again only where something changed."""
+"""Indexes of a sweep over chunkings and embedders, each with the configurations it serves."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat.core.errors import KaratError, UsageError
+from karat.core.errors import UsageError
 
 if TYPE_CHECKING:
     from karat.experiment.grid import Grid, Point
     from karat.experiment.index import Index
     from karat.retrieve import Progress
-
-_MADE = "made-from.json"
 
 
 def built(
@@ -30,6 +25,7 @@ def built(
     engines stand once for each chunking.
     """
     from karat.corpus import Cutting
+    from karat.experiment.indexes import index_of
     from karat.models import EmbedderSettings
 
     if isinstance(source, str | os.PathLike) and (Path(source) / "index.json").is_file():
@@ -40,13 +36,14 @@ def built(
     embedders = grid.embedder or (EmbedderSettings().label,)
     names = tuple(dict.fromkeys(name for point in points for name in point.system.consulted))
     sources = [source] if isinstance(source, str | os.PathLike) else list(source)
-    digest = _digest(sources)
     found: list[tuple[Index, str | None, str | None, tuple[Point, ...]]] = []
     for chunk in chunkings:
         first: Index | None = None
         for embedder in embedders if "dense" in names else embedders[:1]:
             engines = names if first is None else ("dense",)
-            index = _index(sources, digest, work, chunk, embedder, engines, say)
+            index = index_of(
+                sources, work, chunk=chunk, embedder=EmbedderSettings.parse(embedder), engines=engines, say=say
+            )
             chosen = points if first is None else [p for p in points if "dense" in p.system.consulted]
             if first is not None:
                 index.built.update({name: first.engine(name) for name in names if name != "dense"})
@@ -62,43 +59,3 @@ def _name(point: Point, chunk: str | None, embedder: str | None) -> str:
     marks = [chunk, embedder if "dense" in point.system.consulted else None]
     shown = ", ".join(mark for mark in marks if mark is not None)
     return f"{point.name} [{shown}]" if shown else point.name
-
-
-def _index(
-    sources: Sequence[Any], digest: str, work: Path, chunk: str, embedder: str, engines: Sequence[str], say: Progress
-) -> Index:
-    """The index of one chunking and one embedder; the one that stands in the folder where nothing changed."""
-    from importlib.metadata import version
-
-    from karat.core.writing import write_whole
-    from karat.experiment.index import Index, index
-
-    folder = work / re.sub(r"[^\w.-]+", "-", f"{chunk}-{embedder}-{'-'.join(engines)}")
-    made_from = {
-        "documents": digest, "chunk": chunk, "embedder": embedder, "engines": list(engines), "karat": version("karat")
-    }  # fmt: skip
-    note = folder.with_name(f"{folder.name}.{_MADE}")
-    try:
-        if json.loads(note.read_text(encoding="utf-8")) == made_from:
-            return Index.open(folder)
-    except (OSError, ValueError, KaratError):
-        pass
-    made = index(sources, folder, chunk=chunk, embedder=embedder, engines=engines, progress=say)
-    write_whole(note, json.dumps(made_from, indent=2) + "\n")
-    return made
-
-
-def _digest(sources: Sequence[str | os.PathLike[str]]) -> str:
-    """Names and bytes of all source files as one number; addresses and what cannot be read count by name."""
-    digest = hashlib.sha256()
-    for source in sources:
-        path = Path(source)
-        files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-        for file in files:
-            digest.update(str(file).encode("utf-8", "surrogatepass") + b"\0")
-            try:
-                with file.open("rb") as stream:
-                    digest.update(hashlib.file_digest(stream, "sha256").digest())
-            except OSError:
-                digest.update(b"unread")
-    return digest.hexdigest()

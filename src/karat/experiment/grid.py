@@ -160,9 +160,7 @@ class Grid:
         short = [d for d in self.depth if d < length]
         if short:
             shown = ", ".join(map(str, short))
-            notes.append(
-                f"depth {shown}: lists are {length} long, so each leg gives {length} hits, of which all are fused."
-            )
+            notes.append(f"depth {shown}: lists are {length} long, so each leg gives {length} hits; all are fused.")
         found: dict[SystemSettings, float | None] = {}
         for system, alpha in self._systems(length):
             found.setdefault(system, alpha)

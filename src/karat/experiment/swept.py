@@ -87,7 +87,11 @@ class Swept:
     @cached_property
     def configurations(self) -> tuple[Configuration, ...]:
         """Name and settings of every configuration, in the order of the scores."""
-        return tuple(point.configuration(part.chunk, part.embedder) for part in self.parts for point in part.points)
+        return tuple(
+            point.configuration(part.chunk, part.embedder if "dense" in point.system.consulted else None)
+            for part in self.parts
+            for point in part.points
+        )
 
     @property
     def legs(self) -> Mapping[str, Ranked]:

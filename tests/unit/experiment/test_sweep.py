@@ -156,6 +156,7 @@ def test_chunkings_and_embedders_are_indexed_once_and_compared_at_equal_budgets(
     by_quote = questions(lambda name: (Gold(quote=" ".join(PASSAGES[name].split()[:4])),))
     swept = sweep(by_quote, folder / "corpus.jsonl", grid, work=tmp_path)
     assert swept.main == "Recall@800t"
+    assert [c.settings.get("embedder") for c in swept.configurations] == [None, "wordllama"] * 2
     assert swept.scores.systems == tuple(
         f"{name} [{chunk}]" for chunk in ("whole", "sentences:1:0") for name in ("bm25", "hybrid alpha=0.5")
     )
@@ -169,12 +170,21 @@ def test_chunkings_and_embedders_are_indexed_once_and_compared_at_equal_budgets(
     )
 
 
+def test_documents_that_could_not_be_read_are_said(folder, tmp_path):
+    documents = tmp_path / "docs"
+    documents.mkdir()
+    (documents / "corpus.jsonl").write_text((folder / "corpus.jsonl").read_text())
+    (documents / "broken.pdf").write_bytes(b"%PDF-1.7 and no more")
+    swept = sweep(questions(), documents, Grid.of(alpha="0", k="3", chunk="whole"), work=tmp_path / "work")
+    assert any("not in the index: " in note.text and "broken.pdf" in note.text for note in swept.notes)
+
+
 def test_an_embedder_changes_nothing_for_bm25(folder, tmp_path, monkeypatch):
     built = []
     real = karat.index
 
     def index(*args, **settings):
-        built.append((settings["embedder"], settings["engines"]))
+        built.append((settings["embedder"].label, settings["engines"]))
         return real(*args, **settings | {"embedder": "wordllama"})
 
     monkeypatch.setattr("karat.experiment.index.index", index)
