@@ -118,7 +118,7 @@ class Spec:
                 )
         return found
 
-    def systems(self, environment: Environment | None = None) -> tuple[Listed, ...]:
+    def systems(self) -> tuple[Listed, ...]:
         """Every system that is listed, in order; those of the sweep are `grid`."""
         return tuple(
             listed(entry, self.keys.budgets, lambda text: str(self.path(text)), self.folder)
