@@ -10,6 +10,7 @@ import pytest
 import typer
 
 import karat
+from karat.cli.main import COMMANDS as SUMMARIES
 from karat.cli.main import app, main
 from karat.core.measure import MEASURES
 from karat.files import formats
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 ALL = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = typer.main.get_command(app()).commands
 
 
 def blocks(language):
@@ -88,6 +89,11 @@ def test_every_command_and_option_is_documented(command):
     missing = [o for o in options_of(command) if not re.search(rf"(?<![\w-]){re.escape(o)}(?![\w-])", ALL)]
     assert missing == []
     assert all(p.help for p in COMMANDS[command].params), command
+
+
+def test_the_help_of_all_commands_says_what_each_says_of_itself():
+    own = {name: command.help.partition("\n")[0].strip() for name, command in COMMANDS.items()}
+    assert own == SUMMARIES
 
 
 def test_every_karat_in_the_documents_names_a_command_with_its_options():

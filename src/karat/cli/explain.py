@@ -26,7 +26,7 @@ def command(
     debug: Debug = False,
     **options: Any,
 ) -> None:
-    """Show one question step by step: what each engine found, how it was fused, what is gold, how it is scored."""
+    """Show one question step by step: what engines found, how it was fused, what is gold, how it is scored."""
     from karat.experiment.explain import explain
     from karat.experiment.system import check_pages
     from karat.report import explained

@@ -1,59 +1,59 @@
-"""The command `karat`. Nothing heavy is imported before a command runs, so that --help is instant."""
+"""The command `karat`. A command's module is imported when that command is asked for, so that --help is instant."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Collection
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from karat.cli import (
-    check,
-    convert,
-    demo,
-    explain,
-    index,
-    init,
-    measures,
-    report,
-    run,
-    schema,
-    score,
-    search,
-    show,
-    sweep,
-)
-from karat.cli import list as list_
 from karat.core.errors import KaratError
 
-app = typer.Typer(
-    name="karat",
-    help="Find out how good your retrieval-augmented generation is, and trust the answer.",
-    rich_markup_mode=None,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for module in (
-    demo,
-    init,
-    run,
-    sweep,
-    list_,
-    show,
-    report,
-    index,
-    search,
-    check,
-    explain,
-    score,
-    measures,
-    convert,
-    schema,
-):
-    app.command(module.__name__.rpartition(".")[2])(module.command)
+COMMANDS = {
+    "demo": "Index a small handbook, search it in 12 ways, compare these and write a report, with no files of yours.",
+    "init": "Look at documents and questions, and write a commented karat.yaml that compares six systems on them.",
+    "run": "Index, search, score, compare and report as karat.yaml says; a run that was stopped goes on.",
+    "sweep": "Score every combination of alpha, fusion, normalisation, depth and cut-off, and choose with care.",
+    "list": "List runs, the latest last: what each compared, its best system, and whether it was finished.",
+    "show": "Show what a run found: the choice, its equals, failures, and what to do next.",
+    "report": "Write a run's report from what is stored, without searching or scoring anything again.",
+    "index": "Read documents, cut them into chunks and build engines over them.",
+    "search": "Search an index, or a FAISS or Chroma store, with one query or with all questions of a test set.",
+    "check": "Find out whether the gold of a test set can be found in an index, and if not, why.",
+    "explain": "Show one question step by step: what engines found, how it was fused, what is gold, how it is scored.",
+    "score": "Score results against a test set.",
+    "measures": "List every measure with its range, direction, stage and use, or explain one.",
+    "convert": "Convert a test set or results to another format, and say what the target cannot hold.",
+    "schema": "Print the JSON Schema of karat.yaml, for editors that complete and check as you type.",
+}
+"""What each command does, as its own help begins."""
+
+
+def app(wanted: Collection[str] | None = None) -> typer.Typer:
+    """The command line. Only the commands that are `wanted` have their options; of the others the help knows a line."""
+    made = typer.Typer(
+        name="karat",
+        help="Find out how good your retrieval-augmented generation is, and trust the answer.",
+        rich_markup_mode=None,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(_global)
+    for name, summary in COMMANDS.items():
+        if wanted is None or name in wanted:
+            made.command(name)(import_module(f"karat.cli.{name}").command)
+        else:
+            made.command(name, help=summary)(_named)
+    return made
+
+
+def _named() -> None:
+    """Stands for a command that was not asked for."""
 
 
 def _version(wanted: bool) -> None:
@@ -64,7 +64,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _global(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
@@ -77,7 +76,7 @@ def main() -> None:
     """Run a command; a user's mistake is one sentence and an exit code, never a traceback."""
     debug = "--debug" in sys.argv
     try:
-        app()
+        app(sys.argv[1:])()
     except KaratError as error:
         if debug:
             raise
