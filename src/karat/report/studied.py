@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.report._escape import clean
 from karat.report._grid import listing, plain_table, texts, title
+from karat.report._labels import LABELS
 from karat.report._numbers import number
 from karat.report._screen import as_text, put
-from karat.report.advice import MEANING, next_steps
+from karat.report.advice import next_steps
 from karat.report.console import notes as note_blocks
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _failures(study: Study) -> Iterator[RenderableType]:
     yield title(f"Where {clean(study.choice.best.system)} loses gold, at {study.k}")
     table = plain_table("step", "questions", f"Recall@{study.k} to gain", "what it means", right=(1, 2))
     for count in counts:
-        row = [count.label, str(len(count.questions)), f"+{count.gain:.3f}", MEANING[count.label]]
+        row = [count.label, str(len(count.questions)), f"+{count.gain:.3f}", LABELS[count.label].meaning]
         table.add_row(*texts(row))
     yield table
     classes = study.error_classes.get(study.choice.best.system, {})

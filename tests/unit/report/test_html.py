@@ -26,8 +26,8 @@ from karat.core.study import (
     StudyHit,
 )
 from karat.core.types import Gold, Question
+from karat.report._labels import LABELS
 from karat.report.html import render
-from karat.report.html._labels import LABELS
 from karat.report.html._markup import data
 from karat.report.html._shown import Shown
 from karat.report.html.questions import pack

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from karat.report._labels import LABELS
 from karat.report._numbers import short
-from karat.report.html._labels import LABELS
 from karat.report.html._markup import Box, Column, Row, section, table, text
 from karat.report.html._shown import counted
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.scores import Status
+from karat.report._labels import LABELS
 from karat.report._view import statuses
-from karat.report.html._labels import LABELS
 from karat.report.html._markup import Column, Row, folded, section, table, text
 from karat.report.html._shown import counted
 from karat.report.html.scores import cell

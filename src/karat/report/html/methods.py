@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karat.core.measure import facts
-from karat.report.html._labels import LABELS
+from karat.report._labels import LABELS
 from karat.report.html._markup import bullets, prose, section, terms, text
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
 from karat.report._escape import clean
+from karat.report._labels import LABELS
 from karat.report._view import statuses
-from karat.report.html._labels import LABELS
 from karat.report.html._markup import data, plain, section
 from karat.report.html._shown import counted
 

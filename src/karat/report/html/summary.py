@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from karat.report._labels import LABELS
 from karat.report._numbers import amount, percent
-from karat.report.html._labels import LABELS
 from karat.report.html._markup import Box, Column, Row, bullets, folded, section, table, text
 from karat.report.html._shown import Shown, counted, listed, probability
 
