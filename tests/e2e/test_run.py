@@ -191,6 +191,15 @@ def test_what_is_wrong_in_the_file_is_said_in_one_sentence(station, put, karat, 
     )
 
 
+def test_a_sweep_takes_what_the_file_says(station, put, karat):
+    put("karat.yaml", SPEC + "sweep: {alpha: [0, 0.5, 1]}\n")
+    told = karat("sweep", "--json")
+    assert (told.code, told.err) == (0, "")
+    assert "alpha=0.5" in told.out
+    put("karat.yaml", SPEC.replace("chunk: whole", "chunk: [whole, page]"))
+    assert "2 ways of indexing" in karat("sweep").sentence
+
+
 def test_a_cut_beyond_the_corpus_is_allowed(station, put, karat):
     put("karat.yaml", SPEC.replace("k: [1, 3]", "k: [1, 50]"))
     assert karat("run").code == 0

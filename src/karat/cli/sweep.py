@@ -86,11 +86,13 @@ def command(
 ) -> None:
     """Score every combination of alpha, fusion, normalisation, depth and cut-off, and choose with care.
 
-    Each leg is searched once; the rest happens in memory. The best configuration is printed with its interval and
-    with those that cannot be told apart from it.
+    Without arguments karat.yaml says what to sweep. Each leg is searched once; the rest happens in memory. The best
+    configuration is printed with its interval and with those that cannot be told apart from it.
     """
     from karat.core.errors import UsageError
     from karat.experiment.grid import Grid
+    from karat.experiment.run import sweep_of
+    from karat.experiment.spec import load_spec
     from karat.experiment.sweep import sweep
     from karat.experiment.system import check_pages
     from karat.report import swept as page
@@ -99,16 +101,19 @@ def command(
         alpha=alpha, k=k, fusion=fusion, normalise=normalise, rrf_k=rrf_k, depth=depth, legs=legs, engines=engines,
         rewrite=rewrite or (), chunk=chunk, embedder=embedder,
     )  # fmt: skip
-    if testset is None or not source:
-        raise UsageError("name a test set and an index: `karat sweep TESTSET INDEX`. `karat run` does a karat.yaml.")
-    if len(source) > 1 and not chunk and not embedder:
-        raise UsageError(f"one index is swept at a time, and {len(source)} are named.")
     progress = counted_on_terminal(quiet or as_json)
-    swept = sweep(
-        testset, source[0] if len(source) == 1 else source, grid, measures=measure, main=main, dialect=dialect,
-        match=None if match == "auto" else match, page_offset=page_offset, pages=check_pages(pages),
-        columns=columns_of(map_), work=work, allow_zero_overlap=allow_zero_overlap, progress=progress,
-    )  # fmt: skip
+    if testset is None:
+        swept = sweep_of(load_spec(), say=progress)
+    else:
+        if not source:
+            raise UsageError("name an index beside the test set: `karat sweep TESTSET INDEX`.")
+        if len(source) > 1 and not chunk and not embedder:
+            raise UsageError(f"one index is swept at a time, and {len(source)} are named.")
+        swept = sweep(
+            testset, source[0] if len(source) == 1 else source, grid, measures=measure, main=main, dialect=dialect,
+            match=None if match == "auto" else match, page_offset=page_offset, pages=check_pages(pages),
+            columns=columns_of(map_), work=work, allow_zero_overlap=allow_zero_overlap, progress=progress,
+        )  # fmt: skip
     progress("choosing", 0, 1)
     view = swept.view(by=by, seed=seed)
     progress("", 0, 0)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from karat.experiment.score import Choices
     from karat.experiment.spec import Listed, Spec
     from karat.experiment.store import Journal, RunFolder
+    from karat.experiment.swept import Swept
     from karat.match import Resolution
 
 Say = Callable[[str, int, int], None]
@@ -92,6 +93,31 @@ def run(
     return Finished(folder, study)
 
 
+def sweep_of(
+    spec: Spec, *, runs_dir: str | os.PathLike[str] | None = None, say: Say = lambda what, done, total: None
+) -> Swept:
+    """The sweep of a spec alone, scored in memory; nothing but its index is written."""
+    from karat.experiment.grid import Grid
+    from karat.experiment.sweep import sweep
+
+    spec = spec.resolved()
+    keys, choices = spec.keys, spec.choices()
+    root = Path(runs_dir) if runs_dir is not None else spec.path(keys.runs_dir)
+    testset, _ = _questions(spec)
+    indexes = _indexes(spec, root / INDEXES, say)
+    if len(indexes) != 1:
+        raise UsageError(
+            f"{spec.written.place} has {len(indexes)} ways of indexing, and one index is swept at a time. Compare them "
+            "with `karat run`, or with `karat sweep TESTSET DOCS --chunk ... --embedder ...`."
+        )
+    return sweep(
+        testset, indexes[0].index, spec.grid or Grid.of(k=spec.cutoffs), measures=choices.measures or None,
+        main=keys.main, dialect=choices.dialect, match=choices.match, repeats=choices.repeats, rel=choices.rel,
+        page_offset=choices.page_offset, pages=choices.pages, allow_zero_overlap=choices.allow_zero_overlap,
+        progress=say,
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class _Made:
     """An index of the run, and what it adds to the names of systems where there are several."""
@@ -126,7 +152,7 @@ def _indexes(spec: Spec, work: Path, say: Say) -> list[_Made]:
 
     if spec.keys.index is not None:
         return [_Made(Index.open(spec.path(spec.keys.index), verify=True))]
-    if not any(listed.is_own for listed in spec.systems()) and spec.grid is None:
+    if spec.systems() and not any(listed.is_own for listed in spec.systems()) and spec.grid is None:
         return []
     found = []
     sources = [spec.path(text) for text in spec.keys.corpus or ()]
