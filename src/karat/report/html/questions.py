@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from karat.report.html._shown import Shown
 
 LEAST = 400_000  # bytes that hits and texts may take, however large the rest is
-HITS = 0.45  # share of them for hits and answers
+HITS = 0.45  # share of them for hits and answers where texts would take all
 SHORTEST = 120  # characters that a text is never cut below
 
 
@@ -45,14 +45,14 @@ def pack(shown: Shown, room: int) -> dict[str, Any]:
     for system in systems:
         entry = _found(shown, system, shelf)
         used += _size(entry)
-        if found and used + shelf.size > room * HITS:
+        if found and used + shelf.size > shelf.left(room):
             break
         found.append({"system": shown.ranking.index(system), **entry})
     said = []
     if len(found) < len(systems):
         kept = "the leading system" if len(found) == 1 else f"the {len(found):,} leading systems"
         said.append(f"Hits are kept here for {kept} of {len(systems):,}; all are in rows.parquet.")
-    cut, chunks = _chunks(shelf, room - min(used + shelf.size, int(room * HITS)))
+    cut, chunks = _chunks(shelf, room - min(used + shelf.size, shelf.left(room)))
     if cut is not None:
         said.append(f"Texts are cut after {counted(cut, 'character')} to keep this page small.")
     if not found:
@@ -81,6 +81,7 @@ class _Shelf:
         self.chunks: list[Chunk] = []
         self.pools: list[list[Any]] = [[] for _ in questions]
         self.size = 0  # of the pools, in bytes
+        self.words = 0  # of the texts
         self._chunk: dict[tuple[str, str], int] = {}
         self._place: list[dict[Any, int]] = [{} for _ in questions]
 
@@ -88,7 +89,12 @@ class _Shelf:
         place = self._chunk.setdefault((chunk.id, chunk.text), len(self.chunks))
         if place == len(self.chunks):
             self.chunks.append(chunk)
+            self.words += _size(chunk.text)
         return place
+
+    def left(self, room: int) -> int:
+        """What hits may take: what whole texts leave, and their share in any case."""
+        return max(int(room * HITS), room - self.words)
 
     def hit(self, question: int, hit: StudyHit) -> int:
         """Where a hit stands in its question's pool."""

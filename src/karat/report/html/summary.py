@@ -138,7 +138,7 @@ def _fastest(shown: Shown, choice: Choice) -> str:
     if len(timed) < 2:
         return ""
     quick = min(timed, key=lambda s: (timed[s], s))
-    return f" The quickest of them is {text(quick)}: {amount(1000 * timed[quick])} ms a question."
+    return f" The quickest of them is {text(quick)}: {amount(float(f'{1000 * timed[quick]:.2g}'))} ms a question."
 
 
 def _against(shown: Shown, pair: Pair | None) -> str:
@@ -166,7 +166,15 @@ def _failing(shown: Shown) -> Iterator[tuple[str, str, str]]:
         f"{len(worst.questions):,} of the {counted(failed, 'question')} that {text(worst.system)} fails. "
         f"{text(label.meaning)}{gain}",
     )
-    yield "Next step", text(label.step), f"{text(label.next)}{heed}"
+    yield "Next step", text(label.step), f"{text(label.next)}{_or_else(shown)}{heed}"
+
+
+def _or_else(shown: Shown) -> str:
+    """What a tie leaves to the reader."""
+    choice = shown.study.choice
+    if choice is None or not choice.equals:
+        return ""
+    return " Among equals take the simplest or the quickest, or add questions that tell them apart."
 
 
 def _by_kind(shown: Shown) -> str:

@@ -113,7 +113,7 @@ function chunkText(text, whole, quotes) {
       to < shown.length ? " …" : "",
     );
   const before = end ? Math.max(0, start - AROUND) : 0;
-  const first = before && before + Math.max(0, shown.slice(before, start).search(/\s/)); // at a word
+  const first = before && before + shown.slice(before, start).search(/\s/) + 1; // at a word
   const last = Math.min(shown.length, Math.max(end + AROUND, SHORT));
   if (last - first >= shown.length - AROUND) {
     put(0, shown.length);
