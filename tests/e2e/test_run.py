@@ -161,6 +161,37 @@ def test_a_function_that_raises_fails_its_rows_and_no_others(station, put, karat
     assert again.code == 5
 
 
+def test_a_store_is_scored_by_its_own_chunks_with_an_index_and_without(station, put, karat, folder):
+    import faiss
+    import numpy as np
+    import polars as pl
+
+    from karat.models import EmbedderSettings, embedder_named
+
+    held = ["water", "radio", "galley"]  # fewer than the index has, in an order of their own
+    vectors = embedder_named(EmbedderSettings()).embed([PASSAGES[name] for name in held], "passage")
+    flat = faiss.IndexFlatIP(vectors.shape[1])
+    flat.add(np.ascontiguousarray(vectors))
+    (folder / "store").mkdir()
+    faiss.write_index(flat, str(folder / "store/my.faiss"))
+    put("store/ids.txt", "".join(f"{name}\n" for name in held))
+    theirs = "[{name: theirs, engine: 'faiss:store/my.faiss'}"
+    legs = "{name: fused, engine: hybrid, fusion: rrf, legs: ['faiss:store/my.faiss', bm25]}"
+    put("karat.yaml", SPEC.replace("[pure_dense, ", f"{theirs}, {legs}, "))
+    told = karat("run")
+    assert told.code == 0, told.err
+    assert "theirs: queries to" in told.out
+    rows = pl.read_parquet(last(folder) / "rows.parquet").select("system", "question_id", "ranked").rows()
+    ranked = {(system, question): ids for system, question, ids in rows}
+    assert {frozenset(ids) for (system, _), ids in ranked.items() if system == "theirs"} == {frozenset(held)}
+    assert ranked["theirs", "q2"][0] == ranked["fused", "q2"][0] == "radio"
+    put("karat.yaml", SPEC.replace("corpus: corpus.jsonl\n", "").replace("chunk: whole\n", "")
+        .replace("[pure_dense, balanced, pure_sparse, rrf", theirs))  # fmt: skip
+    told = karat("run")
+    assert told.code == 0, told.err
+    assert "1 system" in told.out
+
+
 @pytest.mark.parametrize(
     ("change", "parts"),
     [
@@ -176,6 +207,7 @@ def test_a_function_that_raises_fails_its_rows_and_no_others(station, put, karat
         (("chunk: whole", "chunk: tokens:5:9"), ["overlap"]),
         (("outputs: [csv]", "sweep: {alpha: '1:0:0.1'}"), ["alpha"]),
         (("pure_dense,", "pure_dense, {name: rrf, engine: bm25},"), ["rrf"]),
+        (("outputs: [csv]", "sweep: {legs: ['faiss:x', bm25]}"), ["faiss:x"]),
     ],
 )  # fmt: skip
 def test_what_is_wrong_in_the_file_is_said_in_one_sentence(station, put, karat, folder, change, parts):

@@ -279,6 +279,11 @@ def _sweep(keys: SpecKeys) -> Iterator[Mistake]:
     for name, fusion in (("alpha", "weighted"), ("normalise", "weighted"), ("rrf_k", "rrf")):
         if name in values and fusion not in values.get("fusion", [fusion]):
             problems.append((("sweep", name), f"has no effect without the fusion {fusion}. Add it, or remove this."))
+    problems += [
+        (("sweep", "legs"), f"{name}: a sweep is over engines of one index. List it in systems.")
+        for name in values.get("legs", ())
+        if ":" in name
+    ]
     for name, value in values.items():
         if any(has_variables(text) for text in _texts(value)):
             return

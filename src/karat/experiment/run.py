@@ -53,7 +53,7 @@ class Finished:
 
 
 def run(
-    spec: Spec,
+    spec: str | os.PathLike[str] | Spec = "karat.yaml",
     *,
     runs_dir: str | os.PathLike[str] | None = None,
     fresh: bool = False,
@@ -61,12 +61,17 @@ def run(
     command: Sequence[str] = (),
     say: Say = lambda what, done, total: None,
 ) -> Finished:
-    """Do what a spec says. A run of the same work that was stopped is resumed, unless it is to be `fresh`."""
+    """Do what a karat.yaml says. A run of the same work that was stopped is resumed, unless it is to be `fresh`.
+
+    `retry_errors` asks again what failed before. `say` is called with what is being done, how much of it is done, and
+    how much there is.
+    """
     from karat.experiment.outputs import write_study
+    from karat.experiment.spec import Spec, load_spec
     from karat.experiment.store import DONE, new_run, resumable
     from karat.experiment.stored import save_study
 
-    spec = spec.resolved()
+    spec = (spec if isinstance(spec, Spec) else load_spec(spec)).resolved()
     root = Path(runs_dir) if runs_dir is not None else spec.path(spec.keys.runs_dir)
     testset, taken = _questions(spec)
     indexes = _indexes(spec, root / INDEXES, say)
@@ -206,10 +211,15 @@ class _Work:
         for made in self.indexes:
             found += self._own(made, listed, _Journaled(records, journal, made.generation), say)
         for one in listed:
-            if not one.is_own:
+            contenders: list[Contender] = []
+            told: list[Note] = []
+            if isinstance(one.source, SystemSettings):
+                if one.source.has_store:
+                    contenders, told = self._stores(one, one.source, say)
+            else:
                 contenders, told = self._outside(one, records, journal, retry_errors, say)
-                found += contenders
-                notes += told
+            found += contenders
+            notes += told
         names = [contender.name for contender in found]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
@@ -219,7 +229,8 @@ class _Work:
         return found, notes
 
     def _own(self, made: _Made, listed: Sequence[Listed], memory: Memory, say: Say) -> list[Contender]:
-        chosen = [(x.configuration, x.source) for x in listed if isinstance(x.source, SystemSettings)]
+        own = [(x.configuration, x.source) for x in listed if isinstance(x.source, SystemSettings)]
+        chosen = [(configuration, settings) for configuration, settings in own if not settings.has_store]
         if self.spec.grid is not None:
             listed_already = {settings.essence(self.length) for _, settings in chosen}
             points, _ = self.spec.grid.points(self.length)
@@ -239,6 +250,22 @@ class _Work:
             seconds = retrieved.seconds.tolist()
             found.append(Contender(shown, hit_run, seconds, retrieved, retrieval, resolution))
         return found
+
+    def _stores(self, one: Listed, settings: SystemSettings, say: Say) -> tuple[list[Contender], list[Note]]:
+        """A system that searches a store of another tool, whose chunks are its own; the rest comes from the index."""
+        from karat.core.evaluation import Note
+        from karat.experiment.system import System
+
+        found, notes = [], []
+        fused = any(":" not in leg for leg in settings.consulted)
+        for made in self.indexes if fused or len(self.indexes) == 1 else [None]:
+            shown = _marked(one.configuration, made) if made is not None and fused else one.configuration
+            say(f"searching by {shown.name}", 0, 1)
+            system = System(settings, made.index if made is not None else None)
+            hits = system.search([q.text for q in self.testset], self.length)
+            found.append(self._contender(shown, hits.run(shown.name, self.testset.ids, self.choices.pages), ()))
+            notes += [Note("warning", f"{shown.name}: {note}") for note in hits.notes]
+        return found, notes
 
     def _outside(
         self, one: Listed, records: Sequence[Mapping[str, Any]], journal: Journal, retry_errors: bool, say: Say

@@ -86,6 +86,11 @@ class SystemSettings:
         return self.legs if weights is None else tuple(x for x, w in zip(self.legs, weights, strict=True) if w > 0)
 
     @property
+    def has_store(self) -> bool:
+        """Whether a store that something else made is asked, which ranks chunks of its own."""
+        return any(":" in name for name in self.consulted)
+
+    @property
     def weights(self) -> tuple[float, ...] | None:
         """Of the legs in a weighted fusion."""
         from karat.fuse.weighted import alpha_weights
