@@ -267,19 +267,30 @@ def test_the_explorer_holds_ranks_legs_gold_and_answers(study):
     assert first["details"]["5"] == "rank 9 of 10"
 
 
-def test_what_does_not_fit_is_left_out_aloud(study):
+def test_what_does_not_fit_is_left_out_aloud(study, monkeypatch):
+    monkeypatch.setattr("karat.report.html.questions.LEAST", 2000)
     made = study(text="слово " * 2000)
     whole = pack(Shown(made), 10**6)
     assert whole["said"] == []
     assert whole["chunks"][0][6] == 0
-    room = 2000
-    small = pack(Shown(made), room)
+    small = pack(Shown(made), 0)
     assert len(small["found"]) == 1
     assert small["said"][0].startswith("Hits are kept here for the leading system of 3;")
     text, length = small["chunks"][0][5:]
-    assert small["said"][1] == f"Texts are cut after {len(text)} characters to keep this page small."
-    assert len(text.encode()) <= room < len(whole["chunks"][0][5].encode())
+    assert small["said"][1] == (
+        f"Long texts are cut after {len(text)} characters, those with gold last, to keep this page small."
+    )
+    assert len(text.encode()) <= 2000 < len(whole["chunks"][0][5].encode())
     assert length == len(whole["chunks"][0][5])
+
+
+def test_texts_with_gold_are_cut_last(study, monkeypatch):
+    monkeypatch.setattr("karat.report.html.questions.LEAST", 20_000)
+    made = study(text="gold " * 600)
+    other = StudyHit(2, 0.5, Chunk("d2#1", "d2", "other " * 6000))
+    kept = {q: (*found, other) for q, found in made.hits["dense"].items()}
+    chunks = pack(Shown(replace(made, hits={"dense": kept})), 0)["chunks"]
+    assert [(len(c[5]) < 3000, c[6]) for c in chunks] == [(True, 0), (False, 36_000 - 1)]
 
 
 def test_error_classes_are_counted_by_system(study):

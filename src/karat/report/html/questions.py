@@ -25,7 +25,7 @@ SHORTEST = 120  # characters that a text is never cut below
 
 def make(shown: Shown, room: int) -> str:
     """The explorer, whose hits and texts take `room` bytes at most; what was left out is said."""
-    packed = pack(shown, max(room, LEAST))
+    packed = pack(shown, room)
     said = " ".join(packed["said"])
     lead = f"Every question with what each system found for it. Open one to see why it scored as it did. {said}".strip()
     body = (
@@ -36,8 +36,22 @@ def make(shown: Shown, room: int) -> str:
 
 
 def pack(shown: Shown, room: int) -> dict[str, Any]:
-    """All that the explorer shows, each chunk once; systems by rank while there is room, then texts."""
+    """All that the explorer shows, each chunk once; systems by rank while there is room, then texts.
+
+    `room` is in bytes; questions and scores are whole even where they take all of it.
+    """
     study, scores = shown.study, shown.evaluation.scores
+    whole = {
+        "systems": [clean(s) for s in shown.ranking],
+        "measures": [m.name for m in shown.key_measures],
+        "higher": shown.main is None or shown.main.spec.direction != "lower",
+        "k": study.k,
+        "labels": {name: [label.title, label.meaning] for name, label in LABELS.items()},
+        "questions": [_question(q) for q in shown.evaluation.testset],
+        "scores": _scores(shown),
+        "failed": _failed(shown),
+    }
+    room = max(room - _size(whole), LEAST)
     systems = [s for s in shown.ranking if s in study.hits or s in shown.evaluation.answers]
     shelf = _Shelf(list(scores.questions))
     found: list[dict[str, Any]] = []
@@ -54,23 +68,12 @@ def pack(shown: Shown, room: int) -> dict[str, Any]:
         said.append(f"Hits are kept here for {kept} of {len(systems):,}; all are in rows.parquet.")
     cut, chunks = _chunks(shelf, room - min(used + shelf.size, shelf.left(room)))
     if cut is not None:
-        said.append(f"Texts are cut after {counted(cut, 'character')} to keep this page small.")
+        said.append(
+            f"Long texts are cut after {counted(cut, 'character')}, those with gold last, to keep this page small."
+        )
     if not found:
         said.append("The hits of this run were not kept.")
-    return {
-        "systems": [clean(s) for s in shown.ranking],
-        "measures": [m.name for m in shown.key_measures],
-        "higher": shown.main is None or shown.main.spec.direction != "lower",
-        "k": study.k,
-        "labels": {name: [label.title, label.meaning] for name, label in LABELS.items()},
-        "questions": [_question(q) for q in shown.evaluation.testset],
-        "scores": _scores(shown),
-        "failed": _failed(shown),
-        "found": found,
-        "pools": shelf.pools,
-        "chunks": chunks,
-        "said": said,
-    }
+    return {**whole, "found": found, "pools": shelf.pools, "chunks": chunks, "said": said}
 
 
 class _Shelf:
@@ -89,7 +92,7 @@ class _Shelf:
         place = self._chunk.setdefault((chunk.id, chunk.text), len(self.chunks))
         if place == len(self.chunks):
             self.chunks.append(chunk)
-            self.words += _size(chunk.text)
+            self.words += _size([chunk.text, *_head(chunk)])
         return place
 
     def left(self, room: int) -> int:
@@ -127,31 +130,38 @@ def _found(shown: Shown, system: str, shelf: _Shelf) -> dict[str, Any]:
 
 
 def _chunks(shelf: _Shelf, room: int) -> tuple[int | None, list[list[Any]]]:
-    """The chunks as rows, their texts cut alike where all of them would be too much."""
+    """The chunks as rows, their texts cut alike where all would be too much; those that hold gold whole if they can."""
     texts = [plain(chunk.text) for chunk in shelf.chunks]
+    heads = [_head(chunk) for chunk in shelf.chunks]
     sizes = [len(t.encode()) for t in texts]
-    cut = None
+    room -= sum(map(_size, heads))
+    cut, whole = None, set[int]()
     if sum(sizes) > room:
-        low, high = SHORTEST, max(map(len, texts))
-        while low < high:
-            middle = (low + high + 1) // 2
-            total = sum(min(size, len(t[:middle].encode())) for size, t in zip(sizes, texts, strict=True))
-            low, high = (middle, high) if total <= room else (low, middle - 1)
-        cut = low
+        golden = {chunk for pool in shelf.pools for chunk, holds, _ in pool if holds}
+        spent = sum(sizes[i] for i in golden)
+        whole = golden if spent <= room // 2 else set()
+        cut = _cut([t for i, t in enumerate(texts) if i not in whole], room - (spent if whole else 0))
     rows = []
-    for chunk, whole in zip(shelf.chunks, texts, strict=True):
-        rows.append(
-            [
-                clean(chunk.id),
-                clean(chunk.doc),
-                clean(chunk.title or ""),
-                clean(chunk.url or ""),
-                _pages(chunk),
-                whole[:cut],
-                len(whole) if cut is not None and len(whole) > cut else 0,
-            ]
-        )
+    for i, (head, text) in enumerate(zip(heads, texts, strict=True)):
+        end = len(text) if cut is None or i in whole else cut
+        rows.append([*head, text[:end], len(text) if len(text) > end else 0])
     return cut, rows
+
+
+def _cut(texts: list[str], room: int) -> int:
+    """The most characters of each text that fit together."""
+    low, high = SHORTEST, max(map(len, texts), default=SHORTEST)
+    while low < high:
+        middle = (low + high + 1) // 2
+        total = sum(len(t[:middle].encode()) for t in texts)
+        low, high = (middle, high) if total <= room else (low, middle - 1)
+    return low
+
+
+def _head(chunk: Chunk) -> list[str]:
+    """All of a chunk but its text."""
+    named = (chunk.id, chunk.doc, chunk.title or "", chunk.url or "")
+    return [*map(clean, named), _pages(chunk)]
 
 
 def _pages(chunk: Chunk) -> str:
