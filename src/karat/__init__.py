@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from karat.experiment.index import index
     from karat.experiment.load import load_results, load_testset
     from karat.experiment.report import Report
+    from karat.experiment.run import run
     from karat.experiment.score import score
     from karat.experiment.sweep import sweep
 
@@ -32,6 +33,7 @@ __all__ = [
     "load_results",
     "load_testset",
     "measure",
+    "run",
     "score",
     "sweep",
 ]
@@ -46,6 +48,7 @@ _HOME = {
     "load_results": "experiment.load",
     "load_testset": "experiment.load",
     "measure": "core.measure",
+    "run": "experiment.run",
     "score": "experiment.score",
     "sweep": "experiment.sweep",
 }

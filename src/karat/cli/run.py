@@ -31,11 +31,10 @@ def command(
     Exit codes: 0 done, 2 bad input, 3 no common ids, 5 done but some rows failed.
     """
     from karat.experiment.run import run
-    from karat.experiment.spec import load_spec
 
     progress = counted_on_terminal(quiet or as_json)
     done = run(
-        load_spec(spec), runs_dir=runs_dir, fresh=fresh, retry_errors=retry_errors,
+        spec, runs_dir=runs_dir, fresh=fresh, retry_errors=retry_errors,
         command=["karat", *sys.argv[1:]], say=progress,
     )  # fmt: skip
     progress("", 0, 0)
