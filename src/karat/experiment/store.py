@@ -102,7 +102,7 @@ def new_run(runs_dir: str | os.PathLike[str], name: str, manifest: Mapping[str, 
             remedy="Choose another place with --runs-dir.",
         ) from None
     folder = RunFolder(path, dict(manifest))
-    folder.update(name=name, status=RUNNING, started=now.isoformat(timespec="seconds"))
+    folder.update(name=name, status=RUNNING, started=now.isoformat(timespec="microseconds"))
     return folder
 
 
@@ -118,16 +118,16 @@ def open_run(path: Path) -> RunFolder:
 
 
 def runs_in(runs_dir: str | os.PathLike[str]) -> list[RunFolder]:
-    """Every run of a folder, oldest first; what is no run is passed over."""
+    """Every run of a folder in the order they were started; what is no run is passed over."""
     found = []
     root = Path(runs_dir)
-    for path in sorted(root.iterdir(), key=lambda p: p.name) if root.is_dir() else ():
+    for path in root.iterdir() if root.is_dir() else ():
         if (path / MANIFEST).is_file():
             try:
                 found.append(open_run(path))
             except InputError:
                 continue
-    return found
+    return sorted(found, key=lambda run: (run.id.partition("-")[0], str(run.manifest.get("started")), run.id))
 
 
 def find_run(runs_dir: str | os.PathLike[str], reference: str) -> RunFolder:

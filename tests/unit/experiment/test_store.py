@@ -40,6 +40,11 @@ def test_a_damaged_journal_is_named(tmp_path):
         run.journaled()
 
 
+def test_runs_of_one_second_stand_in_their_order(tmp_path):
+    ids = [made(tmp_path, name).id for name in "cabed"]
+    assert [run.id for run in runs_in(tmp_path)] == ids
+
+
 def test_runs_are_found_by_last_name_and_beginning(tmp_path):
     for time in ("20260101T000000Z", "20260102T000000Z"):
         path = made(tmp_path, "mine").path
