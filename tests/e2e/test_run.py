@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from karat.experiment.store import runs_in
+
 PASSAGES = {
     "watch": "The night watch lasts four hours and is kept by two people.",
     "fuel": "Each tank holds 42,000 litres of fuel and is dipped every Monday.",
@@ -66,7 +68,7 @@ def station(put):
 
 
 def last(folder, runs="runs"):
-    return max((p for p in (folder / runs).iterdir() if (p / "manifest.json").exists()), key=lambda p: p.name)
+    return runs_in(folder / runs)[-1].path
 
 
 def test_a_run_is_listed_shown_and_reported(station, karat, folder):
@@ -140,14 +142,59 @@ def test_what_a_journal_holds_is_not_asked_again(station, put, karat, folder):
     put("karat.yaml", SPEC.replace("systems: [", "systems: [{call: 'counting:search'}, "))
     assert karat("run").code == 0
     assert (folder / "asked.txt").read_text() == "x" * 6
-    manifest = last(folder) / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"done"', '"running"'))
-    journal = last(folder) / "journal.jsonl"
+    journal = stopped(folder) / "journal.jsonl"
     lines = journal.read_text().splitlines(keepends=True)
     kept = [line for line in lines if '"system"' not in line] + [line for line in lines if '"system"' in line][:4]
     journal.write_text("".join(kept))
     assert karat("run").code == 0
     assert (folder / "asked.txt").read_text() == "x" * 8
+
+
+def stopped(folder, kept=None):
+    """Make the last run look as if it was killed when the journal had so many records."""
+    manifest = last(folder) / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"done"', '"running"'))
+    journal = last(folder) / "journal.jsonl"
+    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:kept]))
+    return last(folder)
+
+
+@pytest.mark.parametrize("changed", ["mine.py", "words.txt", "hits.jsonl"])
+def test_what_was_changed_after_a_run_was_stopped_makes_it_another_run(station, put, karat, folder, changed):
+    files = {
+        "mine.py": "def search(question, k):\n    return ['watch']\n",
+        "words.txt": "fuel => tank\n",
+        "hits.jsonl": [{"id": "q0", "retrieved": [{"id": "watch"}]}],
+    }
+    for name, content in files.items():
+        put(name, content)
+    named = "{name: mine, call: 'mine:search'}, {preset: pure_sparse, name: more, rewrite: ['expand:words.txt']}"
+    put("karat.yaml", SPEC.replace("[pure_dense, ", f"[{named}, {{name: theirs, results: hits.jsonl}}, "))
+    assert karat("run").code == 0
+    first = stopped(folder, 3)
+    put(changed, "\n" + (folder / changed).read_text())
+    assert karat("run").code == 0
+    assert last(folder) != first
+
+
+def test_rewritten_questions_are_found_again_by_what_rewrote_them(station, put, karat, folder):
+    put("a.txt", "night => radio Lantern\n")
+    put("b.txt", "night => generators Asta\n")
+    named = [f"{{preset: pure_sparse, name: {n}, rewrite: ['expand:{n}.txt']}}" for n in "ab"]
+    put("karat.yaml", SPEC.replace("[pure_dense, ", f"[{', '.join(named)}, "))
+    assert karat("run").code == 0
+    rows = (last(folder) / "rows.parquet").read_bytes()
+    path = stopped(folder)
+    assert karat("run").code == 0
+    assert last(folder) == path
+    assert (path / "rows.parquet").read_bytes() == rows
+
+
+def test_chunks_of_one_name_in_two_chunkings_stay_apart_in_what_is_stored(station, put, karat, folder):
+    put("karat.yaml", SPEC.replace("chunk: whole", "chunk: ['tokens:4:0', 'tokens:8:0']").replace("[csv]", "[html]"))
+    assert karat("run").code == 0
+    assert karat("report", "LAST", "-o", "again.html").code == 0
+    assert (folder / "again.html").read_bytes() == (last(folder) / "report.html").read_bytes()
 
 
 def test_a_function_that_raises_fails_its_rows_and_no_others(station, put, karat, folder):
@@ -250,9 +297,7 @@ def test_a_place_that_cannot_be_written_and_a_run_that_is_held_are_named(station
     karat("run")
     from karat.experiment.store import open_run
 
-    path = last(folder)
-    manifest = path / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"done"', '"running"'))
+    path = stopped(folder)
     with open_run(path).held():
         assert karat("run").code == 0  # another process is at the stopped one: this is a new run
     assert last(folder) != path

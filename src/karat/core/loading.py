@@ -21,10 +21,8 @@ def load_named(text: str, what: str, folder: Path | None = None) -> Any:
 
     `name` may be dotted (`searcher.search`). Importing a module runs its code: only name files you would run yourself.
     """
-    module_name, _, name = text.partition(":")
-    module_name = module_name.removesuffix(".py")
-    path = Path(module_name.replace(".", "/") + ".py") if "/" not in module_name else Path(module_name + ".py")
-    path = path if folder is None else folder / path
+    module_name, path = _place(text, folder)
+    name = text.partition(":")[2]
     try:
         if path.is_file():
             found: Any = _from_file(path, folder)
@@ -45,6 +43,28 @@ def load_named(text: str, what: str, folder: Path | None = None) -> Any:
     if not callable(found):
         raise UsageError(f"{module_name} has no function {name!r}: that is {type(found).__name__}.")
     return found
+
+
+def file_of(text: str, folder: Path | None = None) -> Path | None:
+    """The file that `load_named` would load, without running it, but for packages it stands in; None if there is none.
+
+    What that file imports is not told.
+    """
+    module_name, path = _place(text, folder)
+    if path.is_file():
+        return path
+    with suppress(ImportError, ValueError, AttributeError):
+        found = importlib.util.find_spec(module_name)
+        if found is not None and found.has_location and found.origin is not None:
+            return Path(found.origin)
+    return None
+
+
+def _place(text: str, folder: Path | None) -> tuple[str, Path]:
+    """The name of a module, and the file it would be in the folder."""
+    module_name = text.partition(":")[0].removesuffix(".py")
+    path = Path(module_name.replace(".", "/") + ".py") if "/" not in module_name else Path(module_name + ".py")
+    return module_name, path if folder is None else folder / path
 
 
 def _from_file(path: Path, folder: Path | None) -> ModuleType:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,7 +48,8 @@ class Memory:
 class Retrieval:
     """Questions over one index. A leg is searched once, as deep as any system needs it, one question at a time.
 
-    So seconds are those of single questions, and a result does not depend on which others are asked.
+    So seconds are those of single questions, and a result does not depend on which others are asked. A leg whose top
+    depends on how deep it is searched, approximate or rewritten, is searched once for each depth.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Retrieval:
     ) -> None:
         self.index, self.questions, self._say = index, tuple(questions), say
         self._memory = memory or Memory()
-        self._found: dict[tuple[str, tuple[str, ...]], tuple[Ranked, Seconds]] = {}
+        self._found: dict[tuple[str, tuple[str, ...], int], tuple[Ranked, Seconds]] = {}
         self._depth: dict[tuple[str, tuple[str, ...]], int] = {}
         self._laid: dict[tuple[tuple[str, ...], tuple[str, ...], int], tuple[Legs, float]] = {}
 
@@ -115,17 +116,18 @@ class Retrieval:
         return Retrieved(settings, reranked, legs, seconds + spent, parts)
 
     def _leg(self, name: str, settings: SystemSettings, depth: int) -> tuple[Ranked, Seconds]:
-        key = (name, settings.rewrite)
-        if key not in self._found or self._depth.get(key, 0) < depth:
-            self._depth[key] = max(depth, self._depth.get(key, 0))
-            alone = SystemSettings(name, depth=self._depth[key], rewrite=settings.rewrite, embedder=settings.embedder)
-            self._found[key] = self._searched(System(alone, self.index), self._depth[key])
+        if not settings.rewrite and not is_approximate(self.index, name):
+            depth = max(depth, self._depth.get((name, settings.rewrite), 0))
+        key = (name, settings.rewrite, depth)
+        if key not in self._found:
+            alone = SystemSettings(name, depth=depth, rewrite=settings.rewrite)
+            self._found[key] = self._searched(System(alone, self.index), depth)
         return self._found[key]
 
     def _searched(self, system: System, depth: int) -> tuple[Ranked, Seconds]:
         seconds = np.zeros(len(self.questions))
         lists: list[Ranked] = []
-        leg, warm = f"{system.settings.name} to {depth}", False
+        leg, warm = f"{'+'.join((system.settings.engine, *system.settings.rewrite))} to {depth}", False
         for number, text in enumerate(self.questions):
             known = self._memory.recall(leg, number)
             if known is None:
@@ -151,6 +153,12 @@ class Retrieval:
             started = perf_counter()
             self._laid[key] = Legs([legs[name] for name in names]), perf_counter() - started
         return self._laid[key]
+
+
+def is_approximate(index: Index, name: str) -> bool:
+    """Whether a search of an engine less deep may find something else than the top of a deeper one."""
+    settings: Mapping[str, Any] = getattr(index.engine(name), "settings", {})
+    return bool(settings.get("ann", "exact") != "exact")
 
 
 def joined(lists: Sequence[Ranked]) -> Ranked:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import platform
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -66,6 +62,7 @@ def run(
     `retry_errors` asks again what failed before. `say` is called with what is being done, how much of it is done, and
     how much there is.
     """
+    from karat.experiment._provenance import manifest_of
     from karat.experiment.outputs import write_study
     from karat.experiment.spec import Spec, load_spec
     from karat.experiment.store import DONE, new_run, resumable
@@ -76,7 +73,7 @@ def run(
     testset, taken = _questions(spec)
     indexes = _indexes(spec, root / INDEXES, say)
     work = _Work(spec, testset, indexes)
-    manifest = _manifest(spec, testset, indexes, command)
+    manifest = manifest_of(spec, testset, [made.index for made in indexes], command)
     folder = None if fresh else resumable(root, manifest["digest"])
     folder = folder or new_run(root, spec.keys.name, manifest)
     with folder.held():
@@ -353,38 +350,6 @@ def _of_several(one: Listed, runs: Sequence[Run], run: Run) -> Configuration:
     """The name of one system of a results file that may hold several."""
     name = one.name if len(runs) == 1 else f"{one.name} {run.name}"
     return replace(one.configuration, name=name)
-
-
-def _manifest(spec: Spec, testset: TestSet, indexes: Sequence[_Made], command: Sequence[str]) -> dict[str, Any]:
-    """Where a run comes from; `digest` stands for the whole work."""
-    from importlib.metadata import version
-
-    inputs = {
-        "testset": {"path": spec.keys.testset, "digest": testset.digest, "questions": len(testset)},
-        "indexes": [{"path": str(made.index.path), "generation": made.generation} for made in indexes],
-        "results": {one.name: _sha256(one.source.path) for one in spec.systems() if hasattr(one.source, "path")},
-    }
-    whole = {"karat": version("karat"), "spec": spec.digest, "inputs": inputs}
-    text = json.dumps(whole, sort_keys=True, ensure_ascii=True)
-    packages = ("numpy", "polars", "faiss-cpu", "PyStemmer", "wordllama")
-    return {
-        "karat": version("karat"),
-        "command": list(command),
-        "spec": spec.plain(),
-        "digest": hashlib.sha256(text.encode()).hexdigest(),
-        "inputs": inputs,
-        "seed": spec.keys.seed,
-        "machine": {
-            "python": sys.version.split()[0],
-            "system": f"{platform.system()} {platform.machine()}",
-            "processors": os.cpu_count(),
-            "packages": {name: version(name) for name in packages},
-        },
-    }
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
 
 
 def _summary(study: Study) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from karat.core.writing import write_whole
 
 STUDY = "study.json.gz"
 _KIND = "_"
-Shelf = dict[str, tuple[int, docs.Chunk]]
+Shelf = dict[tuple[str, str], tuple[int, docs.Chunk]]
 _KNOWN: dict[str, type[Any]] = {
     kind.__name__: kind
     for module in (docs, evaluation, study, types)
@@ -66,7 +66,7 @@ def _plain(value: Any, shelf: Shelf) -> Any:
     if isinstance(value, float):
         return value if np.isfinite(value) else None
     if isinstance(value, docs.Chunk):
-        number, _ = shelf.setdefault(value.id, (len(shelf), value))
+        number, _ = shelf.setdefault((value.id, value.text), (len(shelf), value))
         return {_KIND: "chunk", "number": number}
     if isinstance(value, Measure):
         return {_KIND: "measure", "name": value.name}

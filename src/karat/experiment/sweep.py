@@ -15,6 +15,7 @@ import numpy as np
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.experiment.grid import Grid, Point
+from karat.experiment.retrieval import is_approximate
 from karat.experiment.swept import Part, Swept
 from karat.experiment.system import System, SystemSettings
 
@@ -226,19 +227,13 @@ def _legs(
         if ":" in name:
             raise UsageError(f"{name}: a sweep is over engines of one index. Search a store with `karat search`.")
         say(f"searching by {name}", number, len(names))
-        again = bool(grid.rewrite) or _is_approximate(index, name)
+        again = bool(grid.rewrite) or is_approximate(index, name)
         for depth in depths:
             if depth == depths[0] or again:
                 settings = SystemSettings(name, depth=depth, rewrite=grid.rewrite)
                 found = System(settings, index).search(texts, 1, whole=True).ranked
             legs[depth][name] = found if depth == depths[0] or again else found.top(depth)
     return legs
-
-
-def _is_approximate(index: Index, name: str) -> bool:
-    """Whether a search less deep may find something else than the top of a deeper one."""
-    settings: Mapping[str, Any] = getattr(index.engine(name), "settings", {})
-    return bool(settings.get("ann", "exact") != "exact")
 
 
 def _noticed(part: Part, measures: Sequence[Measure]) -> Iterator[Note]:

@@ -157,6 +157,19 @@ def test_a_store_that_holds_ids_alone_takes_the_rest_from_the_index(index, tmp_p
         System(SystemSettings(store, rerank=str(tmp_path))).search(QUESTIONS[:1], 3)
 
 
+def test_a_rewritten_leg_finds_the_same_whatever_else_is_asked(index, tmp_path):
+    from karat.experiment.retrieval import Retrieval
+
+    ways = [{"question": q, "phrasings": ["fuel tank litres watch", "fuel night watch"]} for q in QUESTIONS]
+    (tmp_path / "ways.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ways))
+    shallow, deep = (SystemSettings("bm25", depth=d, rewrite=(f"phrasings:{tmp_path / 'ways.jsonl'}",)) for d in (1, 3))
+    retrieval = Retrieval(index, QUESTIONS)
+    retrieval.plan([deep, shallow], 1)
+    retrieval.of(deep, 1)
+    beside, alone = retrieval.of(shallow, 1).ranked, System(shallow, index).search(QUESTIONS, 1, whole=True).ranked
+    assert (beside.rows.tolist(), beside.scores.tolist()) == (alone.rows.tolist(), alone.scores.tolist())
+
+
 def test_gold_that_the_index_does_not_hold_is_counted_and_said(index):
     gold = [
         {"id": "q0", "question": QUESTIONS[0], "gold": [{"doc": "watch"}]},
