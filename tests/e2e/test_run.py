@@ -291,6 +291,28 @@ def test_an_empty_test_set_and_a_missing_file_are_named(station, put, karat):
     assert "there are no runs" in karat("show").sentence
 
 
+def test_questions_without_a_text_are_not_searched_for(station, put, karat):
+    put("qa.jsonl", [{"id": "q0", "question": "watch", "gold": ["watch"]}, {"id": "q1", "gold": ["fuel"]}])
+    put("karat.yaml", SPEC.replace("by: [kind]\n", ""))
+    assert "qa.jsonl: question 'q1' has no text to search for (1 has none)" in karat("run").sentence
+    put("hits.jsonl", [{"id": "q0", "retrieved": [{"id": "watch"}]}])
+    put("karat.yaml", "testset: qa.jsonl\nsystems: [{results: hits.jsonl}]\noutputs: []\n")
+    assert karat("run").code == 0
+
+
+def test_a_run_that_nobody_is_at_is_listed_as_stopped(station, put, karat, folder):
+    from karat.experiment.store import open_run
+
+    put("karat.yaml", SPEC.replace("corpus.jsonl", "lost.jsonl"))
+    put("lost.jsonl", [{"id": "x", "text": "Nothing of use."}])
+    told = karat("run")
+    assert told.code == 3
+    assert "allow_zero_overlap: true in karat.yaml" in told.err
+    assert "stopped" in karat("list").out
+    with open_run(last(folder)).held():
+        assert json.loads(karat("list", "--json").out)[0]["status"] == "running"
+
+
 def test_a_place_that_cannot_be_written_and_a_run_that_is_held_are_named(station, put, karat, folder):
     put("file", "x")
     assert "file" in karat("run", "--runs-dir", "file").sentence

@@ -22,7 +22,7 @@ def command(
     from karat.experiment.store import runs_in
     from karat.report import listed
 
-    runs = [{"run": run.id, **run.manifest} for run in runs_in(runs_dir)]
+    runs = [{"run": run.id, **run.manifest, "status": run.state} for run in runs_in(runs_dir)]
     if as_json:
         typer.echo(json.dumps(runs[-most:] if most else runs, ensure_ascii=False, indent=2))
     else:

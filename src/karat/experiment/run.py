@@ -135,6 +135,7 @@ class _Made:
 
 
 def _questions(spec: Spec) -> tuple[TestSet, Taken]:
+    from karat.experiment.spec import ResultsFile
     from karat.files import read_testset
 
     testset, taken = read_testset(spec.path(spec.keys.testset))
@@ -144,6 +145,10 @@ def _questions(spec: Spec) -> tuple[TestSet, Taken]:
         raise UsageError(f"{taken.place} holds no questions.")
     if len(chosen) < len(testset):
         taken = replace(taken, notes=(*taken.notes, f"{len(chosen)} of them are asked: {chosen.name}"))
+    empty = [q.id for q in chosen if not q.text.strip()]
+    if empty and (spec.grid is not None or any(not isinstance(x.source, ResultsFile) for x in spec.systems())):
+        without = "1 has" if len(empty) == 1 else f"{len(empty):,} have"
+        raise UsageError(f"{taken.place}: question {empty[0]!r} has no text to search for ({without} none).")
     return chosen, taken
 
 

@@ -18,7 +18,7 @@ from karat.core.writing import write_whole
 from karat.experiment._lock import is_locked, locked
 
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
-RUNNING, DONE, LAST = "running", "done", "LAST"
+RUNNING, STOPPED, DONE, LAST = "running", "stopped", "done", "LAST"
 _NAME = re.compile(r"[^\w.-]+")
 
 
@@ -36,6 +36,12 @@ class RunFolder:
     @property
     def is_done(self) -> bool:
         return self.manifest.get("status") == DONE
+
+    @property
+    def state(self) -> str:
+        """Its status, or `stopped` where it is not done and no process is at it."""
+        status = str(self.manifest.get("status", "?"))
+        return STOPPED if status == RUNNING and not is_locked(self.path) else status
 
     def update(self, **facts: Any) -> None:
         """Add to the manifest and write it."""

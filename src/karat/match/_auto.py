@@ -109,7 +109,7 @@ def _none_found(resolution: Resolution, run: Run) -> NoOverlapError:
         )
     return NoOverlapError(
         f"{run.source}: none of the gold is among the hits of {run.name!r}. `karat check` says whether the index holds "
-        "it at all. If that is the true result, add --allow-zero-overlap."
+        "it at all. If that is the true result, add --allow-zero-overlap (allow_zero_overlap: true in karat.yaml)."
     )
 
 
@@ -231,7 +231,7 @@ def _check_overlap(testset: TestSet, runs: Sequence[Run], matching: Matching, ju
         fix = _fix(testset, run, matching)
         raise NoOverlapError(
             f"{run.source}: none of the gold is among the hits of {run.name!r} under `{matching.matcher}` matching. "
-            f"{fix} If that is the true result, add --allow-zero-overlap."
+            f"{fix} If that is the true result, add --allow-zero-overlap (allow_zero_overlap: true in karat.yaml)."
         )
 
 
