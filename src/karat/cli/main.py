@@ -31,6 +31,8 @@ COMMANDS = {
 }
 """What each command does, as its own help begins."""
 
+INTERRUPTED = 130
+
 
 def app(wanted: Collection[str] | None = None) -> typer.Typer:
     """The command line. Only the commands that are `wanted` have their options; of the others the help knows a line."""
@@ -82,9 +84,12 @@ def main() -> None:
             raise
         _say(f"karat: {error}")
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        _say("karat: interrupted.")
-        sys.exit(130)
+    except (KeyboardInterrupt, SystemExit) as stop:
+        if isinstance(stop, SystemExit) and stop.code != INTERRUPTED:  # typer makes an exit code of Ctrl-C
+            raise
+        resumes = sys.argv[1:2] in (["run"], ["demo"]) and "--fresh" not in sys.argv
+        _say("karat: interrupted." + " The same command goes on from there." * resumes)
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -1,0 +1,26 @@
+"""What the command says when it is interrupted."""
+
+import sys
+
+import pytest
+
+from karat.cli.main import main
+
+
+def interrupt(*args, **given):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["run"], "karat: interrupted. The same command goes on from there.\n"),
+        (["run", "--fresh"], "karat: interrupted.\n"),
+    ],
+)
+def test_an_interrupted_run_says_whether_it_goes_on(monkeypatch, capsys, args, said):
+    monkeypatch.setattr("karat.experiment.run.run", interrupt)
+    monkeypatch.setattr(sys, "argv", ["karat", *args])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert (stop.value.code, capsys.readouterr().err) == (130, said)
