@@ -133,7 +133,8 @@ def test_a_tie_is_said_with_interval_and_equals_before_anything_else(study):
         "A tie: hybrid @5 has the highest mean, F1@5 .5000 [.400, .600] , but 1 of 2 others cannot be told apart"
     )
     assert text.index("Warnings") > start
-    assert "Equals: dense @5." in text
+    assert "1 of 2 may be as good" in text
+    assert "Not told apart from it: dense @5." in text
 
 
 def test_a_winner_and_a_full_tie_are_told_apart(study):
@@ -275,13 +276,27 @@ def test_what_does_not_fit_is_left_out_aloud(study, monkeypatch):
     assert whole["chunks"][0][6] == 0
     small = pack(Shown(made), 0)
     assert len(small["found"]) == 1
-    assert small["said"][0].startswith("Hits are kept here for the leading system of 3;")
+    assert small["said"][0].startswith("Hits are kept here for 1 of 3 systems;")
     text, length = small["chunks"][0][5:]
     assert small["said"][1] == (
         f"Long texts are cut after {len(text)} characters, those with gold last, to keep this page small."
     )
     assert len(text.encode()) <= 2000 < len(whole["chunks"][0][5].encode())
     assert length == len(whole["chunks"][0][5])
+
+
+def test_systems_whose_hits_the_study_does_not_have_are_counted(study):
+    made = study()
+    few = replace(made, hits={"dense": made.hits["dense"]}, evaluation=replace(made.evaluation, answers={}))
+    assert pack(Shown(few), 10**6)["said"] == ["Hits are kept here for 1 of 3 systems; all are in rows.parquet."]
+
+
+def test_times_have_mean_median_and_95th_percentile_of_what_was_timed(study):
+    made = study()
+    made = replace(made, evaluation=replace(made.evaluation, usage=()), seconds={"dense": [1.0, None, 2.0, 6.0]})
+    row = re.search(r'<th scope="row">dense</th><td>seconds</td>(.*?)</tr>', render(made, {}))
+    assert row is not None
+    assert re.findall(r">([\d.]+)</td>", row[1]) == ["3", "2", "5.6", "3"]
 
 
 def test_texts_with_gold_are_cut_last(study, monkeypatch):

@@ -63,9 +63,9 @@ def pack(shown: Shown, room: int) -> dict[str, Any]:
             break
         found.append({"system": shown.ranking.index(system), **entry})
     said = []
-    if len(found) < len(systems):
-        kept = "the leading system" if len(found) == 1 else f"the {len(found):,} leading systems"
-        said.append(f"Hits are kept here for {kept} of {len(systems):,}; all are in rows.parquet.")
+    if 0 < len(found) < len(shown.ranking):
+        of = counted(len(shown.ranking), "system")
+        said.append(f"Hits are kept here for {len(found):,} of {of}; all are in rows.parquet.")
     cut, chunks = _chunks(shelf, room - min(used + shelf.size, shelf.left(room)))
     if cut is not None:
         said.append(

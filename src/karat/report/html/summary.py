@@ -127,7 +127,8 @@ def _sureness(shown: Shown, choice: Choice) -> tuple[str, str]:
         return "ahead of all others", f"{test} The closest, {text(closest.a)}: p {probability(closest.adjusted)}."
     names = [text(p.a if p.a != choice.best.name else p.b) for p in choice.equals]
     fastest = _fastest(shown, choice)
-    return f"{len(choice.equals):,} of {others:,} are equals", f"{test} Equals: {listed(names, 4)}.{fastest}"
+    told = f"{len(choice.equals):,} of {others:,} may be as good"
+    return told, f"{test} Not told apart from it: {listed(names, 4)}.{fastest}"
 
 
 def _fastest(shown: Shown, choice: Choice) -> str:
@@ -174,7 +175,7 @@ def _or_else(shown: Shown) -> str:
     choice = shown.study.choice
     if choice is None or not choice.equals:
         return ""
-    return " Among equals take the simplest or the quickest, or add questions that tell them apart."
+    return " Among those not told apart take the simplest or the quickest, or add questions that tell them apart."
 
 
 def _by_kind(shown: Shown) -> str:
