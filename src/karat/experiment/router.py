@@ -239,7 +239,7 @@ def _told(against: Pair, known: _Known, router: Router, accuracy: float | None, 
     if known.guessed:
         told += " The test set names no kinds: they were guessed from the form of the questions."
     elif accuracy is not None:
-        told += f" It predicts {100 * accuracy:.0f}% of the kinds."
+        told += f" It predicts the kind of {100 * accuracy:.0f}% of the questions rightly."
     if len(set(router.settings.values()) | {router.otherwise}) == 1:
         told += " It takes the same setting for every kind."
     return told

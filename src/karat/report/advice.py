@@ -27,8 +27,11 @@ def next_steps(study: Study) -> list[str]:
         steps.append(f"See one of them step by step: karat explain TESTSET INDEX --question {failure.questions[0]}")
     choice = study.choice
     if choice is not None and len(choice.equals) > len(choice.beaten):
+        others = len(choice.equals) + len(choice.beaten)
+        some = f"{len(choice.equals):,} of {others:,} others cannot"
+        none = f"None of the {others:,} others can" if others > 1 else "The other cannot"
         steps.append(
-            f"{len(choice.equals)} of {len(choice.equals) + len(choice.beaten)} others cannot be told apart from the "
-            "best with these questions: take the simplest of them, or add questions."
+            f"{some if choice.beaten else none} be told apart from the best with these questions: take the simplest, "
+            "or add questions."
         )
     return steps

@@ -35,7 +35,7 @@ def test_it_takes_what_is_best_for_each_kind():
     assert found.against.difference > 0.2
     assert found.against.adjusted < 0.05
     assert "is better than one setting" in found.note
-    assert "predicts 100% of the kinds" in found.note
+    assert "predicts the kind of 100% of the questions rightly" in found.note
 
 
 def test_kinds_are_guessed_where_there_are_none():
