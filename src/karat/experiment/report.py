@@ -223,13 +223,12 @@ def _export_trec(runs: Sequence[Run], folder: Path) -> list[Path]:
     return [folder / name for name in names]
 
 
-def render_as(path: Path, evaluation: Evaluation) -> str | bytes:
-    """An evaluation in the form that the ending of a file name means."""
+def render_as(path: Path, evaluation: Evaluation, also: Sequence[str] = ()) -> str | bytes:
+    """An evaluation in the form that the ending of a file name means; `also` are endings that the caller knows."""
     outputs = _by_ending()
     if path.suffix.lower() not in outputs:
-        raise UsageError(
-            f"cannot tell a format from {path.name!r}. Endings: {', '.join(sorted(outputs))}; or name a folder."
-        )
+        endings = ", ".join(sorted([*outputs, *also]))
+        raise UsageError(f"cannot tell a format from {path.name!r}. Endings: {endings}; or name a folder.")
     return outputs[path.suffix.lower()].whole(evaluation)
 
 
