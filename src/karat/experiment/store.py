@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -77,21 +78,38 @@ class RunFolder:
     @contextmanager
     def journal(self) -> Iterator[Journal]:
         """The journal, open for more records."""
-        with open(self.path / JOURNAL, "ab") as file:
+        path = self.path / JOURNAL
+        try:
+            file = open(path, "ab", buffering=0)  # noqa: SIM115
+        except OSError as problem:
+            raise _unwritten(path, problem) from None
+        with file:
             yield Journal(file)
 
 
 class Journal:
     """Appends records; each is in the hands of the operating system before the next begins."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: io.FileIO) -> None:
         self._file = file
 
     def add(self, records: list[Mapping[str, Any]]) -> None:
         """Append records, each on a line of its own."""
         text = "".join(json.dumps(record, ensure_ascii=True, separators=(",", ":")) + "\n" for record in records)
-        self._file.write(text.encode())
-        self._file.flush()
+        left = memoryview(text.encode())
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError as problem:
+            raise _unwritten(Path(self._file.name), problem) from None
+
+
+def _unwritten(path: Path, problem: OSError) -> InputError:
+    return InputError(
+        f"cannot be written: {problem.strerror or problem}",
+        place=str(path),
+        remedy="Make room, then resume with the same command.",
+    )
 
 
 def new_run(runs_dir: str | os.PathLike[str], name: str, manifest: Mapping[str, Any]) -> RunFolder:

@@ -33,6 +33,14 @@ def test_the_journal_gives_back_whole_records_and_drops_what_a_kill_tore(tmp_pat
     assert [record["q"] for record in run.journaled()] == ["1", "zwei\n\u2028", "3"]
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+def test_a_journal_that_cannot_be_written_is_named(tmp_path):
+    run = made(tmp_path)
+    os.symlink("/dev/full", run.path / "journal.jsonl")
+    with pytest.raises(InputError, match=r"journal.jsonl: cannot be written: No space left"), run.journal() as journal:
+        journal.add([{"q": "1"}])
+
+
 def test_a_damaged_journal_is_named(tmp_path):
     run = made(tmp_path)
     (run.path / "journal.jsonl").write_text('{"q": 1}\nnonsense\n{"q": 2}\n')
