@@ -291,6 +291,23 @@ def test_an_empty_test_set_and_a_missing_file_are_named(station, put, karat):
     assert "there are no runs" in karat("show").sentence
 
 
+def test_failures_of_results_count_every_slot_as_the_scores_do(station, put, karat, folder):
+    from karat.experiment.stored import load_study
+
+    ids = [{"id": name} for name in ("watch", " fuel", "fuel", "radio")]
+    put("hits.jsonl", [{"id": f"q{n}", "retrieved": ids} for n in range(len(QUESTIONS))])
+    spec = SPEC.replace("[pure_dense, balanced, pure_sparse, rrf", "[pure_dense, {results: hits.jsonl}")
+    put("karat.yaml", spec.replace("main: MRR", "main: F1@3"))
+    assert karat("run").code == 0
+    study = load_study(last(folder))
+    lost = sum(count.gain for count in study.failure_counts if count.system == "hits")
+    summaries = study.evaluation.summaries
+    recall = next(s.mean for s in summaries if (s.system, s.measure, s.slice) == ("hits", "Recall@3", None))
+    assert recall == pytest.approx(2 / 6)
+    assert lost == pytest.approx(4 / 6)
+    assert study.hits["hits"]["q1"][1].holds == ("fuel",)
+
+
 def test_questions_without_a_text_are_not_searched_for(station, put, karat):
     put("qa.jsonl", [{"id": "q0", "question": "watch", "gold": ["watch"]}, {"id": "q1", "gold": ["fuel"]}])
     put("karat.yaml", SPEC.replace("by: [kind]\n", ""))

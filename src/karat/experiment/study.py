@@ -238,7 +238,7 @@ def _error_classes(evaluation: Evaluation, k: int) -> dict[str, dict[str, int]]:
 
 
 def _as_ranked(run: Run, resolution: Resolution) -> Ranked:
-    """The hits of a run that are chunks of the index, in the order they stand."""
+    """The hits of a run, all of them chunks of the index, in the order they stand; a repeated one keeps its slot."""
     from karat.core.ranked import Ranked
 
     lists = {qid: (run.offsets[q], run.offsets[q + 1]) for q, qid in enumerate(run.question_ids)}
@@ -247,7 +247,7 @@ def _as_ranked(run: Run, resolution: Resolution) -> Ranked:
     sizes = []
     for qid in resolution.testset.ids:
         begin, end = lists.get(qid, (0, 0))
-        known = dict.fromkeys(row_of[i] for i in ids[int(begin) : int(end)] if i in row_of)
+        known = [row_of[i.strip()] for i in ids[int(begin) : int(end)]]
         rows += known
         sizes.append(len(known))
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
@@ -280,7 +280,7 @@ def _hits(contender: Contender, testset: TestSet) -> dict[str, tuple[StudyHit, .
         hits = []
         for rank, place in enumerate(range(begin, min(end, begin + SHOWN_HITS)), 1):
             chunk = _chunk(run, place, resolution)
-            row = resolution.chunks.row_of.get(chunk.id) if resolution is not None else None
+            row = resolution.chunks.row_of.get(chunk.id.strip()) if resolution is not None else None
             in_legs = {name: where[row] for name, where in places.items() if row in where}
             score = float(run.scores[place]) if run.scores is not None else None
             hits.append(StudyHit(rank, score, chunk, held.get(row, ()) if row is not None else (), in_legs))
@@ -304,7 +304,7 @@ def _chunk(run: Run, place: int, resolution: Resolution | None) -> Any:
     from karat.core.docs import Chunk
 
     id_ = run.doc_list[place]
-    if resolution is not None and (row := resolution.chunks.row_of.get(id_)) is not None:
+    if resolution is not None and (row := resolution.chunks.row_of.get(id_.strip())) is not None:
         return resolution.chunks[row]
     fields = {name: column[place] for name, column in run.fields.items()}
     page = fields.get("page")

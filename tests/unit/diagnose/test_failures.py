@@ -71,8 +71,10 @@ def test_what_mending_a_step_would_add_to_recall():
 
 
 def test_questions_without_a_result_are_not_counted_as_failures_of_retrieval():
-    gold = resolution([doc("d0")], [doc("d1")])
-    assert labels(attribute("s", gold, ranked([], []), 2, skipped=[1])) == {"q0": ("not_in_pool", None, None, None)}
+    gold = resolution([doc("d0")], [doc("d1")], [doc("d2")])
+    found = attribute("s", gold, ranked([], [], [2]), 2, skipped=[1])
+    assert labels(found) == {"q0": ("not_in_pool", None, None, None)}
+    assert [count.gain for count in found.counts] == [0.5]  # recall is .5 over the two questions that have a result
 
 
 @pytest.mark.parametrize(
