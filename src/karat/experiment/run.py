@@ -144,7 +144,8 @@ def _questions(spec: Spec) -> tuple[TestSet, Taken]:
     if not len(chosen):
         raise UsageError(f"{taken.place} holds no questions.")
     if len(chosen) < len(testset):
-        taken = replace(taken, notes=(*taken.notes, f"{len(chosen)} of them are asked: {chosen.name}"))
+        where = chosen.name.removeprefix(testset.name).strip()
+        taken = replace(taken, what=f"{taken.what}; {len(chosen):,} of them asked {where}")
     empty = [q.id for q in chosen if not q.text.strip()]
     if empty and (spec.grid is not None or any(not isinstance(x.source, ResultsFile) for x in spec.systems())):
         without = "1 has" if len(empty) == 1 else f"{len(empty):,} have"
@@ -163,14 +164,17 @@ def _indexes(spec: Spec, work: Path, say: Say) -> list[_Made]:
         return []
     found = []
     sources = [spec.path(text) for text in spec.keys.corpus or ()]
-    chunks, embedders = {i.chunk for i in spec.indexings}, {i.embedder for i in spec.indexings}
+    chunks, embedders = {i.chunk for i in spec.indexings}, list(dict.fromkeys(i.embedder for i in spec.indexings))
     for way in spec.indexings:
-        marks = [way.chunk] * (len(chunks) > 1) + [way.embedder.label] * (len(embedders) > 1)
+        same = [embedder for embedder in embedders if embedder.label == way.embedder.label]
+        number = same.index(way.embedder) + 1
+        label = way.embedder.label if number == 1 else f"{way.embedder.label} #{number}"
+        marks = [way.chunk] * (len(chunks) > 1) + [label] * (len(embedders) > 1)
         made = index_of(
             sources, work, chunk=way.chunk, embedder=way.embedder, engines=way.engines, titles=way.titles,
             settings=way.settings, say=say,
         )  # fmt: skip
-        found.append(_Made(made, ", ".join(marks), way.chunk, way.embedder.label))
+        found.append(_Made(made, ", ".join(marks), way.chunk, label))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.report._escape import clean
@@ -90,7 +91,10 @@ def _head(study: Study, place: str) -> Iterator[tuple[str, str]]:
         yield "match", f"{clean(evaluation.matching.matcher)}: {clean(evaluation.matching.why)}"
     yield "compared", f"{len(study.configurations)} systems over {len(evaluation.testset)} questions"
     if place:
+        page = Path(place) / "report.html"
         yield "files", clean(place)
+        if page.is_file():
+            yield "open", clean(str(page))
 
 
 def _cells(study: Study, most: int | None) -> Iterator[RenderableType]:

@@ -200,7 +200,13 @@ def _best(choice: Choice, higher_is_better: bool) -> str:
         return f"{stands} with {questions}; it is the only one, so there was nothing to choose."
     same = [pair.a for pair in sorted(choice.equals, key=lambda pair: abs(pair.difference))]
     if not same:
-        return f"{stands}, and with {questions} it can be told apart from all {others} others."
+        all_others = "the other" if others == 1 else f"all {others} others"
+        return f"{stands}, and with {questions} it can be told apart from {all_others}."
+    if len(same) == others and not any(pair.wins or pair.losses for pair in choice.equals):
+        return (
+            f"On every question all {others + 1} have the same {choice.measure} ({thousandths(best.mean)}{interval}, "
+            f"{questions}): {_few([best.name, *same])}."
+        )
     if len(same) == others:
         which = "the other" if others == 1 else f"none of the {others} others"
         verb = "cannot be told apart from it" if others == 1 else "can be told apart from it"

@@ -142,6 +142,9 @@ def test_a_winner_and_a_full_tie_are_told_apart(study):
         "hybrid @5 is best: F1@5 .5000 [.400, .600] , ahead of all 2 others" in Page(render(study(equals=0), {})).text
     )
     assert "but none of 2 others can be told apart from it" in Page(render(study(equals=2), {})).text
+    two = {n: Page(render(study(("hybrid", "bm25"), equals=n), {})).text for n in (0, 1)}
+    assert "ahead of the other beyond chance" in two[0]
+    assert "but the other cannot be told apart from it" in two[1]
 
 
 def test_the_summary_has_validation_routing_failure_and_next_step(study):

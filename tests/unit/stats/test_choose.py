@@ -117,7 +117,8 @@ def test_a_clear_winner_is_not_flattered():
     assert found.optimism == pytest.approx(0)
     assert found.picks == {"s2 @5": 50}
     assert found.equals == ()
-    assert "it can be told apart from all 4 others" in found.sentences[0]
+    assert "it can be told apart from all 4 others." in found.sentences[0]
+    assert "it can be told apart from the other." in chosen(values[1:3]).sentences[0]
     assert "does not flatter it" in found.sentences[1]
 
 
@@ -164,7 +165,8 @@ def test_all_equal():
     found = chosen(np.full((3, 10), 0.4))
     assert found.best.name == "s0 @5"
     assert (found.optimism, found.oracle, len(found.equals)) == (pytest.approx(0), pytest.approx(0.4), 2)
-    assert "(.400 [.400, .400])" in found.sentences[0]
+    told = "On every question all 3 have the same F1 (.400 [.400, .400], 10 questions): s0 @5, s1 @5, s2 @5."
+    assert found.sentences[0] == told
 
 
 def test_nothing_to_choose_from():

@@ -36,12 +36,14 @@ def _headline(shown: Shown) -> str:
     if not others:
         return f"<b>{text(best.name)}</b> scores {mean}. Nothing was compared with it."
     if choice.equals:
-        told = f"{len(choice.equals):,} of {others:,} others" if choice.beaten else f"none of {others:,} others"
+        some = f"{len(choice.equals):,} of {others:,} others cannot"
+        none = f"none of {others:,} others can" if others > 1 else "the other cannot"
         return (
-            f"A tie: <b>{text(best.name)}</b> has the {_end(shown, choice).lower()} mean, {mean}, but {told} "
-            f"can{'not' if choice.beaten else ''} be told apart from it on these questions."
+            f"A tie: <b>{text(best.name)}</b> has the {_end(shown, choice).lower()} mean, {mean}, but "
+            f"{some if choice.beaten else none} be told apart from it on these questions."
         )
-    return f"<b>{text(best.name)}</b> is best: {mean}, ahead of all {others:,} others beyond chance."
+    ahead = f"all {others:,} others" if others > 1 else "the other"
+    return f"<b>{text(best.name)}</b> is best: {mean}, ahead of {ahead} beyond chance."
 
 
 def _end(shown: Shown, choice: Choice) -> str:
