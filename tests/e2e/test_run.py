@@ -308,6 +308,15 @@ def test_failures_of_results_count_every_slot_as_the_scores_do(station, put, kar
     assert study.hits["hits"]["q1"][1].holds == ("fuel",)
 
 
+def test_embedders_that_differ_in_their_prefixes_alone_are_told_apart(station, put, karat):
+    both = "embedder: [wordllama, {name: wordllama, query_prefix: 'query: '}]\n"
+    put("karat.yaml", SPEC.replace("[pure_dense, balanced, pure_sparse, rrf", "[pure_dense") + both)
+    told = karat("run")
+    assert told.code == 0, told.err
+    assert "pure_dense [wordllama]" in told.out
+    assert "pure_dense [wordllama #2]" in told.out
+
+
 def test_questions_without_a_text_are_not_searched_for(station, put, karat):
     put("qa.jsonl", [{"id": "q0", "question": "watch", "gold": ["watch"]}, {"id": "q1", "gold": ["fuel"]}])
     put("karat.yaml", SPEC.replace("by: [kind]\n", ""))
