@@ -317,6 +317,18 @@ def test_embedders_that_differ_in_their_prefixes_alone_are_told_apart(station, p
     assert "pure_dense [wordllama #2]" in told.out
 
 
+@pytest.mark.parametrize("measure", ["Recall@9000t", "Recall@40"])
+def test_lists_are_long_enough_for_every_measure(put, karat, folder, measure):
+    import polars as pl
+
+    put("corpus.jsonl", [{"id": f"d{n:02}", "text": "fuel " * (n + 1)} for n in range(40)])
+    put("qa.jsonl", [{"id": "q", "question": "fuel", "gold": [{"doc": f"d{n:02}"} for n in range(40)]}])
+    spec = "corpus: corpus.jsonl\ntestset: qa.jsonl\nchunk: whole\nsystems: [pure_sparse]\noutputs: []\n"
+    put("karat.yaml", f"{spec}measures: [{measure}, Recall@5]\nmain: Recall@5\n")
+    assert karat("run").code == 0
+    assert pl.read_parquet(last(folder) / "rows.parquet")[measure].to_list() == [1.0]
+
+
 def test_questions_without_a_text_are_not_searched_for(station, put, karat):
     put("qa.jsonl", [{"id": "q0", "question": "watch", "gold": ["watch"]}, {"id": "q1", "gold": ["fuel"]}])
     put("karat.yaml", SPEC.replace("by: [kind]\n", ""))

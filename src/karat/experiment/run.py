@@ -16,7 +16,7 @@ from karat.core.ranked import Ranked
 from karat.core.study import Configuration
 from karat.experiment.retrieval import Memory, Retrieval
 from karat.experiment.study import Contender, Plan, study_of
-from karat.experiment.system import Found, SystemSettings
+from karat.experiment.system import DEPTH, Found, SystemSettings
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Note, Taken
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from karat.match import Resolution
 
 Say = Callable[[str, int, int], None]
-LENGTH = 20  # hits that are kept of every list, or the largest cut-off where that is more
+LENGTH = 20  # hits that are kept of every list, or the largest cut-off where that is more; DEPTH where tokens cut
 INDEXES = "indexes"
 
 
@@ -195,15 +195,18 @@ class _Work:
     """The systems of a spec over its questions and indexes."""
 
     def __init__(self, spec: Spec, testset: TestSet, indexes: Sequence[_Made]) -> None:
+        from karat.core.language import parse_all
         from karat.experiment.score import slices_of
 
         self.spec, self.testset, self.indexes = spec, testset, indexes
-        self.length = max(LENGTH, *spec.cutoffs)
         self.choices: Choices = spec.choices()
         swept = spec.grid is not None and "@" not in (spec.keys.main or "")
         main = spec.main.partition("@")[0] if swept else spec.main
         self.plan = Plan(self.choices, main, spec.cutoffs if swept else (), spec.cutoffs)
         self.plan.check()
+        measures = parse_all(self.plan.measures, k=self.choices.k)
+        by_tokens = any(m.tokens is not None for m in measures)
+        self.length = max(DEPTH if by_tokens else LENGTH, *spec.cutoffs, *(m.k or 0 for m in measures))
         slices_of(testset, self.choices.by)
         self._resolutions: dict[str, Resolution] = {}
 
