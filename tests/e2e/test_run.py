@@ -94,6 +94,15 @@ def test_a_run_is_listed_shown_and_reported(station, karat, folder):
     assert karat("report", "LAST", "-o", "report.odt").code == 2
 
 
+@pytest.mark.parametrize(("also", "cuts"), [("", {None}), (", k: [1, 2]", {1, 2, 3})])
+def test_cut_offs_are_compared_only_where_they_are_swept(station, put, karat, folder, also, cuts):
+    from karat.experiment.stored import load_study
+
+    put("karat.yaml", SPEC.replace("outputs:", f"sweep: {{alpha: [0.5]{also}}}\noutputs:"))
+    assert karat("run").code == 0
+    assert {cell.k for cell in load_study(last(folder)).choice.cells} == cuts
+
+
 def test_two_runs_of_the_same_have_the_same_rows(station, karat, folder):
     karat("run")
     first = (last(folder) / "rows.parquet").read_bytes()
@@ -315,6 +324,32 @@ def test_embedders_that_differ_in_their_prefixes_alone_are_told_apart(station, p
     assert told.code == 0, told.err
     assert "pure_dense [wordllama]" in told.out
     assert "pure_dense [wordllama #2]" in told.out
+
+
+@pytest.mark.parametrize(
+    ("more", "main"),
+    [
+        ("rel: 2\nmain: F1@3\n", "F1(rel=2)@3"),
+        ("rel: 2\nsweep: {alpha: [0.2], k: [1, 3]}\n", "F1"),
+        ("dialect: rag-benchmark\nmatch: doc\nmain: Recall@3\n", "Hit@3"),
+    ],
+)
+def test_the_choice_is_by_the_main_measure_as_it_is_scored(station, put, karat, more, main):
+    put("qa.jsonl", [{"id": "q", "question": "How long is the night watch?", "gold": [{"doc": "watch", "grade": 2}]}])
+    put("karat.yaml", SPEC.replace("main: MRR\n", "").replace("by: [kind]\n", "") + more)
+    told = json.loads(karat("run", "--json").out)
+    assert told["choice"]["measure"] == main
+    assert told["choice"]["best"]["mean"] > 0
+    assert sum(told["error_classes"].get("pure_dense", {}).values()) == (0 if "dialect" in more else 1)
+
+
+def test_a_measure_of_ones_own_is_shown_again(station, put, karat, folder):
+    put("mine.py", "def polite(answer: str) -> float:\n    return 1.0\n")
+    put("karat.yaml", SPEC + "measures: ['mine:polite', Recall@3]\n")
+    assert karat("run").code == 0
+    (folder / "mine.py").unlink()
+    assert "polite" in karat("show", "--scores", "-v").out
+    assert karat("report", "-o", "again.html").code == 0
 
 
 @pytest.mark.parametrize("measure", ["Recall@9000t", "Recall@40"])

@@ -200,7 +200,7 @@ class _Work:
 
         self.spec, self.testset, self.indexes = spec, testset, indexes
         self.choices: Choices = spec.choices()
-        swept = spec.grid is not None and "@" not in (spec.keys.main or "")
+        swept = spec.keys.sweep is not None and spec.keys.sweep.k is not None and "@" not in (spec.keys.main or "")
         main = spec.main.partition("@")[0] if swept else spec.main
         self.plan = Plan(self.choices, main, spec.cutoffs if swept else (), spec.cutoffs)
         self.plan.check()
