@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from karat.core import docs, evaluation, scores, study, types
-from karat.core.errors import InputError
+from karat.core.errors import InputError, UsageError
 from karat.core.language import parse_all
-from karat.core.measure import Measure
+from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores
 from karat.core.study import Study
 from karat.core.types import TestSet
@@ -69,7 +69,7 @@ def _plain(value: Any, shelf: Shelf) -> Any:
         number, _ = shelf.setdefault((value.id, value.text), (len(shelf), value))
         return {_KIND: "chunk", "number": number}
     if isinstance(value, Measure):
-        return {_KIND: "measure", "name": value.name}
+        return _plain_measure(value)
     if isinstance(value, TestSet):
         return {_KIND: "testset", "name": value.name, "questions": [_plain(q, shelf) for q in value.questions]}
     if isinstance(value, Scores):
@@ -90,13 +90,36 @@ def _fields(value: Any, shelf: Shelf) -> dict[str, Any]:
     return {_KIND: type(value).__name__, **named}
 
 
+def _plain_measure(measure: Measure) -> dict[str, Any]:
+    spec = measure.spec
+    about = {"stage": spec.stage, "bounds": _plain(measure.bounds, {}), "direction": spec.direction, "unit": spec.unit}
+    return {_KIND: "measure", "name": measure.name, **about}
+
+
+def _made_measure(value: Mapping[str, Any]) -> Measure:
+    """A measure of karat by its name; one of the user's own, whose file is not run again, by what was stored of it."""
+    try:
+        return parse_all([value["name"]])[0]
+    except UsageError:
+        low, high = (
+            end if end is not None else far for end, far in zip(value["bounds"], (-np.inf, np.inf), strict=True)
+        )
+        about = {name: value[name] for name in ("stage", "direction", "unit")}
+        return Measure(MeasureSpec(value["name"], _unknown, bounds=(low, high), **about))
+
+
+def _unknown(**given: Any) -> Any:
+    """A measure of the user's own; what it computes is in the file it came from."""
+    raise AssertionError("a stored measure is not computed again")
+
+
 def _plain_scores(found: Scores) -> dict[str, Any]:
     values = np.where(found.status == scores.Status.ok, found.values, 0.0)
     return {
         _KIND: "scores",
         "systems": list(found.systems),
         "questions": list(found.questions),
-        "measures": [m.name for m in found.measures],
+        "measures": [_plain_measure(m) for m in found.measures],
         "values": values.ravel().tolist(),
         "status": found.status.ravel().tolist(),
         "reasons": [[*key, reason] for key, reason in sorted(found.reasons.items())],
@@ -113,7 +136,7 @@ def _made(value: Any, chunks: Sequence[Any]) -> Any:
     if kind == "chunk":
         return chunks[value["number"]]
     if kind == "measure":
-        return parse_all([value["name"]])[0]
+        return _made_measure(value)
     if kind == "map":
         return {_made(k, chunks): _made(v, chunks) for k, v in value["items"]}
     if kind == "testset":
@@ -130,7 +153,7 @@ def _made_scores(value: Mapping[str, Any]) -> Scores:
     return Scores(
         tuple(value["systems"]),
         tuple(value["questions"]),
-        tuple(parse_all(value["measures"])),
+        tuple(_made_measure(measure) for measure in value["measures"]),
         np.where(status == scores.Status.ok, values, np.nan),
         status,
         {(s, q, m): reason for s, q, m, reason in value["reasons"]},

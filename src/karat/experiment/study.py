@@ -63,10 +63,23 @@ class Plan:
 
     @property
     def base(self) -> Measure:
-        """The main measure as it was asked for."""
+        """The main measure as it is scored: what the dialect means by it, at the relevance threshold."""
+        from karat.measures.dialects import dialect_named
+
+        return self._scored(dialect_named(self.choices.dialect).meant(self._parsed(self.main)))
+
+    @property
+    def recall(self) -> str:
+        """The name of the recall by which a question fails or not."""
+        return self._scored(self._parsed(f"Recall@{self.k}")).name
+
+    def _parsed(self, text: str) -> Measure:
         from karat.core.language import parse
 
-        return parse(self.main, k=self.choices.k)
+        return parse(text, k=self.choices.k)
+
+    def _scored(self, measure: Measure) -> Measure:
+        return measure.with_rel(self.choices.rel)
 
     def check(self) -> None:
         """Refuse a main measure that cannot decide between rankings."""
@@ -141,7 +154,7 @@ def study_of(
         pairs,
         failures,
         counts,
-        _error_classes(evaluation, plan.k),
+        _error_classes(evaluation, plan.recall),
         {c.name: _hits(c, testset) for c in shown},
         {c.name: tuple(c.seconds) for c in contenders if len(c.seconds)},
         dict(manifest or {}),
@@ -218,13 +231,13 @@ def _failures(
     return tuple(failures), tuple(counts)
 
 
-def _error_classes(evaluation: Evaluation, k: int) -> dict[str, dict[str, int]]:
+def _error_classes(evaluation: Evaluation, recall_name: str) -> dict[str, dict[str, int]]:
     """How many questions of each system are of each class of the hybrid-rag document."""
     from karat.diagnose.failures import error_class
 
     scores = evaluation.scores
     columns = {m.name: i for i, m in enumerate(scores.measures)}
-    recall, answer = columns.get(f"Recall@{k}"), columns.get("TokenF1")
+    recall, answer = columns.get(recall_name), columns.get("TokenF1")
     found: dict[str, dict[str, int]] = {}
     for s, system in enumerate(scores.systems if recall is not None else ()):
         counted: dict[str, int] = {}
