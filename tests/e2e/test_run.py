@@ -213,8 +213,13 @@ def test_a_function_that_raises_fails_its_rows_and_no_others(station, put, karat
     assert told.code == 5
     rows = (last(folder) / "rows.csv").read_text()
     assert "ValueError: no fuel" in rows
-    again = karat("run")
-    assert again.code == 5
+    first = last(folder)
+    assert karat("run", "--retry-errors").code == 5
+    assert last(folder) == first
+    journal = [json.loads(line) for line in (first / "journal.jsonl").read_text().splitlines()]
+    assert [r["row"]["id"] for r in journal if r.get("system") == "mine"] == ["q0", "q1", "q2", "q3", "q4", "q5", "q1"]
+    assert karat("run").code == 5
+    assert last(folder) != first
 
 
 def test_a_store_is_scored_by_its_own_chunks_with_an_index_and_without(station, put, karat, folder):

@@ -19,7 +19,8 @@ def command(
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start anew, even if a run of the same was stopped.")] = False,
     retry_errors: Annotated[
-        bool, typer.Option("--retry-errors", help="When resuming, ask again what failed before.")
+        bool,
+        typer.Option("--retry-errors", help="Go back to the last run of the same and ask what failed again."),
     ] = False,
     as_json: Json = False,
     quiet: Quiet = False,

@@ -65,7 +65,7 @@ def run(
     from karat.experiment._provenance import manifest_of
     from karat.experiment.outputs import write_study
     from karat.experiment.spec import Spec, load_spec
-    from karat.experiment.store import DONE, new_run, resumable
+    from karat.experiment.store import DONE, RUNNING, new_run, resumable
     from karat.experiment.stored import save_study
 
     spec = (spec if isinstance(spec, Spec) else load_spec(spec)).resolved()
@@ -74,9 +74,10 @@ def run(
     indexes = _indexes(spec, root / INDEXES, say)
     work = _Work(spec, testset, indexes)
     manifest = manifest_of(spec, testset, [made.index for made in indexes], command)
-    folder = None if fresh else resumable(root, manifest["digest"])
+    folder = None if fresh else resumable(root, manifest["digest"], done=retry_errors)
     folder = folder or new_run(root, spec.keys.name, manifest)
     with folder.held():
+        folder.update(status=RUNNING)
         records = folder.journaled()
         with folder.journal() as journal:
             contenders, notes = work.contenders(records, journal, retry_errors, say)

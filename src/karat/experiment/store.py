@@ -178,9 +178,9 @@ def find_run(runs_dir: str | os.PathLike[str], reference: str) -> RunFolder:
     raise UsageError(f"there is no run {reference!r} in {runs_dir}.{did_you_mean(reference, names)} See `karat list`.")
 
 
-def resumable(runs_dir: str | os.PathLike[str], digest: str) -> RunFolder | None:
-    """The latest run of the same work that was stopped before it was done and that nobody is at."""
+def resumable(runs_dir: str | os.PathLike[str], digest: str, *, done: bool = False) -> RunFolder | None:
+    """The latest run of the same work that was stopped before it was done, or is `done` too, and that nobody is at."""
     for run in reversed(runs_in(runs_dir)):
-        if run.manifest.get("digest") == digest and not run.is_done and not is_locked(run.path):
+        if run.manifest.get("digest") == digest and (done or not run.is_done) and not is_locked(run.path):
             return run
     return None
