@@ -135,7 +135,6 @@ def test_killed_at_random_moments_a_run_ends_as_if_undisturbed(station, put, fol
     draw, kills = random.Random(0), 0
     while kills < 20:
         if go("killed", draw.uniform(0.3, 1.05) * whole):
-            assert kills, "it was never killed"
             (last(folder, "killed") / "manifest.json").unlink()  # a new run for the kills that are left
         else:
             kills += 1
@@ -401,3 +400,24 @@ def test_a_place_that_cannot_be_written_and_a_run_that_is_held_are_named(station
     with open_run(path).held():
         assert karat("run").code == 0  # another process is at the stopped one: this is a new run
     assert last(folder) != path
+
+
+def test_a_system_of_others_changes_no_score_of_karats_own(station, put, karat, folder):
+    rows = [json.loads(line) for line in (folder / "qa.jsonl").read_text().splitlines()]
+    quotes = {name: " ".join(text.split()[2:9]) for name, text in PASSAGES.items()}
+    put("qa.jsonl", [{**row, "gold": [{"doc": (d := row["gold"][0]["doc"]), "quote": quotes[d]}]} for row in rows])
+    put(
+        "mine.py",
+        RAISING.replace(
+            '["watch"]', '[{"id": "my-1", "text": "The night watch lasts four hours and is kept by two."}]'
+        ),
+    )
+    cut = SPEC.replace("chunk: whole", "chunk: tokens:5:0").replace("k: [1, 3]", "k: [1, 3]\nmeasures: [Recall@3]")
+    put("karat.yaml", cut)
+    karat("run")
+    alone = (last(folder) / "summary.csv").read_text().splitlines()
+    put("karat.yaml", cut.replace("systems: [", "systems: [{name: mine, call: 'mine:search'}, "))
+    assert karat("run").code == 5
+    beside = (last(folder) / "summary.csv").read_text().splitlines()
+    assert set(alone) - set(beside) == set()
+    assert any(line.startswith("mine,Recall@3") for line in beside)
