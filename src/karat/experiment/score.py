@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from karat.core.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation, Note, Taken, Usage
+    from karat.core.evaluation import Evaluation, Matching, Note, Taken, Usage
     from karat.core.judged import Judged, Repeats
     from karat.core.measure import Measure
     from karat.core.order import Ties
@@ -187,17 +187,19 @@ def evaluate(
     progress: Callable[[str], None] = lambda step: None,
     taken: Sequence[Taken] = (),
     notes: Sequence[Note] = (),
-    resolution: Resolution | None = None,
+    resolution: Resolution | Sequence[Resolution | None] | None = None,
 ) -> Evaluation:
     """Score runs that are already read; `notes` are what was noticed before.
 
-    With a `resolution` hits are chunks of the index it was made for.
+    With a `resolution` hits are chunks of the index it was made for; there may be one for each run, None for a run
+    whose hits are matched by what is known of them.
     """
     from karat.core.evaluation import Evaluation, Note
     from karat.diagnose import guards
     from karat.experiment._answered import answered_of
     from karat.experiment._facts import RankedIds, RankedScores, facts_of
-    from karat.measures.compute import compute
+    from karat.experiment._parts import joined_matching, joined_scores, parted
+    from karat.experiment._reachable import reachable
     from karat.measures.dialects import dialect_named
     from karat.report.verdict import verdicts
     from karat.stats.summary import summarise
@@ -205,31 +207,21 @@ def evaluate(
 
     dialect = dialect_named(choices.dialect)
     slices = slices_of(testset, choices.by)
-    progress("matching hits and gold")
-    matched = _match(testset, runs, dialect, choices, resolution)
     answered = answered_of(testset, runs)
     measures = _measures(testset, runs, dialect, choices, answered is not None)
-    judged = matched.judged if matched else None
-    if judged is not None and matched is not None and any(m.tokens is not None for m in measures):
-        judged = _with_tokens(testset, runs, matched)
-    progress(f"computing {len(measures)} measures")
-    systems = [run.name for run in runs]
-    absent = {
-        "retrieval": {run.name: NO_RANKINGS for run in runs if not run.has_rankings},
-        "answer": {run.name: NO_ANSWERS for run in runs if not run.has_answers},
-    }
-    scores = compute(
-        measures, systems, testset.ids, judged=judged, answered=answered, failed=_failed(testset, runs),
-        absent=absent, no_gold_is_zero=dialect.no_gold_is_zero,
-    )  # fmt: skip
+    progress(f"matching hits and gold, computing {len(measures)} measures")
+    groups = parted(runs, resolution)
+    parts = [_scored(testset, some, dialect, choices, measures, found) for some, found in groups]
+    scores = joined_scores([run.name for run in runs], [part for part, _, _ in parts])
+    judged = next((judged for _, judged, _ in parts if judged is not None), None)
     progress("summarising")
     summaries = summarise(scores, slices=slices, intervals=choices.intervals, seed=choices.seed)
     repeats = choices.repeats or dialect.repeats
     facts = facts_of(testset, runs, judged, answered, dialect.name, repeats)
-    matching = matched.matching if matched else None
+    matching = joined_matching([matching for _, _, matching in parts if matching is not None])
     notes = (
         *notes,
-        *(Note("warning", text) for text in (resolution.notes if resolution is not None else ())),
+        *(Note("warning", text) for _, found in groups if found is not None for text in found.notes),
         *_dialect_notes(dialect),
         *guards.check(scores, summaries, matching, facts),
     )
@@ -239,7 +231,7 @@ def evaluate(
         summaries,
         tuple(taken),
         matching,
-        targets(summaries, _ceilings(judged, scores, dialect)),
+        targets(summaries, reachable(judged, scores, dialect)),
         tuple(_usage(runs)),
         verdicts(summaries, scores.measures, dialect=dialect.name),
         notes,
@@ -252,6 +244,33 @@ def evaluate(
         },
         RankedScores(testset, runs, choices.ties),
     )
+
+
+def _scored(
+    testset: TestSet,
+    runs: Sequence[Run],
+    dialect: Dialect,
+    choices: Choices,
+    measures: Sequence[Measure],
+    resolution: Resolution | None,
+) -> tuple[Scores, Judged | None, Matching | None]:
+    """Scores of runs that are matched alike, with what was judged and how."""
+    from karat.experiment._answered import answered_of
+    from karat.measures.compute import compute
+
+    matched = _match(testset, runs, dialect, choices, resolution)
+    judged = matched.judged if matched else None
+    if judged is not None and matched is not None and any(m.tokens is not None for m in measures):
+        judged = _with_tokens(testset, runs, matched)
+    absent = {
+        "retrieval": {run.name: NO_RANKINGS for run in runs if not run.has_rankings},
+        "answer": {run.name: NO_ANSWERS for run in runs if not run.has_answers},
+    }
+    scores = compute(
+        measures, [run.name for run in runs], testset.ids, judged=judged, answered=answered_of(testset, runs),
+        failed=_failed(testset, runs), absent=absent, no_gold_is_zero=dialect.no_gold_is_zero,
+    )  # fmt: skip
+    return scores, judged, matched.matching if matched else None
 
 
 def _match(
@@ -340,34 +359,6 @@ def _failed(testset: TestSet, runs: Sequence[Run]) -> dict[int, str]:
         for qid, reason in run.failed.items()
         if qid in index
     }
-
-
-def _ceilings(judged: Judged | None, scores: Scores, dialect: Dialect) -> dict[str, float]:
-    """The highest mean any list could reach under this gold: that of the perfect list.
-
-    A hit that holds several units can do better than one unit a hit, so no ceiling is below what a system reached.
-    """
-    import numpy as np
-
-    from karat.measures.compute import compute
-
-    chosen = [
-        i
-        for i, m in enumerate(scores.measures)
-        if m.spec.stage == "retrieval" and m.tokens is None and m.spec.direction == "higher"
-    ]
-    if judged is None or not chosen:
-        return {}
-    ranking = [scores.measures[i] for i in chosen]
-    perfect = judged.perfect(max((m.k or 0 for m in ranking), default=0))
-    best = compute(ranking, ["perfect"], judged.questions, judged=perfect, no_gold_is_zero=dialect.no_gold_is_zero)
-    found = {}
-    for place, i in enumerate(chosen):
-        known = best.status[0, :, place] == 0
-        reached = np.where(scores.status[:, :, i] == 0, scores.values[:, :, i], -np.inf).max(axis=0)
-        if known.any():
-            found[ranking[place].name] = float(np.maximum(best.values[0, known, place], reached[known]).mean())
-    return found
 
 
 def _usage(runs: Sequence[Run]) -> Iterable[Usage]:

@@ -128,17 +128,16 @@ def study_of(
 ) -> Study:
     """Score what the contenders returned and say what follows from it.
 
-    Hits are scored by the chunks that hold the gold where all contenders searched one index, else by what is known of
-    the hits themselves. Failures are traced for contenders whose hits are chunks of an index.
+    Hits that are chunks of an index are scored by which of them hold the gold, others by what is known of them.
+    Failures are traced for contenders whose hits are chunks of an index.
     """
     from dataclasses import replace
 
     from karat.experiment.score import evaluate
 
     choices = replace(plan.choices, measures=plan.measures)
-    resolutions = {id(c.resolution): c.resolution for c in contenders}
-    shared = next(iter(resolutions.values())) if len(resolutions) == 1 else None
-    evaluation = evaluate(testset, [c.run for c in contenders], choices, say, taken, notes, shared)
+    runs, resolutions = [c.run for c in contenders], [c.resolution for c in contenders]
+    evaluation = evaluate(testset, runs, choices, say, taken, notes, resolutions)
     say("choosing")
     choice, pairs = _chosen(evaluation, plan, contenders, testset)
     say("tracing failures")

@@ -1,0 +1,63 @@
+"""Runs in parts that are matched alike, scored apart and put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.scores import Scores
+
+if TYPE_CHECKING:
+    from karat.core.evaluation import Matching
+    from karat.core.run import Run
+    from karat.match import Resolution
+
+
+def parted(
+    runs: Sequence[Run], resolution: Resolution | Sequence[Resolution | None] | None
+) -> list[tuple[list[Run], Resolution | None]]:
+    """The runs of each resolution, in the order in which these first appear."""
+    if not isinstance(resolution, Sequence):
+        return [(list(runs), resolution)]
+    found: dict[int, tuple[list[Run], Resolution | None]] = {}
+    for run, one in zip(runs, resolution, strict=True):
+        found.setdefault(id(one), ([], one))[0].append(run)
+    return list(found.values())
+
+
+def joined_scores(systems: Sequence[str], parts: Sequence[Scores]) -> Scores:
+    """The scores of all parts, systems in this order."""
+    if len(parts) == 1:
+        return parts[0]
+    rows = {name: (part, s) for part in parts for s, name in enumerate(part.systems)}
+    place = {name: i for i, name in enumerate(systems)}
+    first = parts[0]
+    reasons = {(place[part.systems[s]], q, m): reason for part in parts for (s, q, m), reason in part.reasons.items()}
+    return Scores(
+        tuple(systems),
+        first.questions,
+        first.measures,
+        np.array([rows[name][0].values[rows[name][1]] for name in systems]),
+        np.array([rows[name][0].status[rows[name][1]] for name in systems]),
+        dict(sorted(reasons.items())),
+    )
+
+
+def joined_matching(parts: Sequence[Matching]) -> Matching | None:
+    """How hits were matched, over all parts."""
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return replace(
+        parts[0],
+        matcher=", ".join(dict.fromkeys(part.matcher for part in parts)),
+        unit=", ".join(dict.fromkeys(part.unit for part in parts)),
+        why="; ".join(dict.fromkeys(f"{part.why} ({', '.join(part.share)})" for part in parts)),
+        share={name: share for part in parts for name, share in part.share.items()},
+        others={},
+        suggestion=next((part.suggestion for part in parts if part.suggestion), None),
+        unusable=max(part.unusable for part in parts),
+        entries=max(part.entries for part in parts),
+    )
