@@ -98,8 +98,8 @@ def sampled(each: int, seed: int) -> list[tuple[float, int, int]]:
 
 def main() -> None:
     from karat.core.types import Gold, Question, TestSet
-    from karat.experiment.grid import Grid
     from karat.experiment.sweep import sweep
+    from karat.experiment.sweep.grid import Grid
     from karat.match import resolve
 
     texts, asked, gold = corpus()

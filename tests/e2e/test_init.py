@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from karat.experiment.presets import PRESETS
 from karat.experiment.spec import load_spec, spec_of
+from karat.experiment.spec.presets import PRESETS
 
 HEALTHCARE = [
     {"query": "How long is the night watch?", "relevant_docs": ["1"], "query_type": "factual"},

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from karat.core.docs import Chunk, Chunks
 from karat.core.ranked import Ranked
 from karat.core.types import Gold, Question, TestSet
-from karat.experiment.grid import Grid
 from karat.experiment.index import Index
 from karat.experiment.score import Choices, evaluate, resolved
 from karat.experiment.sweep import sweep
+from karat.experiment.sweep.grid import Grid
 from karat.experiment.system import System
 
 CHUNKS = 14

@@ -18,7 +18,7 @@ def command(
     debug: Debug = False,
 ) -> None:
     """Look at documents and questions, and write a commented karat.yaml that compares six systems on them."""
-    from karat.experiment.draft import write_spec
+    from karat.experiment.spec.draft import write_spec
 
     progress = counted_on_terminal(quiet)
     draft = write_spec(docs, testset, output, force=force, progress=progress)

@@ -16,7 +16,7 @@ def command(
     """Print the JSON Schema of karat.yaml, for editors that complete and check as you type."""
     from importlib.resources import files
 
-    text = (files("karat.experiment") / "karat.schema.json").read_text(encoding="utf-8")
+    text = (files("karat.experiment.spec") / "karat.schema.json").read_text(encoding="utf-8")
     if output is None:
         typer.echo(text, nl=False)
         return

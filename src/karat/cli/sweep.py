@@ -90,10 +90,10 @@ def command(
     configuration is printed with its interval and with those that cannot be told apart from it.
     """
     from karat.core.errors import UsageError
-    from karat.experiment.grid import Grid
     from karat.experiment.run import sweep_of
     from karat.experiment.spec import load_spec
     from karat.experiment.sweep import sweep
+    from karat.experiment.sweep.grid import Grid
     from karat.experiment.system import check_pages
     from karat.report import swept as page
 

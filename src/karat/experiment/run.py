@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from karat.experiment.score import Choices
     from karat.experiment.spec import Listed, Spec
     from karat.experiment.store import Journal, RunFolder
-    from karat.experiment.swept import Swept
+    from karat.experiment.sweep.swept import Swept
     from karat.match import Resolution
 
 Say = Callable[[str, int, int], None]
@@ -100,8 +100,8 @@ def sweep_of(
     spec: Spec, *, runs_dir: str | os.PathLike[str] | None = None, say: Say = lambda what, done, total: None
 ) -> Swept:
     """The sweep of a spec alone, scored in memory; nothing but its index is written."""
-    from karat.experiment.grid import Grid
     from karat.experiment.sweep import sweep
+    from karat.experiment.sweep.grid import Grid
 
     spec = spec.resolved()
     keys, choices = spec.keys, spec.choices()

@@ -1,7 +1,7 @@
 import pytest
 
 from karat.core.errors import UsageError
-from karat.experiment.grid import Grid
+from karat.experiment.sweep.grid import Grid
 
 
 def names(grid, length=5):

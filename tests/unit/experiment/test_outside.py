@@ -9,8 +9,8 @@ import pytest
 
 from karat.core.errors import UsageError
 from karat.core.types import Gold, Question
-from karat.experiment import _outside_call
 from karat.experiment.outside import CallSettings, CallSystem, Reply, ask_all, opened, run_of
+from karat.experiment.outside import _call as _outside_call
 from karat.files import as_runs
 
 Q = Question("q1", "how long?", answers=("secret answer",), gold=(Gold(id="d1"),), kind="fact")

@@ -3,8 +3,8 @@
 import pytest
 
 from karat.core.errors import UsageError
-from karat.experiment.presets import PRESETS, preset_named
 from karat.experiment.spec import spec_of
+from karat.experiment.spec.presets import PRESETS, preset_named
 
 ALPHAS = {"pure_dense": 1.0, "dense_heavy": 0.7, "balanced": 0.5, "sparse_heavy": 0.3, "pure_sparse": 0.0}
 

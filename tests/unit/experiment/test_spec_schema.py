@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from karat.experiment._spec_yaml import loads_yaml
 from karat.experiment.spec import json_schema, spec_of
+from karat.experiment.spec._yaml import loads_yaml
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "karat-yaml.md").read_text(encoding="utf-8")
-SHIPPED = (files("karat.experiment") / "karat.schema.json").read_text(encoding="utf-8")
+SHIPPED = (files("karat.experiment.spec") / "karat.schema.json").read_text(encoding="utf-8")
 SCHEMA = json.loads(SHIPPED)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from karat.core.errors import InputError
-from karat.experiment._spec_yaml import LARGEST, load_yaml, loads_yaml
+from karat.experiment.spec._yaml import LARGEST, load_yaml, loads_yaml
 
 
 def test_values_are_those_of_yaml_1_2():

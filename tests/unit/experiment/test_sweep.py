@@ -7,8 +7,8 @@ import pytest
 import karat
 from karat.core.errors import NoOverlapError, UsageError
 from karat.core.types import Gold, Question, TestSet
-from karat.experiment.grid import Grid
 from karat.experiment.sweep import sweep
+from karat.experiment.sweep.grid import Grid
 from karat.experiment.system import System
 from karat.report import swept as page
 

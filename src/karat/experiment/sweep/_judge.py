@@ -14,7 +14,7 @@ from karat.core.judged import Judged, Repeats
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
     from karat.core.judged import Bools, Ints
-    from karat.experiment._sweep_pool import Pool
+    from karat.experiment.sweep._pool import Pool
     from karat.experiment.system import SystemSettings
     from karat.match import Resolution
 

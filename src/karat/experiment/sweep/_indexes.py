@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from karat.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from karat.experiment.grid import Grid, Point
     from karat.experiment.index import Index
+    from karat.experiment.sweep.grid import Grid, Point
     from karat.retrieve import Progress
 
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from karat.core.study import Configuration
-from karat.experiment._outside_call import CallSettings
-from karat.experiment._outside_http import HttpSettings
-from karat.experiment._spec_fields import BudgetKeys, EmbedderKeys
-from karat.experiment._spec_systems import CallKeys, EndpointKeys, EngineKeys, PresetKeys, ResultsKeys
-from karat.experiment.presets import preset_named
+from karat.experiment.outside._call import CallSettings
+from karat.experiment.outside._http import HttpSettings
+from karat.experiment.spec._fields import BudgetKeys, EmbedderKeys
+from karat.experiment.spec._systems import CallKeys, EndpointKeys, EngineKeys, PresetKeys, ResultsKeys
+from karat.experiment.spec.presets import preset_named
 from karat.experiment.system import HYBRID, SystemSettings
 from karat.models import EmbedderSettings
 
 if TYPE_CHECKING:
-    from karat.experiment.grid import Grid
+    from karat.experiment.sweep.grid import Grid
 
 Rooted = Callable[[str], str]
 """Makes a path relative to karat.yaml one that can be opened."""
@@ -179,7 +179,7 @@ def grid_of(**values: Any) -> Grid:
 
     Without fusions named, what only one of them takes says which: alpha the weighted one, rrf_k rrf, both both.
     """
-    from karat.experiment.grid import Grid
+    from karat.experiment.sweep.grid import Grid
 
     values = {name: v[0] if isinstance(v, list) and len(v) == 1 else v for name, v in values.items()}
     if "fusion" not in values:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, did_you_mean
-from karat.experiment._spec_systems import KINDS
-from karat.experiment._spec_yaml import Loaded, Place
+from karat.experiment.spec._systems import KINDS
+from karat.experiment.spec._yaml import Loaded, Place
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

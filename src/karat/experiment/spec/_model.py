@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from karat.experiment._spec_fields import (
+from karat.experiment.spec._fields import (
     BudgetKeys,
     Cut,
     Cuts,
@@ -19,7 +19,7 @@ from karat.experiment._spec_fields import (
     Text,
     Texts,
 )
-from karat.experiment._spec_systems import SystemEntry
+from karat.experiment.spec._systems import SystemEntry
 
 SCHEMA_ID = "karat.schema.json"
 

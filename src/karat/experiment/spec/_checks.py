@@ -9,11 +9,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 from karat.core.errors import KaratError, UsageError
 from karat.experiment._environment import has_variables
-from karat.experiment._spec_errors import Mistake
-from karat.experiment._spec_fields import EmbedderKeys
-from karat.experiment._spec_model import SpecKeys
-from karat.experiment._spec_systems import CallKeys, EndpointKeys, EngineKeys, HttpKeys, PresetKeys, ResultsKeys
-from karat.experiment._spec_yaml import Place
+from karat.experiment.spec._errors import Mistake
+from karat.experiment.spec._fields import EmbedderKeys
+from karat.experiment.spec._model import SpecKeys
+from karat.experiment.spec._systems import CallKeys, EndpointKeys, EngineKeys, HttpKeys, PresetKeys, ResultsKeys
+from karat.experiment.spec._yaml import Place
 
 _SECRET = re.compile(
     r"authorization|cookie|api[-_]?key|secret|password|passwd|credential|(access|auth|bearer)[-_]?token|^(x-)?token$"
@@ -116,7 +116,7 @@ def _embedder(place: Place, value: str | EmbedderKeys) -> Iterator[Mistake]:
 
 
 def _systems(keys: SpecKeys) -> Iterator[Mistake]:
-    from karat.experiment._spec_listed import name_of
+    from karat.experiment.spec._listed import name_of
 
     names: dict[str, int] = {}
     for i, system in enumerate(keys.systems):
@@ -136,7 +136,7 @@ def _systems(keys: SpecKeys) -> Iterator[Mistake]:
 
 
 def _system(place: Place, system: Any, keys: SpecKeys) -> Iterator[Mistake]:
-    from karat.experiment.presets import preset_named
+    from karat.experiment.spec.presets import preset_named
 
     if isinstance(system, str | PresetKeys):
         name = system if isinstance(system, str) else system.preset
@@ -161,7 +161,7 @@ def _callable(text: str) -> None:
 
 def _own(place: Place, system: str | PresetKeys | EngineKeys, keys: SpecKeys) -> Iterator[Mistake]:
     """Settings of karat's own system: none that would do nothing, and together they must make a system."""
-    from karat.experiment._spec_listed import settings_of
+    from karat.experiment.spec._listed import settings_of
     from karat.experiment.system import HYBRID
     from karat.retrieve import STORES
 
@@ -207,7 +207,7 @@ def _own(place: Place, system: str | PresetKeys | EngineKeys, keys: SpecKeys) ->
 
 
 def _endpoint(place: Place, http: HttpKeys) -> Iterator[Mistake]:
-    from karat.experiment._json_path import JsonPath
+    from karat.experiment.outside._json_path import JsonPath
 
     for name in _PATHS:
         path = getattr(http, name)
@@ -269,7 +269,7 @@ def _entries(value: Any, place: Place) -> Iterator[tuple[Place, str, Any]]:
 def _sweep(keys: SpecKeys) -> Iterator[Mistake]:
     if keys.sweep is None:
         return
-    from karat.experiment._spec_listed import grid_of
+    from karat.experiment.spec._listed import grid_of
 
     values = keys.sweep.model_dump(exclude_none=True)
     if not values:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from karat.experiment._spec_fields import Body, Cut, EmbedderValue, Jobs, Part, Seconds, Text, Texts, Weight
+from karat.experiment.spec._fields import Body, Cut, EmbedderValue, Jobs, Part, Seconds, Text, Texts, Weight
 
 
 class _Named(Part):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from karat.core.errors import InputError, UsageError
 from karat.core.writing import write_whole
-from karat.experiment.presets import PRESETS
+from karat.experiment.spec.presets import PRESETS
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Taken

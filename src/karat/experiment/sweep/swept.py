@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from karat.core.scores import Scores
     from karat.core.study import Choice, Configuration
     from karat.core.types import TestSet
-    from karat.experiment._sweep_pool import Pool
-    from karat.experiment.grid import Point
     from karat.experiment.index import Index
+    from karat.experiment.sweep._pool import Pool
+    from karat.experiment.sweep.grid import Point
     from karat.match import Pages, Resolution
     from karat.report.swept import View
 
@@ -44,7 +44,7 @@ class Part:
 
     def pool(self, point: Point) -> Pool:
         """The candidates that a configuration ranks; shared by all that consult the same legs at the same depth."""
-        from karat.experiment._sweep_pool import Pool
+        from karat.experiment.sweep._pool import Pool
         from karat.fuse import Legs
 
         names = point.system.consulted

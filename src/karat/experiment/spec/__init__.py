@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
 from karat.experiment._environment import Blot, Environment, filled, lookup, variables
-from karat.experiment._spec_checks import checked
-from karat.experiment._spec_errors import Mistake, mistakes_of, raise_mistakes
-from karat.experiment._spec_listed import Listed, ResultsFile, embedder_of, grid_of, listed
-from karat.experiment._spec_model import SpecKeys, json_schema
-from karat.experiment._spec_yaml import Loaded, load_yaml, loads_yaml
+from karat.experiment.spec._checks import checked
+from karat.experiment.spec._errors import Mistake, mistakes_of, raise_mistakes
+from karat.experiment.spec._listed import Listed, ResultsFile, embedder_of, grid_of, listed
+from karat.experiment.spec._model import SpecKeys, json_schema
+from karat.experiment.spec._yaml import Loaded, load_yaml, loads_yaml
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
-    from karat.experiment.grid import Grid
     from karat.experiment.score import Choices
+    from karat.experiment.sweep.grid import Grid
     from karat.models import EmbedderSettings
 
 __all__ = ["Indexing", "Listed", "ResultsFile", "Spec", "SpecKeys", "json_schema", "load_spec", "spec_of"]

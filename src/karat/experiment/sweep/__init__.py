@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
-from karat.experiment.grid import Grid, Point
 from karat.experiment.retrieval import is_approximate
-from karat.experiment.swept import Part, Swept
+from karat.experiment.sweep.grid import Grid, Point
+from karat.experiment.sweep.swept import Part, Swept
 from karat.experiment.system import System, SystemSettings
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from karat.core.ranked import Ranked
     from karat.core.scores import Scores
     from karat.core.types import TestSet
-    from karat.experiment._sweep_pool import Pool
     from karat.experiment.index import Index
+    from karat.experiment.sweep._pool import Pool
     from karat.match import Pages, Resolution
     from karat.measures.dialects import Dialect
     from karat.retrieve import Progress
@@ -194,8 +194,8 @@ def _sources(
     source: Any, grid: Grid, points: Sequence[Point], work: Callable[[], Path], say: Progress
 ) -> list[tuple[Index, str | None, str | None, tuple[Point, ...]]]:
     """The indexes of a sweep, each with its chunking, its embedder and its configurations under names of their own."""
-    from karat.experiment._sweep_indexes import built
     from karat.experiment.index import Index
+    from karat.experiment.sweep._indexes import built
 
     if isinstance(source, Index):
         if grid.chunk or grid.embedder:
@@ -258,7 +258,7 @@ def _noticed(part: Part, measures: Sequence[Measure]) -> Iterator[Note]:
 
 def judge(part: Part, measures: Sequence[Measure], repeats: Repeats) -> Judged:
     """Where gold stands in the list of every configuration."""
-    from karat.experiment._sweep_judge import Ranking, held_by, judged_of
+    from karat.experiment.sweep._judge import Ranking, held_by, judged_of
 
     tokens = any(m.tokens is not None for m in measures)
     if repeats == "collapse":  # what is removed shifts every rank: the lists are needed

@@ -19,10 +19,10 @@ from urllib.parse import quote, urlsplit
 from karat.core.errors import UsageError
 from karat.core.types import Question
 from karat.experiment._environment import Blot, Environment, lookup, placed, substituted, variables
-from karat.experiment._json_path import JsonPath, NothingThere
-from karat.experiment._outside_call import MOST_HANGING
-from karat.experiment._outside_reply import BadReply, Hit, Reply, hit_of, one_line
-from karat.experiment._outside_wait import Threads, TimeIsOver
+from karat.experiment.outside._call import MOST_HANGING
+from karat.experiment.outside._json_path import JsonPath, NothingThere
+from karat.experiment.outside._reply import BadReply, Hit, Reply, hit_of, one_line
+from karat.experiment.outside._wait import Threads, TimeIsOver
 
 if TYPE_CHECKING:
     import httpx

@@ -10,9 +10,9 @@ from contextlib import closing, contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any, Protocol
 
 from karat.core.errors import UsageError
-from karat.experiment._outside_call import CallSettings, CallSystem
-from karat.experiment._outside_http import HttpSettings, HttpSystem
-from karat.experiment._outside_reply import Hit, Reply
+from karat.experiment.outside._call import CallSettings, CallSystem
+from karat.experiment.outside._http import HttpSettings, HttpSystem
+from karat.experiment.outside._reply import Hit, Reply
 
 if TYPE_CHECKING:
     from karat.core.run import Run
