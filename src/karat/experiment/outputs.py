@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CHARTS = "charts"
 ALL = ("html", "markdown", "text", "latex", "csv", "json", "png", "svg")
-ENDINGS = {"markdown": ".md", "text": ".txt", "latex": ".tex", "csv": ".csv", "json": ".json"}
+ENDINGS = {"markdown": ".md", "text": ".txt", "latex": ".tex", "csv": ".csv"}
 Say = Callable[[str], None]
 
 
@@ -30,7 +30,7 @@ def write_study(
     `runs` are needed for trec and liverag.
     """
     from karat.experiment.report import export_to, render_all, render_as
-    from karat.report import comparisons
+    from karat.report import comparisons, results
     from karat.report.charts import draw, write_charts
 
     say("writing tables")
@@ -38,6 +38,8 @@ def write_study(
     made = render_all(study.evaluation, endings)
     if "latex" in outputs:
         made["report.tex"] = render_as(Path("report.tex"), study.evaluation)
+    if "json" in outputs:
+        made["results.json"] = results.render(study)
     if "csv" in outputs:
         made["comparisons.csv"] = comparisons.render(study.pairs)
     made["times.parquet"] = _times(study)

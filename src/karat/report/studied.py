@@ -14,6 +14,7 @@ from karat.report._numbers import number
 from karat.report._screen import as_text, put
 from karat.report.advice import next_steps
 from karat.report.console import notes as note_blocks
+from karat.report.json import finite
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -50,15 +51,7 @@ def as_json(study: Study, place: str = "") -> str:
         "next": next_steps(study),
         "warnings": [note.text for note in study.evaluation.notes if note.level == "warning"],
     }
-    return json.dumps(_finite(made), ensure_ascii=False, indent=2, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if abs(value) < float("inf") else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+    return json.dumps(finite(made), ensure_ascii=False, indent=2, allow_nan=False)
 
 
 def _blocks(study: Study, place: str, quiet: bool, verbose: bool) -> Iterator[RenderableType]:

@@ -1,3 +1,7 @@
+import json
+from importlib.resources import files
+
+import jsonschema
 import numpy as np
 import pytest
 
@@ -63,6 +67,17 @@ def test_the_demo_writes_every_file_of_a_run(finished):
         "5_radar_chart",
     ):
         assert {f"{name}.png", f"{name}.svg"} <= charts
+
+
+def test_results_are_as_their_schema_says(finished):
+    schema = json.loads((files("karat.report") / "results.schema.json").read_text(encoding="utf-8"))
+    made = json.loads((finished.folder.path / "results.json").read_text(encoding="utf-8"))
+    jsonschema.validate(made, schema)
+    assert len(made["systems"]) == 12
+    question = next(q for q in made["systems"][0]["questions"] if q["failure"])
+    assert question["scores"]["Recall@5"] < 1
+    unanswerable = next(q for q in made["systems"][0]["questions"] if q["scores"]["Recall@5"] is None)
+    assert "no relevant gold" in unanswerable["reasons"]["Recall@5"]
 
 
 def test_a_study_that_was_stored_gives_the_same_report(finished):
