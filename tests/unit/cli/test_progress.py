@@ -1,0 +1,37 @@
+import io
+import sys
+
+from karat.cli._options import _pace, counted_on_terminal
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_the_pace_is_told_once_it_is_known():
+    assert _pace(50, 200, 10.0) == ", 5.0/s, 30 s left"
+    assert _pace(10, 1000, 100.0) == ", 0.1/s, 165 min left"
+    assert _pace(1, 2, 0.1) == _pace(0, 9, 5.0) == _pace(9, 9, 5.0) == ""
+
+
+def test_a_bar_counts_up_and_is_wiped(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    say = counted_on_terminal(quiet=False)
+    say("reading", 1, 4)
+    say("reading", 4, 4)
+    say("writing\x1b[2J", 0, 1)
+    say("", 0, 0)
+    lines = terminal.getvalue().split("\r\x1b[2K")
+    assert lines[1].startswith("[######..................] 1 of 4")
+    assert lines[2].startswith("[########################] 4 of 4")
+    assert lines[3] == "writing?[2J ..."
+    assert lines[4] == ""
+
+
+def test_nothing_is_shown_where_nobody_looks(monkeypatch):
+    for terminal, quiet in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr(sys, "stderr", terminal)
+        counted_on_terminal(quiet)("reading", 1, 4)
+        assert terminal.getvalue() == ""
