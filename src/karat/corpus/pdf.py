@@ -68,6 +68,7 @@ def _pages(file: File, pdf: Any, labelled: bool) -> Doc:
     pages: list[Page] = []
     texts: list[str] = []
     blank: list[int] = []
+    nameless: list[int] = []
     start, total = 0, len(pdf)
     for index in range(total):
         if index % _STEP == 0:
@@ -78,7 +79,10 @@ def _pages(file: File, pdf: Any, labelled: bool) -> Doc:
         elif not text.strip():
             blank.append(index + 1)
         texts.append(text)
-        pages.append(Page(index + 1, start, start + len(text), _label(pdf, index) if labelled else None))
+        label, unread = _label(pdf, index) if labelled else (None, False)
+        if unread:
+            nameless.append(index + 1)
+        pages.append(Page(index + 1, start, start + len(text), label))
         start += len(text) + 1
     file.progress(f"pages of {file.place}", total, total)
     whole = "\n".join(texts)
@@ -97,8 +101,10 @@ def _pages(file: File, pdf: Any, labelled: bool) -> Doc:
             f"{'page' if one else 'pages'} {_ranges(blank)} of {total} {'has' if one else 'have'} no text.",
             f"If {'it is' if one else 'they are'} not blank, run OCR on the file.",
         )
+    if nameless:
+        file.problem("pages", f"the printed numbers of pages {_ranges(nameless)} cannot be read; they are left out.")
     title = _title(pdf)
-    return Doc(file.id, whole, title or file.stem, pages=tuple(pages), sections=_outline(pdf, pages, whole))
+    return Doc(file.id, whole, title or file.stem, pages=tuple(pages), sections=_outline(file, pdf, pages, whole))
 
 
 def _text(pdf: Any, index: int) -> tuple[str, str | None]:
@@ -142,11 +148,12 @@ def _joined(found: re.Match[str]) -> str:
     return f"{before}-{blank}{after}"
 
 
-def _label(pdf: Any, index: int) -> str | None:
+def _label(pdf: Any, index: int) -> tuple[str | None, bool]:
+    """The label of a page, and whether it could not be read; the physical number stays then."""
     try:
-        return plain(pdf.get_page_label(index)).strip() or None
+        return plain(pdf.get_page_label(index)).strip() or None, False
     except Exception:
-        return None  # a label is an extra: the physical number stays
+        return None, True
 
 
 def _title(pdf: Any) -> str | None:
@@ -158,7 +165,7 @@ def _title(pdf: Any) -> str | None:
     return title if letters >= 3 and not _MADE_BY_PROGRAM.search(title) else None
 
 
-def _outline(pdf: Any, pages: list[Page], text: str) -> tuple[Section, ...]:
+def _outline(file: File, pdf: Any, pages: list[Page], text: str) -> tuple[Section, ...]:
     """Bookmarks as sections: where the title stands on its page, else where the page begins."""
     sections: list[Section] = []
     try:
@@ -171,8 +178,9 @@ def _outline(pdf: Any, pages: list[Page], text: str) -> tuple[Section, ...]:
             sections.append(Section(title, mark.level + 1, _start(title, pages[index], text, sections)))
             if len(sections) >= _OUTLINE_LIMIT:
                 break
-    except Exception:
-        return ()  # a damaged outline costs the sections, never the text
+    except Exception as error:  # a damaged outline costs the sections, never the text
+        file.problem("broken", f"its outline cannot be read ({error or type(error).__name__}); it has no sections.")
+        return ()
     kept = (section for section in sections if section.start < len(text))
     return tuple(sorted(kept, key=lambda section: section.start))
 

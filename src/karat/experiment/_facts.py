@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -68,20 +68,12 @@ def _unjudged(judged: Judged) -> dict[str, float]:
     }
 
 
-class _Lists(Mapping[str, Sequence[Sequence[T]]]):
-    """A list per question of the test set in ranked order, made when asked for: a run may hold millions."""
+class RankedLists(Mapping[str, Sequence[Sequence[T]]]):
+    """A column of the hits in ranked order, a list for each question, made when asked for: a run may hold millions."""
 
-    def __init__(self, testset: TestSet, runs: Sequence[Run], ties: Ties) -> None:
-        self._ids, self._ties = testset.ids, ties
-        self._runs = {run.name: run for run in runs if self._has(run)}
-
-    @staticmethod
-    def _has(run: Run) -> bool:
-        return run.has_rankings
-
-    @staticmethod
-    def _column(run: Run) -> Sequence[T]:
-        raise NotImplementedError
+    def __init__(self, testset: TestSet, runs: Sequence[Run], ties: Ties, column: Callable[[Run], Sequence[T]]) -> None:
+        self._ids, self._ties, self._column = testset.ids, ties, column
+        self._runs = {run.name: run for run in runs if run.has_rankings}
 
     def __getitem__(self, system: str) -> list[list[T]]:
         run = self._runs[system]
@@ -99,21 +91,12 @@ class _Lists(Mapping[str, Sequence[Sequence[T]]]):
         return len(self._runs)
 
 
-class RankedIds(_Lists[str]):
+def ranked_ids(testset: TestSet, runs: Sequence[Run], ties: Ties) -> RankedLists[str]:
     """Ids of the hits."""
-
-    @staticmethod
-    def _column(run: Run) -> Sequence[str]:
-        return run.doc_list
+    return RankedLists(testset, runs, ties, lambda run: run.doc_list)
 
 
-class RankedScores(_Lists[float]):
+def ranked_scores(testset: TestSet, runs: Sequence[Run], ties: Ties) -> RankedLists[float]:
     """Scores of the hits, of runs that have them."""
-
-    @staticmethod
-    def _has(run: Run) -> bool:
-        return run.has_rankings and run.scores is not None
-
-    @staticmethod
-    def _column(run: Run) -> Sequence[float]:
-        return [] if run.scores is None else run.scores.tolist()
+    scored = [run for run in runs if run.scores is not None]
+    return RankedLists(testset, scored, ties, lambda run: [] if run.scores is None else run.scores.tolist())

@@ -197,7 +197,7 @@ def evaluate(
     from karat.core.evaluation import Evaluation, Note
     from karat.diagnose import guards
     from karat.experiment._answered import answered_of
-    from karat.experiment._facts import RankedIds, RankedScores, facts_of
+    from karat.experiment._facts import facts_of, ranked_ids, ranked_scores
     from karat.experiment._parts import joined_matching, joined_scores, parted
     from karat.experiment._reachable import reachable
     from karat.measures.dialects import dialect_named
@@ -236,13 +236,13 @@ def evaluate(
         verdicts(summaries, scores.measures, dialect=dialect.name),
         notes,
         dialect.name,
-        RankedIds(testset, runs, choices.ties),
+        ranked_ids(testset, runs, choices.ties),
         {
             run.name: [run.answers[q].text if q in run.answers else None for q in testset.ids]
             for run in runs
             if run.has_answers
         },
-        RankedScores(testset, runs, choices.ties),
+        ranked_scores(testset, runs, choices.ties),
     )
 
 

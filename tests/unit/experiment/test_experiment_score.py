@@ -5,7 +5,7 @@ import pytest
 import karat
 from karat.core.errors import KaratError, NoOverlapError, UsageError
 from karat.experiment._answered import answered_of, retrieved_texts
-from karat.experiment._facts import RankedIds
+from karat.experiment._facts import ranked_ids
 from karat.files import as_runs, as_testset
 
 GOLD = {"a": {"x": 2, "y": 1, "n": 0}, "b": {"z": 1}}
@@ -155,7 +155,7 @@ def test_contexts_are_those_used_else_the_texts_of_the_hits():
 def test_ranked_ids_stand_in_the_order_of_the_test_set():
     testset, _ = as_testset(GOLD)
     runs, _ = as_runs({"s": {"b": {"z": 1.0}, "a": {"n": 1.0, "x": 2.0}}})
-    ranked = RankedIds(testset, runs, "float32")
+    ranked = ranked_ids(testset, runs, "float32")
     assert (list(ranked), len(ranked)) == (["s"], 1)
     assert ranked["s"] == [["x", "n"], ["z"]]
 
