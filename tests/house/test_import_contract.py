@@ -8,10 +8,10 @@ import pytest
 
 SRC = Path(__file__).parents[2] / "src" / "karat"
 LAYERS = (
-    ("cli",),
+    ("cli", "testing"),
     ("experiment",),
     ("diagnose",),
-    ("corpus", "files", "fuse", "match", "measures", "report", "retrieve", "stats"),
+    ("answer", "corpus", "files", "fuse", "match", "measures", "report", "retrieve", "stats"),
     ("models",),
     ("core",),
 )

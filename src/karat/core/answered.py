@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from karat.core.means import Means
+
 T = TypeVar("T")
 
 
@@ -14,7 +16,7 @@ class Answered:
     """One entry per pair (system x question), numbered system-major.
 
     `answers` None: the system gave none. `contexts` None: none are known. `made` lets measures share what they make
-    of the texts; it lives and dies with this object.
+    of the texts; it lives and dies with this object. `means` are the models that a measure may ask.
     """
 
     systems: tuple[str, ...]
@@ -24,6 +26,7 @@ class Answered:
     references: Sequence[tuple[str, ...]]
     contexts: Sequence[tuple[str, ...] | None]
     answerable: Sequence[bool]
+    means: Means = field(default_factory=Means, repr=False, compare=False)
     made: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:

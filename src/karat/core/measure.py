@@ -14,6 +14,7 @@ import numpy as np
 from karat.core.answered import Answered
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.judged import Judged
+from karat.core.means import Need
 from karat.core.registry import Registry
 from karat.core.scores import Outcome
 
@@ -82,6 +83,8 @@ class MeasureSpec:
     follows_rel: bool = True  # whether --rel changes what it counts
     needs_gold: bool = True
     needs_contexts: bool = False
+    needs_answer: bool = True  # of a measure of answers: whether it is undefined for a system that gives none
+    needs: tuple[Need, ...] = ()  # models that it asks, unless a parameter `by` says heuristic
     unit: Literal["", "count", "share"] = ""
     variants: tuple[str, ...] = ()
 
@@ -128,6 +131,11 @@ class Measure:
     @property
     def rel(self) -> int | None:
         return dict(self.given).get("rel")
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The models that it asks as it is used here: none where `by=heuristic` stands in for them."""
+        return () if self.params.get("by") == "heuristic" else self.spec.needs
 
     def with_rel(self, rel: int) -> Measure:
         """The same measure at a relevance threshold, unless it names its own or does not depend on one."""
@@ -344,5 +352,8 @@ def find_measure(source: Any) -> MeasureSpec | None:
 
 
 MEASURES: Registry[MeasureSpec] = Registry(
-    "measure", ("karat.measures.ranking", "karat.measures.answer"), "karat.measures", find_measure
+    "measure",
+    ("karat.measures.ranking", "karat.measures.answer", "karat.measures.judge"),
+    "karat.measures",
+    find_measure,
 )

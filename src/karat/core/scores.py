@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,12 +27,14 @@ class Status(IntEnum):
 class Outcome:
     """What a measure returns when plain numbers do not suffice: values, and why some are missing.
 
-    Keys of `undefined` and `failed` are pair numbers; `values` there are ignored.
+    Keys of `undefined` and `failed` are pair numbers; `values` there are ignored. `details` is what a measure can show
+    for a score, in plain values (JSON): a judge's reason and claims, the sentence that supports another.
     """
 
     values: NDArray[np.float64]
     undefined: Mapping[int, str] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
+    details: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Scores:
     values: NDArray[np.float64]  # system x question x measure
     status: NDArray[np.uint8]  # Status, same shape
     reasons: Mapping[tuple[int, int, int], str] = field(default_factory=dict)
+    details: Mapping[tuple[int, int, int], Mapping[str, Any]] = field(default_factory=dict)
 
     def value(self, system: int, question: int, measure: int) -> float | None:
         """The score, or None where there is none."""
@@ -54,3 +57,7 @@ class Scores:
     def reason(self, system: int, question: int, measure: int) -> str | None:
         """Why there is no value."""
         return self.reasons.get((system, question, measure))
+
+    def detail(self, system: int, question: int, measure: int) -> Mapping[str, Any]:
+        """What the measure can show for a score; empty where it shows nothing."""
+        return self.details.get((system, question, measure), {})

@@ -145,7 +145,11 @@ class TestSet:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system said to one question. `text` None: it said nothing."""
+    """What a system said to one question. `text` None: it said nothing.
+
+    `contexts` are the texts it used and `used` their ids, where they are known. `error` is why it gave no answer though
+    its hits stand. `confidence` (0 to 1) is how sure the system says it is.
+    """
 
     question: str
     text: str | None = None
@@ -154,3 +158,6 @@ class Answer:
     seconds: Mapping[str, float] = field(default_factory=dict)
     tokens: int | None = None
     cost_usd: float | None = None
+    error: str | None = None
+    confidence: float | None = None
+    used: tuple[str, ...] | None = None

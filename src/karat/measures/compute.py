@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,18 +29,21 @@ def compute(
     judged: Judged | None = None,
     answered: Answered | None = None,
     failed: Mapping[int, str] | None = None,
+    unanswered: Mapping[int, str] | None = None,
     absent: Mapping[str, Mapping[str, str]] | None = None,
     no_gold_is_zero: bool = False,
 ) -> Scores:
     """Every measure of every pair.
 
-    `failed` gives pairs that have no result, with the reason. `absent` gives, per stage, the systems whose results
-    hold nothing of that stage, with the reason: their scores are undefined, not 0.
+    `failed` gives pairs that have no result, with the reason; `unanswered` those whose answer alone failed. `absent`
+    gives, per stage, the systems whose results hold nothing of that stage, with the reason: their scores are
+    undefined, not 0.
     """
     shape = (len(systems), len(questions))
     values = np.full((*shape, len(measures)), np.nan)
     status = np.zeros((*shape, len(measures)), np.uint8)
     reasons: dict[tuple[int, int, int], str] = {}
+    details: dict[tuple[int, int, int], Mapping[str, Any]] = {}
 
     def mark(pairs: Sequence[int], m: int, what: Status, reason: str) -> None:
         for pair in pairs:
@@ -50,7 +53,7 @@ def compute(
     for m, measure in enumerate(measures):
         stage = measure.spec.stage
         data = judged if stage == "retrieval" else answered
-        missing = (absent or {}).get(stage, {})
+        missing = (absent or {}).get(stage, {}) if stage == "retrieval" or measure.spec.needs_answer else {}
         if data is None:
             mark(range(shape[0] * shape[1]), m, Status.undefined, f"no {stage} results")
         elif len(missing) < len(systems):
@@ -67,12 +70,16 @@ def compute(
                 mark(no_gold.tolist(), m, Status.undefined, NO_GOLD)
             for pair, reason in outcome.failed.items():
                 mark([pair], m, Status.failed, reason)
+            details.update({(*divmod(int(pair), shape[1]), m): shown for pair, shown in outcome.details.items()})
         for system, reason in missing.items():
             start = list(systems).index(system) * shape[1]
             mark(range(start, start + shape[1]), m, Status.undefined, reason)
+        if stage == "answer" and measure.spec.needs_answer:
+            for pair, reason in (unanswered or {}).items():
+                mark([pair], m, Status.failed, reason)
         for pair, reason in (failed or {}).items():
             mark([pair], m, Status.failed, reason)
-    return Scores(tuple(systems), tuple(questions), tuple(measures), values, status, reasons)
+    return Scores(tuple(systems), tuple(questions), tuple(measures), values, status, reasons, details)
 
 
 def _outcome(measure: Measure, data: Judged | Answered, pairs: int) -> Outcome:

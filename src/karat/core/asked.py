@@ -1,0 +1,25 @@
+"""Asked: what an answerer is given, a question and the contexts it may use. Nothing of the gold stands here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A retrieved text as an answerer sees it; `source` says where it stands ("handbook.pdf, page 34")."""
+
+    id: str
+    text: str
+    title: str = ""
+    source: str = ""
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question by its id and text, with its contexts, best first."""
+
+    id: str
+    question: str
+    contexts: tuple[Context, ...] = ()

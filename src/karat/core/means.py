@@ -1,0 +1,94 @@
+"""Means: what measures and answerers may ask for help: a chat model, an embedder, a cross-encoder. No logic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What a chat model is asked. `turns` follow the user's message, assistant and user in turn.
+
+    `sample` tells apart calls that are to be made anew though they say the same (0, 1, 2 ...). `purpose` is a few
+    words for progress, the cache and the bill ("answer", "judge Faithfulness"); it is not sent.
+    """
+
+    user: str
+    system: str = ""
+    turns: tuple[str, ...] = ()
+    sample: int = 0
+    max_tokens: int | None = None  # in place of the client's
+    json: bool = False  # whether the reply is to be a JSON object
+    purpose: str = ""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a chat model said, or why it said nothing. Unknown numbers are None, never 0.
+
+    `cut`: the reply ended for want of tokens. `cached`: it was paid for before, at the cost shown.
+    """
+
+    text: str | None = None
+    error: str | None = None
+    model: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+    seconds: float | None = None
+    cut: bool = False
+    cached: bool = False
+
+
+class Chats(Protocol):
+    """A chat model that is ready to use. A prompt that fails after its retries has an `error`; the rest go on."""
+
+    @property
+    def label(self) -> str:
+        """The model, as reports name it."""
+        ...
+
+    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
+        """What it says to each prompt, in their order. `said` is called with the number of each as it is done."""
+        ...
+
+
+class Embeds(Protocol):
+    """An embedder that is ready to use, as `karat.models.Embedder`."""
+
+    fingerprint: str
+
+    def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> NDArray[np.float32]: ...
+
+
+class ScoresPairs(Protocol):
+    """A cross-encoder that is ready to use: one number for each pair of texts, higher is nearer."""
+
+    def score(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]: ...
+
+
+Need = Literal["chat", "embedder", "cross_encoder"]
+
+
+@dataclass(frozen=True)
+class Means:
+    """What there is to be asked. Each is made when it is first called for; None: there is none.
+
+    `embedder_label` names the embedder in reports. `repeat` is how often a judge is asked the same.
+    """
+
+    chat: Chats | None = None
+    embedder: Callable[[], Embeds] | None = None
+    cross_encoder: Callable[[], ScoresPairs] | None = None
+    embedder_label: str = ""
+    repeat: int = 1
+    progress: Callable[[str, int, int], None] | None = None  # what is being done, how much of it, of how much
+
+    def has(self, need: Need) -> bool:
+        return getattr(self, need) is not None

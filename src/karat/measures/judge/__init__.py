@@ -1,0 +1,1 @@
+"""Measures by a language model: one a file."""

@@ -1,0 +1,1 @@
+"""What users need to test with karat: a chat server that misbehaves on command."""
