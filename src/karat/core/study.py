@@ -133,7 +133,11 @@ class Failure:
 
 @dataclass(frozen=True)
 class FailureCount:
-    """How many questions of a system fail in one way, and what mending that would add to the mean recall."""
+    """How many questions of a system fail in one way, and what mending that would add to a mean.
+
+    That is the mean recall for the labels of retrieval, and the mean answer score for those of answers
+    (cut_by_budget, wrong_answer, refused, unsupported): the two are not to be added up.
+    """
 
     system: str
     label: FailureLabel
@@ -153,6 +157,30 @@ class StudyHit:
 
 
 @dataclass(frozen=True)
+class StudyAnswer:
+    """What a system said to one question, as reports show it. `text` None: it said nothing; `error` says why.
+
+    `given` are the ids of the contexts that the answerer was given, best first, and None where that is not known;
+    `used` those it says it used, and `contexts` their texts. Unknown numbers are None, never 0. `seconds` are of
+    answering alone: `Study.seconds` has those of retrieval.
+    """
+
+    system: str
+    question: str
+    text: str | None = None
+    error: str | None = None
+    contexts: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
+    given: tuple[str, ...] | None = None
+    model: str | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+    confidence: float | None = None
+    declined: bool = False
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
 class Study:
     """One run: what was compared, every score, the choice, the failures, and where all of it comes from."""
 
@@ -168,4 +196,5 @@ class Study:
     error_classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # system -> class -> questions
     hits: Mapping[str, Mapping[str, Sequence[StudyHit]]] = field(default_factory=dict)  # system -> question -> hits
     seconds: Mapping[str, Sequence[float | None]] = field(default_factory=dict)  # system -> per question
+    answers: Mapping[str, Mapping[str, StudyAnswer]] = field(default_factory=dict)  # system -> question -> answer
     manifest: Mapping[str, Any] = field(default_factory=dict)
