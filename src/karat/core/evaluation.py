@@ -114,3 +114,5 @@ class Evaluation:
     ranked: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)  # system -> ids per question
     answers: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     ranked_scores: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)  # beside `ranked`
+    confidence: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+    """How sure a system says it is of each answer, 0 to 1; None where it does not say."""
