@@ -139,19 +139,78 @@ _SYSTEM: dict[str, tuple[Any, Any]] = {
 }
 
 
+_CHAT: dict[str, tuple[Any, Any]] = {
+    "model": (
+        Annotated[str | None, typer.Option("--model", help="The chat model to ask, as its endpoint calls it.")],
+        None,
+    ),
+    "base_url": (
+        Annotated[
+            str | None, typer.Option("--base-url", help="Of an OpenAI-compatible endpoint; OpenAI's by default.")
+        ],
+        None,
+    ),
+    "key_env": (KeyEnv, "OPENAI_API_KEY"),
+    "price_in": (
+        Annotated[float | None, typer.Option("--price-in", help="USD for a million tokens that the model reads.")],
+        None,
+    ),
+    "price_out": (
+        Annotated[float | None, typer.Option("--price-out", help="USD for a million tokens that the model writes.")],
+        None,
+    ),
+    "max_cost": (
+        Annotated[float | None, typer.Option("--max-cost", help="Stop asking the model before it costs more USD.")],
+        None,
+    ),
+    "max_calls": (
+        Annotated[int | None, typer.Option("--max-calls", help="Ask the model no more often than this.")],
+        None,
+    ),
+    "jobs": (Annotated[int, typer.Option("-j", "--jobs", help="How many calls of the model run at a time.")], 8),
+    "per_minute": (
+        Annotated[
+            float | None, typer.Option("--per-minute", help="How many calls of the model may begin in a minute.")
+        ],
+        None,
+    ),
+    "repeat": (Annotated[int, typer.Option("--repeat", help="How often a judge is asked the same.")], 1),
+    "calls": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--calls", help="The file that keeps every call of the model, so that none is paid for twice."
+            ),
+        ],
+        None,
+    ),
+}
+
+
 def with_system(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that describe a system, in place of its `**options`."""
+    return _with(command, _SYSTEM)
+
+
+def with_chat(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a chat model, in place of its `**options`: what `MeansSettings.of` takes."""
+    return _with(command, _CHAT)
+
+
+def _with(command: Callable[..., None], options: dict[str, tuple[Any, Any]]) -> Callable[..., None]:
     told = get_type_hints(command, include_extras=True)
     own = [
         p.replace(annotation=told[p.name])
         for p in inspect.signature(command).parameters.values()
         if p.kind is not p.VAR_KEYWORD
     ]
+    named = {p.name for p in own}
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in _SYSTEM.items()
+        for name, (kind, default) in options.items()
+        if name not in named
     ]
-    hints = {p.name: p.annotation for p in own} | {name: kind for name, (kind, _) in _SYSTEM.items()}
+    hints = {p.name: p.annotation for p in (*own, *more)}
     command.__signature__ = inspect.Signature([*own, *more])  # type: ignore[attr-defined]
     command.__annotations__ = {**hints, "return": None}
     return command

@@ -1,0 +1,217 @@
+"""Means from plain choices: which embedder, cross-encoder and chat model measures and answerers may ask.
+
+Nothing is loaded, opened or asked before a measure calls for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.core.errors import UsageError
+from karat.core.means import Embeds, Means, Need, Prompt, Said, ScoresPairs
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
+    from karat.core.measure import Measure
+    from karat.experiment.index import Index
+    from karat.models import EmbedderSettings
+    from karat.models.chat import Chat, ChatSettings, Estimate, Spent
+
+CALLS = "calls.sqlite"
+_HOW: dict[Need, tuple[str, str]] = {
+    "chat": ("a chat model", "Name one with --model (model=), and its endpoint with --base-url"),
+    "cross_encoder": ("a cross-encoder", "Name the folder of one with --cross-encoder (cross_encoder=)"),
+    "embedder": ("an embedder", "Name one with --embedder (embedder=)"),
+}
+
+
+@dataclass(frozen=True)
+class MeansSettings:
+    """Which models may be asked, in plain values; never a key. All None: wordllama embeds, nothing else is there.
+
+    `calls` is the file that keeps every call of the chat model; None keeps them until the means are closed.
+    """
+
+    embedder: EmbedderSettings | None = None
+    cross_encoder: str | None = None
+    chat: ChatSettings | None = None
+    max_cost_usd: float | None = None
+    max_calls: int | None = None
+    calls: str | os.PathLike[str] | None = None
+    repeat: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        embedder: str | EmbedderSettings | None = None,
+        cross_encoder: str | os.PathLike[str] | None = None,
+        model: str | ChatSettings | None = None,
+        base_url: str | None = None,
+        key_env: str = "OPENAI_API_KEY",
+        price_in: float | None = None,
+        price_out: float | None = None,
+        max_cost: float | None = None,
+        max_calls: int | None = None,
+        jobs: int = 8,
+        per_minute: float | None = None,
+        repeat: int = 1,
+        calls: str | os.PathLike[str] | None = None,
+    ) -> MeansSettings:
+        """From what a command line or a notebook says; a limit that no model is there for is refused.
+
+        `base_url` and `key_env` are of the endpoint, for the chat model and for an embedder that asks one.
+        """
+        from karat.models import EmbedderSettings
+
+        if isinstance(embedder, str):
+            embedder = EmbedderSettings.parse(embedder, base_url=base_url, key_env=key_env)
+        about = {"price_in": price_in, "price_out": price_out, "max_cost": max_cost, "max_calls": max_calls,
+                 "per_minute": per_minute, "calls": calls}  # fmt: skip
+        if model is None:
+            needless = [name for name, value in about.items() if value is not None]
+            if base_url is not None and (embedder is None or embedder.base_url != base_url):
+                needless.insert(0, "base_url")
+            if needless:
+                raise UsageError(
+                    f"--{needless[0].replace('_', '-')} is for a chat model, and none is named. Add --model (model=)."
+                )
+        if repeat < 1:
+            raise UsageError(f"repeat={repeat}: a judge is asked once or more.")
+        chat = model
+        if isinstance(model, str):
+            from karat.models.chat import ChatSettings
+
+            chat = ChatSettings(
+                model=model, base_url=base_url, key_env=key_env, price_in_usd=price_in, price_out_usd=price_out,
+                jobs=jobs, per_minute=per_minute,
+            )  # fmt: skip
+        folder = None if cross_encoder is None else os.fspath(cross_encoder)
+        return cls(embedder, folder, chat, max_cost, max_calls, calls, repeat)  # type: ignore[arg-type]
+
+    def within(self, folder: str | os.PathLike[str] | None) -> MeansSettings:
+        """The same with calls kept in a folder, where a chat model is to be asked and nothing else was said."""
+        if self.chat is None or self.calls is not None or folder is None:
+            return self
+        return replace(self, calls=Path(folder) / CALLS)
+
+
+@dataclass
+class ChatOnDemand:
+    """A chat model that is opened at the first prompt, with its calls and its budget."""
+
+    settings: MeansSettings
+    progress: Callable[[str, int, int], None] | None = None
+    _chat: Chat | None = field(default=None, init=False, repr=False)
+    _folder: TemporaryDirectory[str] | None = field(default=None, init=False, repr=False)
+
+    @property
+    def label(self) -> str:
+        """The model, as reports name it."""
+        assert self.settings.chat is not None
+        return str(self.settings.chat.label)
+
+    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
+        """What it says to each prompt, in their order."""
+        return self._opened().ask(prompts, said)
+
+    def estimate(self, prompts: Sequence[Prompt]) -> Estimate:
+        """What asking these would take, before anything is asked."""
+        return self._opened().estimate(prompts)
+
+    @property
+    def spent(self) -> Spent | None:
+        """What was asked and paid so far; None where nothing was."""
+        return None if self._chat is None else self._chat.spent
+
+    def close(self) -> None:
+        """Close the calls; those without a file of their own are gone then."""
+        if self._chat is not None:
+            self._chat.close()
+            self._chat = None
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def _opened(self) -> Chat:
+        if self._chat is None:
+            from karat.models.chat import Budget, Calls, Chat
+
+            chosen = self.settings
+            assert chosen.chat is not None
+            place = chosen.calls
+            if place is None:
+                from tempfile import TemporaryDirectory
+
+                self._folder = TemporaryDirectory(prefix="karat-")
+                place = Path(self._folder.name) / CALLS
+            budget = Budget(max_cost_usd=chosen.max_cost_usd, max_calls=chosen.max_calls)
+            self._chat = Chat(chosen.chat, Calls(Path(place)), budget, self.progress)
+        return self._chat
+
+
+def means_of(
+    settings: MeansSettings | None = None,
+    *,
+    index: Index | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Means:
+    """Means of settings. Where they name no embedder, an index's own is meant, else wordllama."""
+    from karat.models import EmbedderSettings
+
+    settings = settings or MeansSettings()
+    embedder = settings.embedder or (embedder_of(index) if index is not None else None) or EmbedderSettings()
+    folder = settings.cross_encoder
+
+    @cache
+    def embeds() -> Embeds:
+        from karat.models import embedder_named
+
+        return embedder_named(embedder)
+
+    @cache
+    def scores_pairs() -> ScoresPairs:
+        from karat.models.cross_encoder import CrossEncoder
+
+        assert folder is not None
+        return CrossEncoder(folder)
+
+    return Means(
+        chat=ChatOnDemand(settings, progress) if settings.chat is not None else None,
+        embedder=embeds,
+        cross_encoder=scores_pairs if folder is not None else None,
+        embedder_label=embedder.label,
+        repeat=settings.repeat,
+        progress=progress,
+    )
+
+
+def embedder_of(index: Index) -> EmbedderSettings | None:
+    """The embedder that an index was built with; None where it has no dense engine."""
+    from karat.models import EmbedderSettings
+
+    values: Any = index.about["settings"]["engines"].get("dense", {}).get("embedder")
+    return None if values is None else EmbedderSettings.of(values)
+
+
+def close(means: Means) -> None:
+    """Let go of what means have opened."""
+    if isinstance(means.chat, ChatOnDemand):
+        means.chat.close()
+
+
+def check_needs(measures: Sequence[Measure], means: Means) -> None:
+    """Refuse a measure that asks a model which is not there, before anything is computed."""
+    for measure in measures:
+        for need in measure.needs:
+            if not means.has(need):
+                what, how = _HOW[need]
+                heuristic = any(p.name == "by" and "heuristic" in p.choices for p in measure.spec.params)
+                instead = f", or write {measure.spec.name}(by=heuristic), which asks no model" if heuristic else ""
+                raise UsageError(f"{measure.name} needs {what}. {how}{instead}.")
