@@ -11,7 +11,7 @@ from karat.core.evaluation import Evaluation
 
 FailureLabel = Literal[
     "gold_not_in_corpus", "gold_not_indexed", "not_in_pool", "lost_in_fusion", "below_k",
-    "cut_by_budget", "wrong_answer", "refused", "unsupported",
+    "cut_by_budget", "refused", "unsupported", "wrong_answer",
 ]  # fmt: skip
 
 
@@ -135,14 +135,15 @@ class Failure:
 class FailureCount:
     """How many questions of a system fail in one way, and what mending that would add to a mean.
 
-    That is the mean recall for the labels of retrieval, and the mean answer score for those of answers
-    (cut_by_budget, wrong_answer, refused, unsupported): the two are not to be added up.
+    That is the mean recall for the labels of retrieval, and for those of answers (cut_by_budget, refused, unsupported,
+    wrong_answer) the mean of `measure`, an answer score: the two are not to be added up or compared.
     """
 
     system: str
     label: FailureLabel
     questions: tuple[str, ...]
     gain: float
+    measure: str = ""  # whose mean the gain is of; empty: recall at the study's k
 
 
 @dataclass(frozen=True)

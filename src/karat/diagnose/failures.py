@@ -1,5 +1,7 @@
 """Failure attribution: at which step each missed gold unit was lost, one label a question.
 
+`karat.diagnose.answers` goes on from here with what answers made of the gold that was found.
+
 | label                | the unit                                                                        |
 |----------------------|---------------------------------------------------------------------------------|
 | `gold_not_in_corpus` | is in a document, at an address or under an id that the corpus does not have      |
@@ -34,7 +36,7 @@ Deep = Callable[[str, int], "Ranked"]
 ErrorClass = Literal["retrieval_failure", "generation_failure", "mixed_failure", "partial_success", "success"]
 ORDER: tuple[FailureLabel, ...] = (
     "gold_not_in_corpus", "gold_not_indexed", "not_in_pool", "lost_in_fusion", "below_k",
-    "cut_by_budget", "wrong_answer", "refused", "unsupported",
+    "cut_by_budget", "refused", "unsupported", "wrong_answer",
 )  # fmt: skip
 GOOD_ANSWER = 0.5
 _UNKNOWN = ("unknown file", "unknown address", "unknown id")
@@ -78,12 +80,13 @@ def attribute(
     lost = [
         _lost(unit, resolution, ranked, k, legs or {}, problems, deep)
         for unit in np.flatnonzero(resolution.relevant).tolist()
-        if int(resolution.units.question[unit]) not in skipped and not _within(resolution, unit, ranked, k)
+        if int(resolution.units.question[unit]) not in skipped and not within(resolution, unit, ranked, k)
     ]
     return Attribution(_by_question(system, resolution.testset, lost), _counted(system, resolution, lost, skipped))
 
 
-def _within(resolution: Resolution, unit: int, ranked: Ranked, k: int) -> bool:
+def within(resolution: Resolution, unit: int, ranked: Ranked, k: int) -> bool:
+    """Whether a chunk that holds the unit is among the first k hits of its question."""
     rank = _rank(ranked, int(resolution.units.question[unit]), resolution.holders[unit])
     return rank is not None and rank <= k
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from karat.core.writing import write_whole
 
 STUDY = "study.json.gz"
 _KIND = "_"
-Shelf = dict[tuple[str, str], tuple[int, docs.Chunk]]
 _KNOWN: dict[str, type[Any]] = {
     kind.__name__: kind
     for module in (docs, evaluation, study, types)
@@ -31,10 +30,20 @@ _KNOWN: dict[str, type[Any]] = {
 }
 
 
+@dataclass
+class _Shelf:
+    """What stands in a study many times, kept once and referred to by number: chunks, and the texts of contexts."""
+
+    chunks: dict[tuple[str, str], tuple[int, docs.Chunk]] = field(default_factory=dict)
+    texts: dict[str, int] = field(default_factory=dict)
+
+
 def save_study(made: Study, folder: Path) -> None:
     """Write a study into a run's folder; the same study gives the same bytes."""
-    shelf: Shelf = {}
-    plain = {"study": _plain(made, shelf), "chunks": [_fields(chunk, {}) for _, chunk in shelf.values()]}
+    shelf = _Shelf()
+    whole = _plain(made, shelf)
+    chunks = [_fields(chunk, _Shelf()) for _, chunk in shelf.chunks.values()]
+    plain = {"study": whole, "chunks": chunks, "texts": list(shelf.texts)}
     text = json.dumps(plain, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     write_whole(folder / STUDY, gzip.compress(text.encode(), 6, mtime=0))
 
@@ -44,8 +53,8 @@ def load_study(folder: Path) -> Study:
     path = folder / STUDY
     try:
         data = json.loads(gzip.decompress(path.read_bytes()))
-        chunks = [_made(chunk, ()) for chunk in data["chunks"]]
-        found = _made(data["study"], chunks)
+        chunks = [_made(chunk, (), ()) for chunk in data["chunks"]]
+        found = _made(data["study"], chunks, data.get("texts", ()))
     except FileNotFoundError:
         raise InputError(
             "this run was not finished, so there is nothing to show",
@@ -59,14 +68,14 @@ def load_study(folder: Path) -> Study:
     return found
 
 
-def _plain(value: Any, shelf: Shelf) -> Any:
-    """JSON values; chunks are put on the shelf once each and referred to by number."""
+def _plain(value: Any, shelf: _Shelf) -> Any:
+    """JSON values; what is kept once is put on the shelf."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
         return value if np.isfinite(value) else None
     if isinstance(value, docs.Chunk):
-        number, _ = shelf.setdefault((value.id, value.text), (len(shelf), value))
+        number, _ = shelf.chunks.setdefault((value.id, value.text), (len(shelf.chunks), value))
         return {_KIND: "chunk", "number": number}
     if isinstance(value, Measure):
         return _plain_measure(value)
@@ -85,14 +94,22 @@ def _plain(value: Any, shelf: Shelf) -> Any:
     raise TypeError(f"{type(value).__name__} has no place in a study")
 
 
-def _fields(value: Any, shelf: Shelf) -> dict[str, Any]:
+def _fields(value: Any, shelf: _Shelf) -> dict[str, Any]:
     named = {f.name: _plain(getattr(value, f.name), shelf) for f in fields(value) if f.init}
+    if isinstance(value, study.StudyAnswer):
+        numbers = [shelf.texts.setdefault(text, len(shelf.texts)) for text in value.contexts]
+        named["contexts"] = {_KIND: "texts", "numbers": numbers}
     return {_KIND: type(value).__name__, **named}
 
 
 def _plain_measure(measure: Measure) -> dict[str, Any]:
     spec = measure.spec
-    about = {"stage": spec.stage, "bounds": _plain(measure.bounds, {}), "direction": spec.direction, "unit": spec.unit}
+    about = {
+        "stage": spec.stage,
+        "bounds": _plain(measure.bounds, _Shelf()),
+        "direction": spec.direction,
+        "unit": spec.unit,
+    }
     return {_KIND: "measure", "name": measure.name, **about}
 
 
@@ -123,27 +140,39 @@ def _plain_scores(found: Scores) -> dict[str, Any]:
         "values": values.ravel().tolist(),
         "status": found.status.ravel().tolist(),
         "reasons": [[*key, reason] for key, reason in sorted(found.reasons.items())],
+        "details": [[*key, _json(shown)] for key, shown in sorted(found.details.items())],
     }
 
 
-def _made(value: Any, chunks: Sequence[Any]) -> Any:
+def _json(value: Any) -> Any:
+    """What a measure shows for a score, as it stands in JSON: no kinds, and no number that JSON does not have."""
+    if isinstance(value, Mapping):
+        return {str(name): _json(one) for name, one in value.items()}
+    if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str):
+        return [_json(one) for one in value]
+    return _plain(value, _Shelf())
+
+
+def _made(value: Any, chunks: Sequence[Any], texts: Sequence[str]) -> Any:
     """The object that JSON values stand for; lists become tuples."""
     if isinstance(value, list):
-        return tuple(_made(item, chunks) for item in value)
+        return tuple(_made(item, chunks, texts) for item in value)
     if not isinstance(value, dict):
         return value
     kind = value.get(_KIND)
     if kind == "chunk":
         return chunks[value["number"]]
+    if kind == "texts":
+        return tuple(texts[number] for number in value["numbers"])
     if kind == "measure":
         return _made_measure(value)
     if kind == "map":
-        return {_made(k, chunks): _made(v, chunks) for k, v in value["items"]}
+        return {_made(k, chunks, texts): _made(v, chunks, texts) for k, v in value["items"]}
     if kind == "testset":
-        return TestSet(_made(value["questions"], chunks), name=value["name"])
+        return TestSet(_made(value["questions"], chunks, texts), name=value["name"])
     if kind == "scores":
         return _made_scores(value)
-    return _KNOWN[str(kind)](**{k: _made(v, chunks) for k, v in value.items() if k != _KIND})
+    return _KNOWN[str(kind)](**{k: _made(v, chunks, texts) for k, v in value.items() if k != _KIND})
 
 
 def _made_scores(value: Mapping[str, Any]) -> Scores:
@@ -157,4 +186,5 @@ def _made_scores(value: Mapping[str, Any]) -> Scores:
         np.where(status == scores.Status.ok, values, np.nan),
         status,
         {(s, q, m): reason for s, q, m, reason in value["reasons"]},
+        {(s, q, m): shown for s, q, m, shown in value.get("details", ())},
     )
