@@ -1,0 +1,190 @@
+"""Structured replies: what a chat model says, as an object that fits a schema, or why it is none.
+
+A reply that does not fit is sent back once with what was wrong. What still does not fit is an error with its reason;
+no value is ever made up.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+
+from karat.core.means import Chats, Prompt, Said
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+    T = TypeVar("T", bound=BaseModel)
+else:
+    T = TypeVar("T")
+
+READ = 4_000_000  # characters of a reply that are looked at
+KEPT = 4_000  # characters of a reply that are kept to be shown
+_SHOWN_BACK = 2_000  # characters of a reply that are sent back to be repaired
+_TRIES = 100  # places in a reply where an object may begin
+_BEGINS = re.compile(r'\{\s*["}]')  # as a JSON object does, unlike {this}
+_NAMED = 5  # problems named when a reply is sent back
+
+
+@dataclass(frozen=True)
+class Structured(Generic[T]):
+    """A reply as an object, or the reason why there is none. `raw` and `said` are the replies, the repair last."""
+
+    value: T | None = None
+    error: str | None = None
+    raw: tuple[str, ...] = ()
+    said: tuple[Said, ...] = ()
+
+    @property
+    def tokens(self) -> int | None:
+        """Tokens of all its calls; None where one is unknown."""
+        return total(n for said in self.said for n in (said.prompt_tokens, said.completion_tokens))
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Cost of all its calls; None where one is unknown."""
+        return total(said.cost_usd for said in self.said)
+
+
+def total(numbers: Any) -> Any:
+    """The sum; None where a number is not known, or there is none.
+
+    >>> total([1, 2]), total([1, None]), total([])
+    (3, None, None)
+    """
+    known = list(numbers)
+    return sum(known) if known and all(n is not None for n in known) else None
+
+
+def ask_structured(
+    chat: Chats,
+    prompts: Sequence[Prompt],
+    schema: type[T],
+    said: Callable[[int, Said], None] | None = None,
+    *,
+    check: Callable[[int, T], str | None] | None = None,
+) -> list[Structured[T]]:
+    """What the model says to each prompt, as objects of a pydantic model.
+
+    All prompts are asked in one batch and all repairs in another. `check` gets the number of a prompt and its object
+    and says what is wrong beyond the schema. `said` is called for each reply, those of repairs too.
+    """
+    first = chat.ask(prompts, said)
+    found = [_read(one, schema, i, check) for i, one in enumerate(first)]
+    again = [i for i, one in enumerate(found) if one.value is None and first[i].error is None]
+    if again:
+        told: Callable[[int, Said], None] | None = None
+        if said is not None:
+            hear = said
+
+            def told(number: int, one: Said) -> None:
+                hear(again[number], one)
+
+        repairs = [_repair(prompts[i], first[i], found[i].error or "", schema) for i in again]
+        for i, one in zip(again, chat.ask(repairs, told), strict=True):
+            mended = _read(one, schema, i, check)
+            before = found[i]
+            error = None
+            if mended.value is None:
+                error = f"the reply could not be used ({before.error}), nor could the one after it ({mended.error})"
+            found[i] = Structured(mended.value, error, before.raw + mended.raw, before.said + mended.said)
+    return found
+
+
+def _read(said: Said, schema: type[T], number: int, check: Callable[[int, T], str | None] | None) -> Structured[T]:
+    if said.error is not None or said.text is None:
+        return Structured(error=said.error or "the model said nothing", said=(said,))
+    raw = said.text if len(said.text) <= KEPT else f"{said.text[:KEPT]} ... ({len(said.text):,} characters)"
+    problem: str | None
+    value, problem = parse_reply(said.text, schema)
+    if value is not None and check is not None:
+        problem = check(number, value)
+    if problem and said.cut:
+        problem = f"{problem}; the reply was cut off at its limit of tokens"
+    return Structured(None if problem else value, problem, (raw,), (said,))
+
+
+def _repair(prompt: Prompt, said: Said, problem: str, schema: type[T]) -> Prompt:
+    shown = json.dumps(schema.model_json_schema(), ensure_ascii=False, sort_keys=True)
+    wrong = (
+        f"That reply cannot be used: {problem}. Answer the same request again with one JSON object and nothing else: "
+        f"no prose, no code fence. The object has to fit this JSON Schema: {shown}"
+    )
+    before = (said.text or "").strip()[:_SHOWN_BACK] or "(an empty reply)"
+    return replace(prompt, turns=(*prompt.turns, before, wrong))
+
+
+def parse_reply(text: str, schema: type[T]) -> tuple[T | None, str | None]:
+    """The one object of a reply that fits the schema, or what is wrong with the reply."""
+    from pydantic import ValidationError
+
+    if not text.strip():
+        return None, "the reply is empty"
+    objects, broken = _objects(_spoken(text[:READ]))
+    if broken or not objects:
+        return None, broken or "the reply holds no JSON object"
+    fitting: list[T] = []
+    problem = ""
+    for one in objects:
+        try:
+            value = schema.model_validate(one)
+        except ValidationError as error:
+            problem = _problems(error)
+        else:
+            if value not in fitting:
+                fitting.append(value)
+    if len(fitting) > 1:
+        return None, f"the reply holds {len(fitting)} different objects of which each could be meant"
+    return (fitting[0], None) if fitting else (None, problem)
+
+
+def _spoken(text: str) -> str:
+    """The reply after the model's thoughts; nothing where it was cut off while thinking."""
+    start = text.lstrip()
+    if start.startswith(("{", "```")):
+        return text
+    closing = re.search("</think>", text, re.IGNORECASE)
+    if closing:
+        return text[closing.end() :]
+    return "" if start[:6].lower() == "<think" else text
+
+
+def _objects(text: str) -> tuple[list[dict[str, Any]], str | None]:
+    """The outermost JSON objects in a text, or what is wrong with one of them.
+
+    Nothing is taken from inside a broken object: that may be a quotation of somebody else's verdict. However hostile
+    the text, no more than a few places are tried.
+    """
+    decoder = json.JSONDecoder(parse_constant=_no_number)
+    found: list[dict[str, Any]] = []
+    at = text.find("{")
+    for _ in range(_TRIES):
+        if at < 0:
+            break
+        end = at + 1
+        if _BEGINS.match(text, at):
+            try:
+                value, end = decoder.raw_decode(text, at)
+            except RecursionError:
+                return [], "the reply nests too deeply"
+            except ValueError as error:
+                wrong = error.msg if isinstance(error, json.JSONDecodeError) else str(error).partition(":")[0]
+                return [], f"the JSON object in the reply is broken: {wrong}"
+            found.append(value)
+        at = text.find("{", end)
+    return found, None
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _problems(error: ValidationError) -> str:
+    """What a schema finds wrong, without the values: they may hold anything."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    named = [f"{'.'.join(map(str, one['loc'])) or 'the object'}: {one['msg']}" for one in found[:_NAMED]]
+    more = len(found) - len(named)
+    return "; ".join(named) + (f"; and {more} more" if more > 0 else "")
