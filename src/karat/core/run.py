@@ -133,6 +133,13 @@ class Run:
             answers=self.answers, failed=self.failed, source=self.source, texts=self.texts,
         )  # fmt: skip
 
+    def with_answers(self, answers: Mapping[str, Answer]) -> Run:
+        """The same hits and failures with other answers."""
+        return Run(
+            self.name, self.question_ids, self.offsets, self.docs, self.scores, order=self.order, fields=self.fields,
+            answers=answers, failed=self.failed, source=self.source, unique=self.unique, texts=self.texts,
+        )  # fmt: skip
+
     @property
     def has_only_texts(self) -> bool:
         """Whether the hits are texts without any id: contexts, which only quotes can be found in."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
 from karat.experiment._environment import Blot, Environment, filled, lookup, variables
+from karat.experiment.spec._answers import model_keys
 from karat.experiment.spec._checks import checked
 from karat.experiment.spec._errors import Mistake, mistakes_of, raise_mistakes
 from karat.experiment.spec._listed import Listed, ResultsFile, embedder_of, grid_of, listed
@@ -21,14 +22,20 @@ from karat.experiment.spec._model import SpecKeys, json_schema
 from karat.experiment.spec._yaml import Loaded, load_yaml, loads_yaml
 
 if TYPE_CHECKING:
+    from karat.answer import AnswererSettings
     from karat.core.types import TestSet
     from karat.experiment.score import Choices
     from karat.experiment.sweep.grid import Grid
     from karat.models import EmbedderSettings
+    from karat.models.chat import ChatSettings
 
 __all__ = ["Indexing", "Listed", "ResultsFile", "Spec", "SpecKeys", "json_schema", "load_spec", "spec_of"]
 
 FILE = "karat.yaml"
+_NO_WORK = (
+    "outputs", "runs_dir", "budgets", "timeout_seconds", "retries", "jobs", "per_minute", "price_in_usd",
+    "price_out_usd",
+)  # fmt: skip
 _CUT = 5  # the cut-off of the main measure, where it is among those asked for
 
 
@@ -64,8 +71,16 @@ class Spec:
 
     @cached_property
     def digest(self) -> str:
-        """sha256 of the plain values in canonical JSON: the same for the same experiment, however it is laid out."""
-        text = json.dumps(self.plain(), ensure_ascii=False, sort_keys=True)
+        """sha256 of the plain values in canonical JSON: the same for the same work, however it is laid out.
+
+        What it may cost, how fast it is asked and what is written do not count: a run that ended for want of them is
+        resumed with more.
+        """
+        plain = {name: value for name, value in self.plain().items() if name not in _NO_WORK}
+        for name in ("model", "judge_model"):
+            if isinstance(plain.get(name), dict):
+                plain[name] = {key: value for key, value in plain[name].items() if key not in _NO_WORK}
+        text = json.dumps(plain, ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def resolved(self, environment: Environment | None = None) -> Spec:
@@ -85,6 +100,9 @@ class Spec:
         for i, entry in enumerate(written.get("systems", ())):
             if isinstance(entry, dict) and "http" in entry:
                 values["systems"][i]["http"] = entry["http"]
+        answer = written.get("answer")
+        if isinstance(answer, dict) and "http" in answer:
+            values["answer"]["http"] = answer["http"]
         blot = Blot(variables(written), environment)
         try:
             made = _made(replace(self.written, values=values))
@@ -104,6 +122,9 @@ class Spec:
         named: list[tuple[tuple[str | int, ...], str]] = [(("testset",), keys.testset)]
         named += [(("corpus", i), text) for i, text in enumerate(keys.corpus or ())]
         named += [(("index",), keys.index)] if keys.index is not None else []
+        named += [(("cross_encoder",), keys.cross_encoder)] if keys.cross_encoder is not None else []
+        if keys.answer is not None and keys.answer.prompt is not None:
+            named.append((("answer", "prompt"), keys.answer.prompt))
         for i, entry in enumerate(keys.systems):
             if (text := getattr(entry, "results", None)) is not None:
                 named.append((("systems", i, "results"), text))
@@ -195,6 +216,45 @@ class Spec:
             self.measures, keys.dialect, keys.match, keys.repeats, keys.rel, tuple(keys.by),
             page_offset=keys.page_offset, allow_zero_overlap=keys.allow_zero_overlap, seed=keys.seed, pages=keys.pages,
         )  # fmt: skip
+
+    @property
+    def answerer(self) -> AnswererSettings | None:
+        """Who answers and how much is read; None: nobody. The prompt is read from its file."""
+        from karat.answer import AnswererSettings
+
+        answer = self.keys.answer
+        if answer is None:
+            return None
+        prompt = None
+        if answer.prompt is not None:
+            try:
+                prompt = self.path(answer.prompt).read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as problem:
+                raise InputError(f"the prompt cannot be read: {problem}", place=answer.prompt) from None
+        return AnswererSettings(answer.by, answer.contexts, answer.context_tokens, answer.threshold, prompt)
+
+    @property
+    def answered_systems(self) -> tuple[str, ...] | None:
+        """The systems that are answered for: those named, else those listed, else (None) all of the sweep."""
+        answer = self.keys.answer
+        if answer is not None and answer.systems is not None:
+            return tuple(answer.systems)
+        return tuple(one.name for one in self.systems()) or None
+
+    def chat_settings(self, *, judge: bool = False) -> ChatSettings | None:
+        """The chat model that answers and rewrites, or the one that judges; None: there is none."""
+        from karat.models.chat import ChatSettings
+
+        value = (self.keys.judge_model if judge else None) or self.keys.model
+        if value is None:
+            return None
+        keys = model_keys(value).model_dump()
+        return ChatSettings(model=keys.pop("name"), **keys)
+
+    def changed(self, values: Mapping[str, Any]) -> Spec:
+        """The same experiment with other values of some keys, checked as if they were written."""
+        written = replace(self.written, values={**self.written.values, **values})
+        return _spec(written, self.folder)
 
     def select(self, testset: TestSet) -> TestSet:
         """The questions that `where` lets through."""

@@ -9,13 +9,14 @@ from urllib.parse import parse_qsl, urlsplit
 
 from karat.core.errors import KaratError, UsageError
 from karat.experiment._environment import has_variables
+from karat.experiment.spec._check_answers import check_answers
 from karat.experiment.spec._errors import Mistake
 from karat.experiment.spec._fields import EmbedderKeys
 from karat.experiment.spec._model import SpecKeys
 from karat.experiment.spec._systems import CallKeys, EndpointKeys, EngineKeys, HttpKeys, PresetKeys, ResultsKeys
 from karat.experiment.spec._yaml import Place
 
-_SECRET = re.compile(
+SECRET = re.compile(
     r"authorization|cookie|api[-_]?key|secret|password|passwd|credential|(access|auth|bearer)[-_]?token|^(x-)?token$"
     r"|(^|-)(key|token)$",
     re.IGNORECASE,
@@ -45,6 +46,7 @@ def _checks(keys: SpecKeys) -> Iterator[Mistake]:
     yield from _systems(keys)
     yield from _sweep(keys)
     yield from _scoring(keys)
+    yield from check_answers(keys, _tried, lambda: _names(keys))
 
 
 def _named(place: Place, name: str, longest: int, *, folder: bool = False) -> Iterator[Mistake]:
@@ -135,6 +137,12 @@ def _systems(keys: SpecKeys) -> Iterator[Mistake]:
         names.setdefault(name, i)
 
 
+def _names(keys: SpecKeys) -> list[str]:
+    from karat.experiment.spec._listed import name_of
+
+    return [name_of(system) for system in keys.systems]
+
+
 def _system(place: Place, system: Any, keys: SpecKeys) -> Iterator[Mistake]:
     from karat.experiment.spec.presets import preset_named
 
@@ -222,20 +230,20 @@ def _endpoint(place: Place, http: HttpKeys) -> Iterator[Mistake]:
     for name, value in http.headers.items():
         if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):
             yield (*place, "headers"), f"{name!r} is no name of a header. Use letters, digits and -."
-        elif _SECRET.search(name) and not has_variables(value):
-            yield (*place, "headers", name), _IN_CLEAR
+        elif SECRET.search(name) and not has_variables(value):
+            yield (*place, "headers", name), IN_CLEAR
     for at, name, value in _entries(http.body, (*place, "body")):
-        if _SECRET.search(name) and isinstance(value, str) and not has_variables(value):
-            yield at, _IN_CLEAR
-    yield from _address((*place, "url"), http.url)
+        if SECRET.search(name) and isinstance(value, str) and not has_variables(value):
+            yield at, IN_CLEAR
+    yield from address((*place, "url"), http.url)
 
 
-_IN_CLEAR = (
+IN_CLEAR = (
     "is a secret in clear text. Write ${NAME} for it and set the environment variable NAME, so that it reaches no file."
 )
 
 
-def _address(place: Place, url: str) -> Iterator[Mistake]:
+def address(place: Place, url: str) -> Iterator[Mistake]:
     if url.startswith("${"):
         return
     try:
@@ -249,8 +257,8 @@ def _address(place: Place, url: str) -> Iterator[Mistake]:
     if "@" in parts.netloc:
         yield place, "holds a user name or a password. Send them in headers, as ${NAME}."
     for name, value in parse_qsl(parts.query):
-        if _SECRET.search(name) and "${" not in value:
-            yield place, f"the parameter {name!r} {_IN_CLEAR}"
+        if SECRET.search(name) and "${" not in value:
+            yield place, f"the parameter {name!r} {IN_CLEAR}"
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -110,7 +110,7 @@ class SweepKeys(Part):
 
 
 class BudgetKeys(Part):
-    """What asking systems that are not karat's may cost."""
+    """What asking systems that are not karat's, and chat models, may cost."""
 
     timeout_seconds: Seconds = Field(60.0, description="For one question; past it the row fails and the rest goes on.")
     jobs: Jobs | None = Field(
@@ -118,4 +118,10 @@ class BudgetKeys(Part):
     )
     max_failures: Annotated[int, Field(ge=1)] | None = Field(
         None, description="Ask a system no more after so many failed questions; the rest of its rows fail unasked."
+    )
+    max_calls: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Calls to chat models; what is known from before counts as none. The rest of the rows fail."
+    )
+    max_cost_usd: Annotated[float, Field(gt=0)] | None = Field(
+        None, description="Dollars for calls to chat models, whose prices must be given."
     )

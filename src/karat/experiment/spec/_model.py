@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from karat.experiment.spec._answers import AnswerValue, ModelValue
 from karat.experiment.spec._fields import (
     BudgetKeys,
     Cut,
@@ -45,6 +46,17 @@ class SpecKeys(Part):
         default_factory=list, description="What is compared: names of presets, or mappings."
     )
     sweep: SweepKeys | None = Field(None, description="Systems by the grid: every combination of these values.")
+    answer: AnswerValue | None = Field(
+        None,
+        description="Who answers: extractive, reciter, chat, call:MODULE:FUNCTION, or a mapping; nobody unless given.",
+    )
+    model: ModelValue | None = Field(None, description="The chat model, by its name or as a mapping with base_url.")
+    judge: Texts | None = Field(
+        None, description="What a language model measures: Faithfulness, Correctness and others; nothing unless given."
+    )
+    judge_model: ModelValue | None = Field(None, description="The chat model that judges; `model` unless given.")
+    judge_repeat: Cut = Field(1, description="How often it is asked the same.")
+    cross_encoder: Text | None = Field(None, description="A folder with a model, for the measure CrossEncoder.")
     k: Cuts | None = Field(None, description="Cut-offs, those of the dialect unless given.")
     measures: Texts | None = Field(
         None, description="What is computed, the dialect's set unless given; @k stands for each cut-off."
@@ -64,8 +76,8 @@ class SpecKeys(Part):
     )
     seed: int = Field(0, ge=0, description="Of everything drawn at random.")
     budgets: BudgetKeys = Field(
-        default_factory=lambda: BudgetKeys(timeout_seconds=60.0, jobs=None, max_failures=None),
-        description="Limits for systems that are not karat's.",
+        default_factory=lambda: BudgetKeys.model_validate({}),
+        description="Limits for systems that are not karat's, and for chat models.",
     )
     runs_dir: Text = Field("runs", description="The folder in which runs are kept.")
     outputs: list[Output] = Field(

@@ -1,0 +1,170 @@
+"""Answering: the hits of every system handed to an answerer; the same contexts are answered once, and journaled."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from karat.core.asked import Asked, Context
+from karat.core.order import ranking
+from karat.core.types import Answer
+
+if TYPE_CHECKING:
+    from karat.answer import Answerer
+    from karat.core.evaluation import Note
+    from karat.core.run import Run
+    from karat.core.types import TestSet
+    from karat.experiment.store import Journal
+    from karat.experiment.study import Contender
+    from karat.match import Resolution
+
+Say = Callable[[str, int, int], None]
+_KEPT = ("text", "contexts", "model", "seconds", "tokens", "cost_usd", "error", "confidence", "used")
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What one system is asked of one question, and under which key its answer is known."""
+
+    contender: int
+    asked: Asked
+    key: str
+
+
+def answer_all(
+    contenders: Sequence[Contender],
+    testset: TestSet,
+    answerer: Answerer,
+    contexts: int,
+    *,
+    systems: Sequence[str] | None = None,
+    records: Sequence[Mapping[str, Any]] = (),
+    journal: Journal | None = None,
+    retry_errors: bool = False,
+    say: Say = lambda what, done, total: None,
+) -> tuple[list[Contender], list[Note]]:
+    """The contenders with answers to every question that they have hits for; those that answer themselves keep theirs.
+
+    `contexts` is how many of the first hits an answerer may choose from. `systems` are those that are answered for,
+    None: all. What `records` of a journal know is not asked again, unless it failed and `retry_errors` is set.
+    """
+    from karat.core.evaluation import Note
+
+    known = {str(r["key"]): r for r in records if r.get("answerer") == answerer.fingerprint}
+    answers = {key: _answer(r) for key, r in known.items() if not (retry_errors and r["answer"].get("error"))}
+    pieces: list[_Piece] = []
+    notes: list[Note] = []
+    for number, contender in enumerate(contenders):
+        if contender.run.has_answers or (systems is not None and contender.name not in systems):
+            continue
+        if not contender.run.has_rankings:
+            continue
+        if not _has_texts(contender):
+            notes.append(
+                Note("warning", f"{contender.name}: its hits have no texts, so nothing was answered from them.")
+            )
+            continue
+        pieces += _pieces(number, contender, testset, contexts)
+    missing = list({piece.key: piece for piece in pieces if piece.key not in answers}.values())
+    key_of = {id(piece.asked): piece.key for piece in missing}
+    what, finished = f"answering by {answerer.name}", 0
+
+    def done(asked: Asked, answer: Answer) -> None:
+        nonlocal finished
+        key = key_of[id(asked)]
+        answers[key] = answer
+        if journal is not None:
+            kept = {name: value for name in _KEPT if (value := getattr(answer, name)) not in (None, {})}
+            journal.add([{"answerer": answerer.fingerprint, "key": key, "answer": kept}])
+        finished += 1
+        say(what, finished, len(missing))
+
+    if missing:
+        say(what, 0, len(missing))
+        answerer.answer([piece.asked for piece in missing], done)
+    lost = [piece for piece in pieces if piece.key not in answers]
+    if lost:
+        raise AssertionError(
+            f"{answerer.name} left {len(lost)} questions without a word, {lost[0].asked.id!r} among them"
+        )
+    given: dict[int, dict[str, Answer]] = {}
+    for piece in pieces:
+        given.setdefault(piece.contender, {})[piece.asked.id] = replace(answers[piece.key], question=piece.asked.id)
+    number_of = {qid: number for number, qid in enumerate(testset.ids)}
+    return [_answered(c, given[n], number_of) if n in given else c for n, c in enumerate(contenders)], notes
+
+
+def _answer(record: Mapping[str, Any]) -> Answer:
+    kept = dict(record["answer"])
+    for name in ("contexts", "used"):
+        if kept.get(name) is not None:
+            kept[name] = tuple(kept[name])
+    return Answer("", **kept)
+
+
+def _answered(contender: Contender, answers: Mapping[str, Answer], number_of: Mapping[str, int]) -> Contender:
+    """The contender with answers, each with the seconds of its retrieval where they are known."""
+    timed = {}
+    for qid, answer in answers.items():
+        spent = contender.seconds[number_of[qid]] if len(contender.seconds) else None
+        seconds = {"retrieve": spent, **answer.seconds} if spent is not None else answer.seconds
+        timed[qid] = replace(answer, seconds=seconds)
+    return replace(contender, run=contender.run.with_answers(timed))
+
+
+def _has_texts(contender: Contender) -> bool:
+    return contender.resolution is not None or "text" in contender.run.fields
+
+
+def _pieces(number: int, contender: Contender, testset: TestSet, contexts: int) -> list[_Piece]:
+    run, found = contender.run, []
+    texts = {q.id: q.text for q in testset}
+    order = ranking(run).tolist()
+    for q, qid in enumerate(run.question_ids):
+        if qid in run.failed or qid not in texts:
+            continue
+        first = order[int(run.offsets[q]) : int(run.offsets[q + 1])][:contexts]
+        asked = Asked(qid, texts[qid], tuple(_context(run, place, contender.resolution) for place in first))
+        found.append(_Piece(number, asked, _key(asked)))
+    return found
+
+
+def _key(asked: Asked) -> str:
+    """The same for the same question and contexts, whatever system found them; their scores do not count."""
+    plain = [asked.id, asked.question, [[c.id, c.text, c.title, c.source] for c in asked.contexts]]
+    text = json.dumps(plain, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _context(run: Run, place: int, resolution: Resolution | None) -> Context:
+    id_ = run.doc_list[place]
+    if resolution is not None and (row := resolution.chunks.row_of.get(id_.strip())) is not None:
+        chunk = resolution.chunks[row]
+        pages = ", ".join(map(str, chunk.pages))
+        return Context(id_, chunk.text, chunk.title or "", f"{chunk.doc}, page {pages}" if pages else chunk.doc)
+    fields = {name: column[place] for name, column in run.fields.items()}
+    return Context(id_, str(fields.get("text") or ""), "", str(fields.get("doc") or fields.get("url") or ""))
+
+
+def rows_of(contenders: Sequence[Contender], testset: TestSet) -> list[dict[str, Any]]:
+    """The answers of all systems as rows of canonical results, with the texts and ids of what they used.
+
+    Nothing that differs from run to run stands in them: no seconds, tokens or cost.
+    """
+    rows = []
+    for contender in contenders:
+        for qid in testset.ids:
+            answer = contender.run.answers.get(qid)
+            if answer is None:
+                continue
+            kept = asdict(answer)
+            row: dict[str, Any] = {"id": qid, "system": contender.name, "answer": answer.text}
+            row |= {"answer_error": answer.error} if answer.error is not None else {}
+            row |= {"contexts": list(answer.contexts)} if answer.contexts is not None else {}
+            row |= {"context_ids": list(answer.used)} if answer.used is not None else {}
+            row |= {name: kept[name] for name in ("model", "confidence") if kept[name] is not None}
+            rows.append(row)
+    return rows

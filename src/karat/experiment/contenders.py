@@ -1,0 +1,216 @@
+"""Contenders: every system of a spec over its questions and indexes, and what each returned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.errors import UsageError
+from karat.core.ranked import Ranked
+from karat.core.study import Configuration
+from karat.experiment.retrieval import Memory, Retrieval
+from karat.experiment.study import Contender, Plan
+from karat.experiment.system import DEPTH, Found, SystemSettings
+
+if TYPE_CHECKING:
+    from karat.core.evaluation import Note
+    from karat.core.run import Run
+    from karat.core.types import Question, TestSet
+    from karat.experiment.index import Index
+    from karat.experiment.score import Choices
+    from karat.experiment.spec import Listed, Spec
+    from karat.experiment.store import Journal
+    from karat.match import Resolution
+
+Say = Callable[[str, int, int], None]
+LENGTH = 20  # hits that are kept of every list, or the largest cut-off where that is more; DEPTH where tokens cut
+
+
+@dataclass(frozen=True)
+class Made:
+    """An index of the run, and what it adds to the names of systems where there are several."""
+
+    index: Index
+    mark: str = ""
+    chunk: str | None = None
+    embedder: str | None = None
+
+    @property
+    def generation(self) -> str:
+        return str(self.index.about["generation"])
+
+
+class Work:
+    """The systems of a spec over its questions and indexes."""
+
+    def __init__(self, spec: Spec, testset: TestSet, indexes: Sequence[Made]) -> None:
+        from karat.core.language import parse_all
+        from karat.experiment.score import slices_of
+
+        self.spec, self.testset, self.indexes = spec, testset, indexes
+        self.choices: Choices = spec.choices()
+        swept = spec.keys.sweep is not None and spec.keys.sweep.k is not None and "@" not in (spec.keys.main or "")
+        main = spec.main.partition("@")[0] if swept else spec.main
+        self.plan = Plan(self.choices, main, spec.cutoffs if swept else (), spec.cutoffs)
+        self.plan.check()
+        measures = parse_all(self.plan.measures, k=self.choices.k)
+        by_tokens = any(m.tokens is not None for m in measures)
+        self.length = max(DEPTH if by_tokens else LENGTH, *spec.cutoffs, *(m.k or 0 for m in measures))
+        slices_of(testset, self.choices.by)
+        self._resolutions: dict[str, Resolution] = {}
+
+    def contenders(
+        self, records: Sequence[Mapping[str, Any]], journal: Journal, retry_errors: bool, say: Say
+    ) -> tuple[list[Contender], list[Note]]:
+        """What every system returned, from the journal where it is there already."""
+        listed = self.spec.systems()
+        found: list[Contender] = []
+        notes: list[Note] = []
+        for made in self.indexes:
+            found += self._own(made, listed, _Journaled(records, journal, made.generation), say)
+        for one in listed:
+            contenders: list[Contender] = []
+            told: list[Note] = []
+            if isinstance(one.source, SystemSettings):
+                if one.source.has_store:
+                    contenders, told = self._stores(one, one.source, say)
+            else:
+                contenders, told = self._outside(one, records, journal, retry_errors, say)
+            found += contenders
+            notes += told
+        names = [contender.name for contender in found]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise UsageError(f"two systems are called {twice[0]!r}. Give one of them a name of its own.")
+        if not found:
+            raise UsageError("no system is named. Add `systems` or `sweep` to karat.yaml.")
+        return found, notes
+
+    def _own(self, made: Made, listed: Sequence[Listed], memory: Memory, say: Say) -> list[Contender]:
+        own = [(x.configuration, x.source) for x in listed if isinstance(x.source, SystemSettings)]
+        chosen = [(configuration, settings) for configuration, settings in own if not settings.has_store]
+        if self.spec.grid is not None:
+            listed_already = {settings.essence(self.length) for _, settings in chosen}
+            points, _ = self.spec.grid.points(self.length)
+            chosen += [
+                (p.configuration(), p.system) for p in points if p.system.essence(self.length) not in listed_already
+            ]
+        retrieval = Retrieval(made.index, [q.text for q in self.testset], say, memory)
+        retrieval.plan([settings for _, settings in chosen], self.length)
+        resolution = self._resolution(made)
+        found = []
+        for configuration, settings in chosen:
+            retrieved = retrieval.of(settings, self.length)
+            shown = _marked(configuration, made)
+            top = retrieved.ranked.top(self.length)
+            hits = Found(made.index.chunks, (), retrieved.legs, retrieved.parts, top)
+            hit_run = hits.run(shown.name, self.testset.ids, self.choices.pages)
+            seconds = retrieved.seconds.tolist()
+            found.append(Contender(shown, hit_run, seconds, retrieved, retrieval, resolution))
+        return found
+
+    def _stores(self, one: Listed, settings: SystemSettings, say: Say) -> tuple[list[Contender], list[Note]]:
+        """A system that searches a store of another tool, whose chunks are its own; the rest comes from the index."""
+        from karat.core.evaluation import Note
+        from karat.experiment.system import System
+
+        found, notes = [], []
+        fused = any(":" not in leg for leg in settings.consulted)
+        for made in self.indexes if fused or len(self.indexes) == 1 else [None]:
+            shown = _marked(one.configuration, made) if made is not None and fused else one.configuration
+            say(f"searching by {shown.name}", 0, 1)
+            system = System(settings, made.index if made is not None else None)
+            hits = system.search([q.text for q in self.testset], self.length)
+            found.append(self._contender(shown, hits.run(shown.name, self.testset.ids, self.choices.pages), ()))
+            notes += [Note("warning", f"{shown.name}: {note}") for note in hits.notes]
+        return found, notes
+
+    def _outside(
+        self, one: Listed, records: Sequence[Mapping[str, Any]], journal: Journal, retry_errors: bool, say: Say
+    ) -> tuple[list[Contender], list[Note]]:
+        """A results file, or a system that is asked question by question."""
+        from karat.core.evaluation import Note
+        from karat.experiment.outside import ask_all, opened, run_of_records
+        from karat.experiment.spec import ResultsFile
+        from karat.files import read_results
+
+        if isinstance(one.source, ResultsFile):
+            runs, _ = read_results(one.source.path)
+            return [self._contender(_of_several(one, runs, run), run, ()) for run in runs], []
+        assert not isinstance(one.source, SystemSettings)
+        known = {str(r["row"]["id"]): r["row"] for r in records if r.get("system") == one.name}
+        kept = {q: r for q, r in known.items() if not (retry_errors and r.get("status") == "failed")}
+        missing = [question for question in self.testset if question.id not in kept]
+        done = 0
+
+        def journaled(question: Question, reply: Any) -> None:
+            nonlocal done
+            kept[question.id] = reply.record(question)
+            journal.add([{"system": one.name, "row": kept[question.id]}])
+            done += 1
+            say(f"asking {one.name}", done, len(missing))
+
+        notes = []
+        if missing:
+            with opened(one.source, one.name) as system:
+                limit = self.spec.keys.budgets.max_failures
+                ask_all(system, missing, self.length, one.source.jobs, journaled, max_failures=limit)
+                notes = [Note("warning", f"{one.name}: {remark}") for remark in system.remarks]
+        rows = [kept[qid] for qid in self.testset.ids]
+        seconds = [row.get("seconds", {}).get("total") for row in rows]
+        return [self._contender(one.configuration, run_of_records(one.name, rows), seconds)], notes
+
+    def _contender(self, configuration: Configuration, hits: Run, seconds: Sequence[float | None]) -> Contender:
+        """A system that is not karat's; its hits may be chunks of the run's index all the same."""
+        hits.name = configuration.name
+        if len(self.indexes) == 1 and len(hits):
+            (made,) = self.indexes
+            if all(i.strip() in made.index.chunks.row_of for i in hits.doc_list):
+                return Contender(configuration, hits, seconds, resolution=self._resolution(made))
+        return Contender(configuration, hits, seconds)
+
+    def _resolution(self, made: Made) -> Resolution:
+        from karat.experiment.score import resolved
+
+        if made.generation not in self._resolutions:
+            self._resolutions[made.generation] = resolved(self.testset, made.index, self.choices, lambda step: None)
+        return self._resolutions[made.generation]
+
+
+class _Journaled(Memory):
+    """What legs found, kept in the journal."""
+
+    def __init__(self, records: Sequence[Mapping[str, Any]], journal: Journal, generation: str) -> None:
+        self._journal, self._generation = journal, generation
+        self._known = {(r["leg"], r["question"]): r for r in records if r.get("index") == generation}
+
+    def recall(self, leg: str, question: int) -> tuple[Ranked, float] | None:
+        record = self._known.get((leg, question))
+        if record is None:
+            return None
+        rows = np.array(record["rows"], np.int64)
+        found = Ranked(np.array([0, len(rows)], np.int64), rows, np.array(record["scores"], np.float64))
+        return found, float(record["seconds"])
+
+    def keep(self, leg: str, question: int, found: Ranked, seconds: float) -> None:
+        hits = {"rows": found.rows.tolist(), "scores": found.scores.tolist()}
+        record = {"index": self._generation, "leg": leg, "question": question, "seconds": seconds, **hits}
+        self._journal.add([record])
+
+
+def _marked(configuration: Configuration, made: Made) -> Configuration:
+    """The configuration with its chunking and embedder, in its name too where several are compared."""
+    settings = dict(configuration.settings)
+    settings |= {"chunk": made.chunk} if made.chunk is not None else {}
+    settings |= {"embedder": made.embedder} if made.embedder is not None else {}
+    name = f"{configuration.name} [{made.mark}]" if made.mark else configuration.name
+    return replace(configuration, name=name, settings=settings)
+
+
+def _of_several(one: Listed, runs: Sequence[Run], run: Run) -> Configuration:
+    """The name of one system of a results file that may hold several."""
+    name = one.name if len(runs) == 1 else f"{one.name} {run.name}"
+    return replace(one.configuration, name=name)

@@ -1,0 +1,69 @@
+"""The keys of karat.yaml about answers: who answers, the chat model, the judges."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag
+
+from karat.experiment.spec._fields import Cut, Jobs, Part, Seconds, Text, Texts
+from karat.experiment.spec._systems import HttpKeys
+
+Price = Annotated[float, Field(ge=0)]
+
+
+class AnswerKeys(Part):
+    """Who answers the questions from what was retrieved, and how much of it is read."""
+
+    by: Text = Field("extractive", description="extractive, reciter, chat, call:MODULE:FUNCTION or http.")
+    contexts: Cut = Field(5, description="How many of the first hits are read.")
+    context_tokens: Cut | None = Field(None, description="How many tokens of them are read; no limit unless given.")
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = Field(
+        None, description="The evidence below which extractive declines, as tuned unless given."
+    )
+    prompt: Text | None = Field(None, description="A file with a prompt for chat that holds {question} and {contexts}.")
+    systems: Texts | None = Field(
+        None, description="Which systems answer: those listed unless given, or all of a sweep alone."
+    )
+    http: HttpKeys | None = Field(None, description="With by: http, how to ask the endpoint that answers.")
+    timeout_seconds: Seconds | None = Field(None, description="Of a function or endpoint, for one question.")
+    jobs: Jobs | None = Field(None, description="Of a function or endpoint: questions asked at once.")
+
+
+class ModelKeys(Part):
+    """A chat model at an OpenAI-compatible endpoint. The key stays in the environment."""
+
+    name: Text = Field(description="The model, as the endpoint calls it.")
+    base_url: Text | None = Field(
+        None, description="Its address, such as http://localhost:11434/v1; OpenAI's unless given."
+    )
+    key_env: Text = Field("OPENAI_API_KEY", description="The environment variable that holds the endpoint's key.")
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(0.0, description="0 unless given; null: not sent.")
+    max_tokens: Cut = Field(1024, description="The most tokens of a reply.")
+    seed: int | None = Field(0, description="Sent with every call; null: not sent.")
+    timeout_seconds: Seconds = Field(120.0, description="For one call.")
+    retries: Annotated[int, Field(ge=0, le=20)] = Field(5, description="Attempts after a call that failed in passing.")
+    jobs: Jobs = Field(8, description="Calls at once.")
+    per_minute: Cut | None = Field(None, description="Calls in a minute; no limit unless given.")
+    price_in_usd: Price | None = Field(
+        None, description="Dollars for a million tokens of prompts; unknown unless given."
+    )
+    price_out_usd: Price | None = Field(None, description="Dollars for a million tokens of replies.")
+    extra: dict[str, Any] = Field(default_factory=dict, description="Further parameters that are sent as they are.")
+
+
+def _shape(value: Any) -> str:
+    return "<mapping>" if isinstance(value, dict | Part) else "<text>"
+
+
+def _named(value: Any) -> Any:
+    return {"by": value} if isinstance(value, str) else value
+
+
+AnswerValue = Annotated[AnswerKeys, BeforeValidator(_named, json_schema_input_type=str | AnswerKeys)]
+ModelValue = Annotated[Annotated[Text, Tag("<text>")] | Annotated[ModelKeys, Tag("<mapping>")], Discriminator(_shape)]
+
+
+def model_keys(value: str | ModelKeys) -> ModelKeys:
+    """A model by its name alone, or with more."""
+    return ModelKeys.model_validate({"name": value}) if isinstance(value, str) else value
