@@ -28,13 +28,15 @@ class Outcome:
     """What a measure returns when plain numbers do not suffice: values, and why some are missing.
 
     Keys of `undefined` and `failed` are pair numbers; `values` there are ignored. `details` is what a measure can show
-    for a score, in plain values (JSON): a judge's reason and claims, the sentence that supports another.
+    for a score, in plain values (JSON): a judge's reason and claims, the sentence that supports another. `floors` says,
+    by the number of a system, what answers have by chance: the mean over references of other questions.
     """
 
     values: NDArray[np.float64]
     undefined: Mapping[int, str] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
     details: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    floors: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Scores:
     status: NDArray[np.uint8]  # Status, same shape
     reasons: Mapping[tuple[int, int, int], str] = field(default_factory=dict)
     details: Mapping[tuple[int, int, int], Mapping[str, Any]] = field(default_factory=dict)
+    floors: Mapping[tuple[int, int], float] = field(default_factory=dict)  # system, measure: what chance gives
 
     def value(self, system: int, question: int, measure: int) -> float | None:
         """The score, or None where there is none."""

@@ -36,6 +36,8 @@ def joined_scores(systems: Sequence[str], parts: Sequence[Scores]) -> Scores:
     place = {name: i for i, name in enumerate(systems)}
     first = parts[0]
     reasons = {(place[part.systems[s]], q, m): reason for part in parts for (s, q, m), reason in part.reasons.items()}
+    details = {(place[part.systems[s]], q, m): shown for part in parts for (s, q, m), shown in part.details.items()}
+    floors = {(place[part.systems[s]], m): floor for part in parts for (s, m), floor in part.floors.items()}
     return Scores(
         tuple(systems),
         first.questions,
@@ -43,6 +45,8 @@ def joined_scores(systems: Sequence[str], parts: Sequence[Scores]) -> Scores:
         np.array([rows[name][0].values[rows[name][1]] for name in systems]),
         np.array([rows[name][0].status[rows[name][1]] for name in systems]),
         dict(sorted(reasons.items())),
+        dict(sorted(details.items(), key=lambda item: item[0])),
+        dict(sorted(floors.items())),
     )
 
 

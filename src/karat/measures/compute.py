@@ -44,6 +44,7 @@ def compute(
     status = np.zeros((*shape, len(measures)), np.uint8)
     reasons: dict[tuple[int, int, int], str] = {}
     details: dict[tuple[int, int, int], Mapping[str, Any]] = {}
+    floors: dict[tuple[int, int], float] = {}
 
     def mark(pairs: Sequence[int], m: int, what: Status, reason: str) -> None:
         for pair in pairs:
@@ -71,6 +72,7 @@ def compute(
             for pair, reason in outcome.failed.items():
                 mark([pair], m, Status.failed, reason)
             details.update({(*divmod(int(pair), shape[1]), m): shown for pair, shown in outcome.details.items()})
+            floors.update({(s, m): floor for s, floor in outcome.floors.items() if systems[s] not in missing})
         for system, reason in missing.items():
             start = list(systems).index(system) * shape[1]
             mark(range(start, start + shape[1]), m, Status.undefined, reason)
@@ -79,7 +81,7 @@ def compute(
                 mark([pair], m, Status.failed, reason)
         for pair, reason in (failed or {}).items():
             mark([pair], m, Status.failed, reason)
-    return Scores(tuple(systems), tuple(questions), tuple(measures), values, status, reasons, details)
+    return Scores(tuple(systems), tuple(questions), tuple(measures), values, status, reasons, details, floors)
 
 
 def _outcome(measure: Measure, data: Judged | Answered, pairs: int) -> Outcome:

@@ -68,6 +68,16 @@ def readings(text: str) -> set[str]:
     return set().union(*dates, *_numbers(text))
 
 
+def without_figures(text: str) -> str:
+    """The text with its numbers, dates and numbers of list items blanked.
+
+    >>> without_figures("On 5 May 2020 B12 cost 3,50.").split()
+    ['On', 'B12', 'cost', '.']
+    """
+    text = _DATE.sub(lambda date: " " if _readings_of_date(date) else date[0], _LIST_MARK.sub(" ", _plain_digits(text)))
+    return _NUMBER.sub(lambda number: " " if _stands_alone(number) else number[0], text)
+
+
 def _plain_digits(text: str) -> str:
     return text if text.isascii() else _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), text)
 
@@ -86,12 +96,13 @@ def _readings_of_date(match: re.Match[str]) -> frozenset[str]:
 
 
 def _numbers(text: str) -> list[frozenset[str]]:
-    found = []
-    for match in _NUMBER.finditer(text):
-        before = text[match.start() - 1] if match.start() else " "
-        if kind_of(before) != WORD or before.isdecimal():
-            found.append(_readings_of_number(_SPACING.sub("", match[0])))
-    return found
+    return [_readings_of_number(_SPACING.sub("", n[0])) for n in _NUMBER.finditer(text) if _stands_alone(n)]
+
+
+def _stands_alone(number: re.Match[str]) -> bool:
+    """Whether the digits are no part of a word."""
+    before = number.string[number.start() - 1] if number.start() else " "
+    return kind_of(before) != WORD or before.isdecimal()
 
 
 def _readings_of_number(written: str) -> frozenset[str]:

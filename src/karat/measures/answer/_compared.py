@@ -43,10 +43,7 @@ class Compared:
 
     def best(self, values: Floats) -> Outcome:
         """The highest value of each pair's comparisons."""
-        best = np.full(self.pairs, -np.inf)
-        np.maximum.at(best, self.owners, values)
-        best[np.isneginf(best)] = np.nan
-        return Outcome(best, self.undefined)
+        return best_of(values, self.owners, self.pairs, self.undefined)
 
     def only(self, usable: Bools, reason: str) -> Compared:
         """Without the comparisons that are not usable; a pair left with none is undefined for this reason."""
@@ -57,6 +54,14 @@ class Compared:
         undefined = {**self.undefined, **dict.fromkeys(lost.tolist(), reason)}
         answers, others = self.answers.take(kept), self.others.take(kept)
         return Compared(answers, others, self.owners[kept], self.size, undefined, self.pairs)
+
+
+def best_of(values: Floats, owners: Ints, pairs: int, undefined: dict[int, str]) -> Outcome:
+    """The highest value of each pair that owns any."""
+    best = np.full(pairs, -np.inf)
+    np.maximum.at(best, owners, values)
+    best[np.isneginf(best)] = np.nan
+    return Outcome(best, undefined)
 
 
 def overlap(compared: Compared, bag: Bag = "multiset") -> Floats:

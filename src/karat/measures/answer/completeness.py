@@ -1,0 +1,64 @@
+"""Completeness."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.measure import measure
+from karat.core.text import drop_blocks, guess_language, sentences, stop_words, tokenise
+from karat.measures.answer._compared import best_of
+from karat.measures.answer._referred import referred
+from karat.measures.answer._support import spoken
+from karat.measures.answer._terms import Claimed, Held, claimed
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.scores import Outcome
+
+
+@measure(
+    name="Completeness",
+    aliases=("answer_completeness", "reference_coverage"),
+    needs_gold=False,
+    best_for="long references, of which an answer may leave out a part",
+    prefer="Correctness (a judge) where answers are worded otherwise than references",
+)
+def completeness(answered: Answered) -> Outcome:
+    """How much of the reference the answer holds: the mean over its sentences of the share of their terms.
+
+    Terms are distinct content words and figures. Unlike the recall within TokenF1 it leaves stop words aside, asks of
+    a word only whether it is there, compares numbers and dates by value (1,000 is 1000), and weighs every sentence of
+    the reference alike, so that a short one left out is not drowned by a long one. What else the answer says costs
+    nothing. The terms that are missing are kept for each sentence. An empty answer scores 0.
+    """
+    beside = referred(answered, "squad")
+    values = np.zeros(len(beside.texts))
+    shown: list[dict[str, Any]] = []
+    answers = [Held.of(spoken(answer)) for answer in answered.answers]
+    for i, (pair, reference) in enumerate(zip(beside.owners.tolist(), beside.texts, strict=True)):
+        found = [_share(claim, answers[pair]) for claim in _claims(reference, answered.texts[pair])]
+        values[i] = sum(one["held"] for one in found) / len(found)
+        shown.append({"reference": reference, "sentences": found})
+    outcome = best_of(values, beside.owners, len(answered), beside.undefined)
+    details: dict[int, dict[str, Any]] = {}
+    for i, pair in enumerate(beside.owners.tolist()):
+        if pair not in details and values[i] == outcome.values[pair]:
+            details[pair] = shown[i]
+    return replace(outcome, details=details)
+
+
+def _claims(reference: str, question: str) -> list[Claimed]:
+    """The sentences of a reference that claim something; all its words where every one is a stop word ("No.")."""
+    stops = stop_words(guess_language(f"{question} {reference}"), "squad")
+    texts = [" ".join(text.split()) for text in sentences(drop_blocks(reference))]
+    claims = [claim for text in texts if len(claim := claimed(text, stops))]
+    return claims or [Claimed(reference, tuple(dict.fromkeys(tokenise(reference))), ())]
+
+
+def _share(claim: Claimed, held: Held) -> dict[str, Any]:
+    words, figures = claim.missing(held)
+    missing = [*words, *figures]
+    return {"text": claim.text, "held": 1 - len(missing) / len(claim), "missing": missing}

@@ -1,0 +1,44 @@
+"""CrossEncoder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.measure import measure
+from karat.measures.answer._compared import best_of
+from karat.measures.answer._referred import referred
+from karat.measures.answer._support import spoken
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.scores import Outcome
+
+
+@measure(
+    name="CrossEncoder",
+    aliases=("cross_encoder_score", "cross_encoder_similarity"),
+    needs_gold=False,
+    needs=("cross_encoder",),
+    best_for="answers beside their references where a model trained on such pairs is at hand",
+    prefer="SemanticSimilarity where none is",
+)
+def cross_encoder(answered: Answered) -> Outcome:
+    """What a cross-encoder makes of (answer, reference), through a sigmoid: 0 to 1.
+
+    The model is the user's own (`--cross-encoder FOLDER`), and so is what its numbers mean: one that was trained to
+    tell whether a passage answers a query is no judge of whether two answers agree. Thoughts and citations of an
+    answer are not read. An empty answer scores 0.
+    """
+    assert answered.means.cross_encoder is not None
+    beside = referred(answered, "squad")
+    said = [spoken(answer).strip() for answer in answered.answers]
+    pairs = [(said[owner], text) for owner, text in zip(beside.owners.tolist(), beside.texts, strict=True)]
+    distinct = [pair for pair in dict.fromkeys(pairs) if pair[0]]
+    known: dict[tuple[str, str], float] = {}
+    if distinct:
+        logits = np.asarray(answered.means.cross_encoder().score(distinct), np.float64)
+        known = dict(zip(distinct, (0.5 * (1.0 + np.tanh(logits / 2.0))).tolist(), strict=True))
+    values = np.array([known.get(pair, 0.0) for pair in pairs], np.float64)
+    return best_of(values, beside.owners, len(answered), beside.undefined)

@@ -1,0 +1,71 @@
+"""SentenceSupport."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from karat.core.errors import UsageError
+from karat.core.measure import measure
+from karat.core.text import guess_language, stop_words
+from karat.core.text.citations import cited_sentences
+from karat.core.text.refusals import declines
+from karat.measures.answer._support import by_pair
+from karat.measures.answer._terms import Claimed, Held, claimed, held_sentences, nearest
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.scores import Outcome
+
+
+@measure(
+    name="SentenceSupport",
+    aliases=("sentence_support", "supported_sentences"),
+    needs_gold=False,
+    needs_contexts=True,
+    best_for="which sentence of an answer stands on which sentence of the contexts, with no model",
+    prefer="Faithfulness (a judge) where contexts are worded otherwise than answers",
+)
+def sentence_support(answered: Answered, *, threshold: float = 0.5) -> Outcome:
+    """Share of the answer's sentences that some sentence of its contexts supports.
+
+    One sentence supports another if it holds at least half (`threshold`) of its distinct content words and figures, and
+    every figure among them: 24 hours do not support 72. A sentence of stop words alone is not counted. A refusal is
+    undefined, as is an empty answer. The nearest sentence of the contexts is kept for each (contexts count from 1).
+    """
+    if not 0 < threshold <= 1:
+        raise UsageError(f"SentenceSupport: threshold={threshold:g} is a share above 0, up to 1.")
+    details: dict[int, dict[str, Any]] = {}
+
+    def score(answer: str, contexts: tuple[str, ...], pair: int) -> float | str:
+        if declines(answer):
+            return "the answer declines"
+        stops = stop_words(guess_language(answer), "squad")
+        claims = [claim for text, _ in cited_sentences(answer) if len(claim := claimed(text, stops))]
+        if not claims:
+            return "the answer has no content words"
+        held = [
+            (number, sentence)
+            for number, text in enumerate(contexts, 1)
+            for sentence in answered.once(("held sentences", text), partial(held_sentences, text))
+        ]
+        shown = [_shown(claim, held, threshold) for claim in claims]
+        details[pair] = {"sentences": shown}
+        return sum(bool(one["supported"]) for one in shown) / len(shown)
+
+    return replace(by_pair(answered, score), details=details)
+
+
+def _shown(claim: Claimed, held: list[tuple[int, Held]], threshold: float) -> dict[str, Any]:
+    found = nearest(claim, held, threshold)
+    if found is None:
+        return {"text": claim.text, "support": 0.0, "supported": False, "by": None, "missing_numbers": []}
+    share, lacking, number, sentence = found
+    return {
+        "text": claim.text,
+        "support": share,
+        "supported": share >= threshold and not lacking,
+        "by": {"context": number, "text": sentence.text},
+        "missing_numbers": lacking,
+    }
