@@ -1,0 +1,48 @@
+"""Calibration error: how far a system's confidence is from how often it is right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from karat.core.calibration import Bin
+from karat.stats.agreement import mean_ranks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+BINS = 10
+By = Literal["width", "mass"]
+
+
+def reliability(confidence: Floats, correct: Floats, *, bins: int = BINS, by: By = "width") -> tuple[Bin, ...]:
+    """The bins that hold any answers: mean confidence and share of right answers in each.
+
+    By width a bin is a tenth of the scale, a confidence on an edge in the higher one; by mass it holds as many answers
+    as any other, equal confidences never parted.
+    """
+    if by == "width":
+        place = np.searchsorted(np.arange(1, bins) / bins, confidence, side="right")
+    else:
+        place = np.floor((mean_ranks(confidence) + 0.5) / max(len(confidence), 1) * bins).astype(np.int64)
+    found = []
+    for number in np.unique(place).tolist():
+        inside = place == number
+        held = confidence[inside]
+        low, high = (number / bins, (number + 1) / bins) if by == "width" else (float(held.min()), float(held.max()))
+        found.append(Bin(low, high, int(inside.sum()), float(held.mean()), float(correct[inside].mean())))
+    return tuple(found)
+
+
+def expected_calibration_error(bins: tuple[Bin, ...]) -> float:
+    """The mean distance of confidence and share of right answers, each bin weighted by its size."""
+    total = sum(found.n for found in bins)
+    return sum(found.n * abs(found.confidence - found.accuracy) for found in bins) / total
+
+
+def brier(confidence: Floats, correct: Floats) -> float:
+    """The mean squared distance of confidence from 1 for a right answer and 0 for a wrong one."""
+    return float(((confidence - correct) ** 2).mean())
