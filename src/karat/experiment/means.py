@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.experiment.index import Index
     from karat.models import EmbedderSettings
-    from karat.models.chat import Chat, ChatSettings, Estimate, Spent
+    from karat.models.chat import Calls, Chat, ChatSettings, Estimate, Spent
 
 CALLS = "calls.sqlite"
 _HOW: dict[Need, tuple[str, str]] = {
@@ -35,7 +35,8 @@ _HOW: dict[Need, tuple[str, str]] = {
 class MeansSettings:
     """Which models may be asked, in plain values; never a key. All None: wordllama embeds, nothing else is there.
 
-    `calls` is the file that keeps every call of the chat model; None keeps them until the means are closed.
+    `calls` is the file that keeps every call of the chat model; None keeps them until the means are closed. What
+    `shared` knows, a file that several runs have in common, is not asked again.
     """
 
     embedder: EmbedderSettings | None = None
@@ -45,6 +46,7 @@ class MeansSettings:
     max_calls: int | None = None
     calls: str | os.PathLike[str] | None = None
     repeat: int = 1
+    shared: str | os.PathLike[str] | None = None
 
     @classmethod
     def of(
@@ -60,7 +62,7 @@ class MeansSettings:
         max_cost: float | None = None,
         max_calls: int | None = None,
         jobs: int = 8,
-        per_minute: float | None = None,
+        per_minute: int | None = None,
         repeat: int = 1,
         calls: str | os.PathLike[str] | None = None,
     ) -> MeansSettings:
@@ -108,7 +110,9 @@ class ChatOnDemand:
 
     settings: MeansSettings
     progress: Callable[[str, int, int], None] | None = None
+    announce: Callable[[str], None] | None = None
     _chat: Chat | None = field(default=None, init=False, repr=False)
+    _calls: Calls | None = field(default=None, init=False, repr=False)
     _folder: TemporaryDirectory[str] | None = field(default=None, init=False, repr=False)
 
     @property
@@ -131,16 +135,18 @@ class ChatOnDemand:
         return None if self._chat is None else self._chat.spent
 
     def close(self) -> None:
-        """Close the calls; those without a file of their own are gone then."""
+        """Close the connections and the calls; calls without a file of their own are gone then."""
         if self._chat is not None:
             self._chat.close()
-            self._chat = None
+        if self._calls is not None:
+            self._calls.close()
+            self._calls = None
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
 
     def _opened(self) -> Chat:
-        if self._chat is None:
+        if self._calls is None:
             from karat.models.chat import Budget, Calls, Chat
 
             chosen = self.settings
@@ -152,7 +158,9 @@ class ChatOnDemand:
                 self._folder = TemporaryDirectory(prefix="karat-")
                 place = Path(self._folder.name) / CALLS
             budget = Budget(max_cost_usd=chosen.max_cost_usd, max_calls=chosen.max_calls)
-            self._chat = Chat(chosen.chat, Calls(Path(place)), budget, self.progress)
+            self._calls = Calls(place, chosen.shared)
+            self._chat = Chat(chosen.chat, self._calls, budget, self.progress, announce=self.announce)
+        assert self._chat is not None
         return self._chat
 
 
@@ -161,8 +169,12 @@ def means_of(
     *,
     index: Index | None = None,
     progress: Callable[[str, int, int], None] | None = None,
+    announce: Callable[[str], None] | None = None,
 ) -> Means:
-    """Means of settings. Where they name no embedder, an index's own is meant, else wordllama."""
+    """Means of settings. Where they name no embedder, an index's own is meant, else wordllama.
+
+    `announce` gets a sentence with the estimate before the first call that may cost something.
+    """
     from karat.models import EmbedderSettings
 
     settings = settings or MeansSettings()
@@ -183,7 +195,7 @@ def means_of(
         return CrossEncoder(folder)
 
     return Means(
-        chat=ChatOnDemand(settings, progress) if settings.chat is not None else None,
+        chat=ChatOnDemand(settings, progress, announce) if settings.chat is not None else None,
         embedder=embeds,
         cross_encoder=scores_pairs if folder is not None else None,
         embedder_label=embedder.label,
@@ -204,6 +216,14 @@ def close(means: Means) -> None:
     """Let go of what means have opened."""
     if isinstance(means.chat, ChatOnDemand):
         means.chat.close()
+
+
+def spent_by(means: Means) -> dict[str, Any] | None:
+    """What the chat model was asked and what that cost, in plain values; None where it was asked nothing."""
+    spent = means.chat.spent if isinstance(means.chat, ChatOnDemand) else None
+    if means.chat is None or spent is None:
+        return None
+    return {"model": means.chat.label, **asdict(spent)}
 
 
 def check_needs(measures: Sequence[Measure], means: Means) -> None:
