@@ -1,10 +1,12 @@
-"""Means: what measures and answerers may ask for help: a chat model, an embedder, a cross-encoder. No logic."""
+"""Means: what measures and answerers may ask for help: a chat model, an embedder, a cross-encoder."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from karat.core.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,3 +94,12 @@ class Means:
 
     def has(self, need: Need) -> bool:
         return getattr(self, need) is not None
+
+    def chat_for(self, who: str) -> Chats:
+        """The chat model that `who` cannot do without."""
+        if self.chat is None:
+            raise UsageError(
+                f"{who} asks a chat model, and none is named. Name one with --model (model=), and its endpoint with "
+                "--base-url (base_url=)."
+            )
+        return self.chat

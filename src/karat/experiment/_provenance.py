@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.loading import file_of
+from karat.experiment._reranking import CHAT
 from karat.experiment.indexes import digest_of
 from karat.experiment.outside import CallSettings
 from karat.experiment.system import SystemSettings
+from karat.retrieve.rewrite import needs_of
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
@@ -33,6 +35,7 @@ def manifest_of(spec: Spec, testset: TestSet, indexes: Sequence[Index], command:
         "testset": {"path": spec.keys.testset, "digest": testset.digest, "questions": len(testset)},
         "indexes": [{"path": str(index.path), "generation": str(index.about["generation"])} for index in indexes],
         "systems": {name: digest_of(paths) for name, paths in read.items() if paths},
+        **({"answer": digest_of(answering)} if (answering := list(_read_by_answerer(spec))) else {}),
     }
     whole = {"karat": version("karat"), "spec": spec.digest, "inputs": inputs}
     text = json.dumps(whole, sort_keys=True, ensure_ascii=True)
@@ -56,11 +59,25 @@ def _read_by(one: Listed) -> Iterator[Path]:
     """The files and folders that a system reads: results, the file of a function, lists of rewriters, a reranker."""
     source = one.source
     if isinstance(source, SystemSettings):
-        targets = [text.partition(":")[2] for text in source.rewrite]
-        yield from (Path(target) for target in (*targets, source.rerank) if target)
+        targets = [text.partition(":")[2] for text in source.rewrite if not needs_of(text)]
+        targets += [source.rerank] if source.rerank and source.rerank != CHAT else []
+        yield from (Path(target) for target in targets if target)
     elif isinstance(source, CallSettings):
         file = file_of(source.target, source.folder)
         if file is not None:
             yield file
     elif path := getattr(source, "path", None):
         yield path
+
+
+def _read_by_answerer(spec: Spec) -> Iterator[Path]:
+    """The files that an answerer reads: its prompt, the file of a function."""
+    answer = spec.keys.answer
+    if answer is None:
+        return
+    if answer.prompt is not None:
+        yield spec.path(answer.prompt)
+    kind, _, target = answer.by.partition(":")
+    file = file_of(target, spec.folder) if kind == "call" else None
+    if file is not None:
+        yield file

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import UsageError
+from karat.core.means import Means
 from karat.core.ranked import Ranked
 from karat.core.study import Configuration
 from karat.experiment.retrieval import Memory, Retrieval
@@ -63,20 +64,28 @@ class Work:
         self._resolutions: dict[str, Resolution] = {}
 
     def contenders(
-        self, records: Sequence[Mapping[str, Any]], journal: Journal, retry_errors: bool, say: Say
+        self,
+        records: Sequence[Mapping[str, Any]],
+        journal: Journal,
+        retry_errors: bool,
+        say: Say,
+        means: Means | None = None,
     ) -> tuple[list[Contender], list[Note]]:
-        """What every system returned, from the journal where it is there already."""
+        """What every system returned, from the journal where it is there already; `means` rewrite and rerank."""
+        means = means or Means()
         listed = self.spec.systems()
         found: list[Contender] = []
         notes: list[Note] = []
         for made in self.indexes:
-            found += self._own(made, listed, _Journaled(records, journal, made.generation), say)
+            own, told = self._own(made, listed, _Journaled(records, journal, made.generation), means, say)
+            found += own
+            notes += told
         for one in listed:
             contenders: list[Contender] = []
-            told: list[Note] = []
+            told = []
             if isinstance(one.source, SystemSettings):
                 if one.source.has_store:
-                    contenders, told = self._stores(one, one.source, say)
+                    contenders, told = self._stores(one, one.source, means, say)
             else:
                 contenders, told = self._outside(one, records, journal, retry_errors, say)
             found += contenders
@@ -89,7 +98,11 @@ class Work:
             raise UsageError("no system is named. Add `systems` or `sweep` to karat.yaml.")
         return found, notes
 
-    def _own(self, made: Made, listed: Sequence[Listed], memory: Memory, say: Say) -> list[Contender]:
+    def _own(
+        self, made: Made, listed: Sequence[Listed], memory: Memory, means: Means, say: Say
+    ) -> tuple[list[Contender], list[Note]]:
+        from karat.core.evaluation import Note
+
         own = [(x.configuration, x.source) for x in listed if isinstance(x.source, SystemSettings)]
         chosen = [(configuration, settings) for configuration, settings in own if not settings.has_store]
         if self.spec.grid is not None:
@@ -98,21 +111,24 @@ class Work:
             chosen += [
                 (p.configuration(), p.system) for p in points if p.system.essence(self.length) not in listed_already
             ]
-        retrieval = Retrieval(made.index, [q.text for q in self.testset], say, memory)
+        retrieval = Retrieval(made.index, [q.text for q in self.testset], say, memory, means)
         retrieval.plan([settings for _, settings in chosen], self.length)
         resolution = self._resolution(made)
-        found = []
+        found, notes = [], []
         for configuration, settings in chosen:
             retrieved = retrieval.of(settings, self.length)
             shown = _marked(configuration, made)
             top = retrieved.ranked.top(self.length)
-            hits = Found(made.index.chunks, (), retrieved.legs, retrieved.parts, top)
+            hits = Found(made.index.chunks, (), retrieved.legs, retrieved.parts, top, failed=retrieved.failed)
             hit_run = hits.run(shown.name, self.testset.ids, self.choices.pages)
             seconds = retrieved.seconds.tolist()
             found.append(Contender(shown, hit_run, seconds, retrieved, retrieval, resolution))
-        return found
+            notes += [Note("warning", f"{shown.name}: {note}") for note in retrieved.notes]
+        return found, notes
 
-    def _stores(self, one: Listed, settings: SystemSettings, say: Say) -> tuple[list[Contender], list[Note]]:
+    def _stores(
+        self, one: Listed, settings: SystemSettings, means: Means, say: Say
+    ) -> tuple[list[Contender], list[Note]]:
         """A system that searches a store of another tool, whose chunks are its own; the rest comes from the index."""
         from karat.core.evaluation import Note
         from karat.experiment.system import System
@@ -122,7 +138,7 @@ class Work:
         for made in self.indexes if fused or len(self.indexes) == 1 else [None]:
             shown = _marked(one.configuration, made) if made is not None and fused else one.configuration
             say(f"searching by {shown.name}", 0, 1)
-            system = System(settings, made.index if made is not None else None)
+            system = System(settings, made.index if made is not None else None, means)
             hits = system.search([q.text for q in self.testset], self.length)
             found.append(self._contender(shown, hits.run(shown.name, self.testset.ids, self.choices.pages), ()))
             notes += [Note("warning", f"{shown.name}: {note}") for note in hits.notes]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from karat.core.errors import UsageError
+from karat.core.means import Means
+from karat.experiment._reranking import CHAT, reranked_by
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunk, Chunks
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from karat.fuse import Parts
     from karat.match import Pages
     from karat.models import EmbedderSettings
+    from karat.retrieve import Reranked
     from karat.retrieve.rewrite import Rewriter, Rewritten
 
 HYBRID = "hybrid"
@@ -50,7 +54,7 @@ class SystemSettings:
     """How to retrieve. `engine` is one engine, a store such as `faiss:PATH`, or `hybrid`, which fuses its legs.
 
     `alpha` weighs the first leg against the second in a weighted fusion: 1 is the first alone. `depth` is how many
-    hits each engine gives, or k where that is more.
+    hits each engine gives, or k where that is more. `rerank` is a folder with a cross-encoder, or `chat`.
     """
 
     engine: str = HYBRID
@@ -74,8 +78,14 @@ class SystemSettings:
             name = f"hybrid alpha={self.alpha:g}" + (f" {self.normalise}" if self.normalise != "minmax" else "")
         else:
             name = self.fusion
-        more = [text.partition(":")[0] for text in self.rewrite] + (["rerank"] if self.rerank else [])
-        return "+".join((name, *more))
+        return "+".join((name, *steps_of(self.rewrite, self.rerank)))
+
+    @property
+    def needs_chat(self) -> bool:
+        """Whether a chat model is asked, to rewrite or to rerank."""
+        from karat.retrieve.rewrite import needs_of
+
+        return self.rerank == CHAT or any("chat" in needs_of(text) for text in self.rewrite)
 
     @property
     def consulted(self) -> tuple[str, ...]:
@@ -112,7 +122,10 @@ class SystemSettings:
         """Refuse what cannot be before anything is loaded."""
         from karat.core.ranked import Ranked
         from karat.fuse import FUSIONS
+        from karat.retrieve.rewrite import check_named
 
+        for text in self.rewrite:
+            check_named(text)
         if self.depth < 1:
             raise UsageError(f"depth={self.depth}: each leg gives 1 hit or more.")
         if self.engine == HYBRID:
@@ -133,12 +146,20 @@ class SystemSettings:
         return {"k": self.rrf_k} if self.fusion == "rrf" else {}
 
 
+def steps_of(rewrite: Sequence[str], rerank: str | None) -> list[str]:
+    """What the name of a system says of rewriting and reranking: how, and not by which file."""
+    split = (text.partition(":") for text in rewrite)
+    more = [f"{name}:{target}" if target.isalnum() else name for name, _, target in split]
+    return more + (["rerank:chat" if rerank == CHAT else "rerank"] if rerank else [])
+
+
 @dataclass(frozen=True)
 class Found:
     """What a system found for some questions, with every step on the way to it.
 
     `legs` holds what each engine that was consulted found; `parts` how the fusion put them together, where there
-    was one; `ranked` is the result.
+    was one; `ranked` is the result. `failed` are questions without one, by number, with the reason: a model that
+    rewrites or reranks was asked in vain.
     """
 
     chunks: Chunks
@@ -148,6 +169,7 @@ class Found:
     ranked: Ranked
     notes: tuple[str, ...] = ()  # what a store of another tool should be known for
     seconds: Mapping[str, float] = field(default_factory=dict)  # of each step, for all questions together
+    failed: Mapping[int, str] = field(default_factory=dict)
 
     def hits(self, question: int) -> list[tuple[float, Chunk]]:
         """Score and chunk of each hit of a question, best first."""
@@ -155,11 +177,13 @@ class Found:
         return [(score, self.chunks[row]) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
 
     def run(self, name: str, question_ids: Sequence[str], pages: Pages = "physical") -> Run:
-        """The hits as a run that can be scored and written."""
+        """The hits as a run that can be scored and written; what failed is a failed row in it."""
         from karat.core.run import Run
 
-        held = {row: self.chunks[row] for row in np.unique(self.ranked.rows).tolist()}
-        hits = [held[row] for row in self.ranked.rows.tolist()]
+        done = [i for i in range(len(question_ids)) if i not in self.failed]
+        ranked = self.ranked.take(np.array(done, np.int64)) if self.failed else self.ranked
+        held = {row: self.chunks[row] for row in np.unique(ranked.rows).tolist()}
+        hits = [held[row] for row in ranked.rows.tolist()]
         fields: dict[str, list[Any]] = {
             "doc": [c.doc for c in hits],
             "page": [pages_of(c, pages) for c in hits],
@@ -169,8 +193,10 @@ class Found:
             "tokens": [c.tokens for c in hits],
         }
         known = {name: column for name, column in fields.items() if any(v is not None for v in column)}
-        ids = [chunk.id for chunk in hits]
-        return Run(name, question_ids, self.ranked.offsets, ids, self.ranked.scores, fields=known, unique=True)
+        return Run(
+            name, [question_ids[i] for i in done], ranked.offsets, [chunk.id for chunk in hits], ranked.scores,
+            fields=known, failed={question_ids[i]: reason for i, reason in self.failed.items()}, unique=True,
+        )  # fmt: skip
 
 
 def check_pages(pages: str) -> Pages:
@@ -192,21 +218,40 @@ class System:
 
     settings: SystemSettings
     index: Index | None = None
+    means: Means = field(default_factory=Means)
+    rewriters: list[Rewriter] | None = None  # opened at the first search, or those of another system
     _opened: dict[str, _Searches] = field(default_factory=dict)
-    _rewriters: list[Rewriter] | None = None
 
     def __post_init__(self) -> None:
         self.settings.check()
 
-    def search(self, questions: Sequence[str], k: int = DEPTH, *, whole: bool = False) -> Found:
-        """The best k chunks of each question; `whole` keeps all that the legs gave."""
+    def rewritten(self, questions: Sequence[str]) -> tuple[Rewritten, ...]:
+        """The questions as they are searched; where a model rewrites, it is asked for all of them at once."""
+        from karat.retrieve.rewrite import rewrite_all
+
+        return tuple(rewrite_all(self.rewriting(), questions, self.means))
+
+    def search(
+        self,
+        questions: Sequence[str],
+        k: int = DEPTH,
+        *,
+        whole: bool = False,
+        rewritten: Sequence[Rewritten] | None = None,
+    ) -> Found:
+        """The best k chunks of each question; `whole` keeps all that the legs gave.
+
+        `rewritten` are the questions as they are to be searched, where they were rewritten before.
+        """
         from karat.fuse import FUSIONS
-        from karat.retrieve.rewrite import rewrite
 
         if k < 1:
             raise UsageError(f"k={k}: a cut-off is 1 or more.")
         settings, clock = self.settings, _Clock()
-        rewritten = tuple(rewrite(self._rewriting(), question) for question in questions)
+        if settings.needs_chat:
+            self.means.chat_for(settings.name)
+        rewritten = self.rewritten(questions) if rewritten is None else tuple(rewritten)
+        failed = {i: one.error for i, one in enumerate(rewritten) if one.error is not None}
         if settings.rewrite:
             clock.stop("rewriting")
         depth = settings.depth_for(k)
@@ -223,21 +268,26 @@ class System:
             ranked = parts.ranked
             clock.stop("fusion")
         if settings.rerank is not None:
-            ranked = self.reranked(ranked, chunks, questions)
+            reranked = self.reranked(ranked, chunks, questions)
+            ranked, failed = reranked.ranked, {**reranked.failed, **failed}
             clock.stop("reranking")
-        notes = tuple(note for name in legs for note in self._notes(name))
-        return Found(chunks, rewritten, legs, parts, ranked if whole else ranked.top(k), notes, clock.seconds)
+        notes = (*(note for name in legs for note in self._notes(name)), *remarks_of(rewritten, len(questions)))
+        return Found(chunks, rewritten, legs, parts, ranked if whole else ranked.top(k), notes, clock.seconds, failed)
 
     def _leg(self, name: str, rewritten: Sequence[Rewritten], depth: int) -> tuple[Chunks, Ranked]:
         """What one engine finds, the phrasings of a question fused."""
+        from karat.core.ranked import Ranked
         from karat.fuse.rrf import fuse_phrasings
         from karat.retrieve.rewrite.phrasings import spread
 
         queries, owner = spread(rewritten)
         engine = self.engine(name)
-        ranked = engine.search(queries, depth)
-        if len(queries) > len(rewritten):
+        ranked = engine.search(queries, depth) if queries else Ranked.empty(0)
+        if any(len(one.queries) > 1 for one in rewritten):
             ranked = fuse_phrasings(ranked, owner, len(rewritten)).top(depth)
+        elif len(queries) < len(rewritten):
+            ends = np.cumsum([0, *(len(one.queries) for one in rewritten)])
+            ranked = Ranked(ranked.offsets[ends], ranked.rows, ranked.scores)
         chunks = getattr(engine, "chunks", None)
         if chunks is None:
             assert self.index is not None
@@ -293,37 +343,33 @@ class System:
             legs[name] = Ranked.ordered(len(ranked), ranked.query, rows, ranked.scores)
         return joined, legs
 
-    def _rewriting(self) -> list[Rewriter]:
+    def rewriting(self) -> list[Rewriter]:
+        """The rewriters of the settings, opened when they are first asked for."""
         from karat.experiment.index import WORDS
         from karat.retrieve.rewrite import rewriter_named
 
-        if self._rewriters is None:
+        if self.rewriters is None:
             folder = self.index.folder if self.index is not None else None
             kept = f"spell:{folder / WORDS}" if folder is not None else "spell"
             named = [kept if text == "spell" else text for text in self.settings.rewrite]
-            self._rewriters = [rewriter_named(text, self._texts) for text in named]
-        return self._rewriters
+            self.rewriters = [rewriter_named(text, self._texts) for text in named]
+        return self.rewriters
 
     def _texts(self) -> Iterable[str]:
         if self.index is None:
             raise UsageError("spell corrects by the words of an index. Name one instead of -.")
         return self.index.chunks.texts
 
-    def reranked(self, ranked: Ranked, chunks: Chunks, questions: Sequence[str]) -> Ranked:
-        """The first hits ordered anew by the cross-encoder of the settings."""
-        from karat.models.cross_encoder import CrossEncoder
-        from karat.retrieve import rerank
-
+    def reranked(self, ranked: Ranked, chunks: Chunks, questions: Sequence[str]) -> Reranked:
+        """The first hits ordered anew by the model of the settings."""
         assert self.settings.rerank is not None
-        first = (ranked.of(i)[0][: self.settings.rerank_depth].tolist() for i in range(len(ranked)))
-        for row in dict.fromkeys(row for rows in first for row in rows):
-            if not chunks[row].text.strip():
-                raise UsageError(
-                    f"reranking reads texts, and the hit {chunks[row].id!r} has none. Put a .jsonl file with ids and "
-                    "texts beside the store, or name the index that holds its chunks."
-                )
-        encoder = CrossEncoder(self.settings.rerank)
-        return rerank(ranked, lambda row: chunks[row].text, questions, encoder, self.settings.rerank_depth)
+        return reranked_by(self.settings.rerank, self.settings.rerank_depth, self.means, ranked, chunks, questions)
+
+
+def remarks_of(rewritten: Iterable[Rewritten], questions: int) -> list[str]:
+    """What should be known of how questions were rewritten, each thing once, with how many it was true of."""
+    counts = Counter(remark for one in rewritten for remark in one.remarks)
+    return [f"{remark} ({n:,} of {questions:,} questions)" for remark, n in counts.items()]
 
 
 def _completed(chunks: Chunks, known: Chunks) -> Chunks:

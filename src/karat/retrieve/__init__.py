@@ -1,6 +1,17 @@
 """Engines: texts in, ranked rows out. One engine a file."""
 
 from karat.retrieve._engine import ENGINES, STORES, Engine, Progress, Store
-from karat.retrieve._rerank import PairScorer, rerank
+from karat.retrieve._rerank import ListScorer, PairScorer, Reranked, rerank, rerank_lists
 
-__all__ = ["ENGINES", "STORES", "Engine", "PairScorer", "Progress", "Store", "rerank"]
+__all__ = [
+    "ENGINES",
+    "STORES",
+    "Engine",
+    "ListScorer",
+    "PairScorer",
+    "Progress",
+    "Reranked",
+    "Store",
+    "rerank",
+    "rerank_lists",
+]

@@ -27,7 +27,7 @@ def written(tmp_path):
 
 
 def test_the_registry_holds_the_rewriters():
-    assert [entry.name for entry in REWRITERS] == ["expand", "phrasings", "spell"]
+    assert [entry.name for entry in REWRITERS] == ["expand", "hyde", "phrasings", "rephrase", "spell", "translate"]
     assert isinstance(Expand({}), Rewriter)
     with pytest.raises(UsageError, match=r"unknown rewriter 'spel'. Did you mean spell\?"):
         rewriter_named("spel", no_texts)

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from karat.core.study import Configuration
+from karat.experiment._reranking import CHAT
 from karat.experiment.outside._call import CallSettings
 from karat.experiment.outside._http import HttpSettings
 from karat.experiment.spec._fields import BudgetKeys, EmbedderKeys
 from karat.experiment.spec._systems import CallKeys, EndpointKeys, EngineKeys, PresetKeys, ResultsKeys
 from karat.experiment.spec.presets import preset_named
-from karat.experiment.system import HYBRID, SystemSettings
+from karat.experiment.system import HYBRID, SystemSettings, steps_of
 from karat.models import EmbedderSettings
+from karat.retrieve.rewrite import needs_of
 
 if TYPE_CHECKING:
     from karat.experiment.sweep.grid import Grid
@@ -84,9 +86,8 @@ def name_of(system: Any) -> str:
     if isinstance(system, str):
         return preset_named(system).name if "${" not in system else system
     if isinstance(system, PresetKeys):
-        more = [text.partition(":")[0] for text in system.rewrite or ()] + (["rerank"] if system.rerank else [])
         base = preset_named(system.preset).name if "${" not in system.preset else system.preset
-        return "+".join((base, *more))
+        return "+".join((base, *steps_of(system.rewrite or (), system.rerank)))
     if isinstance(system, EngineKeys):
         return settings_of(system).name
     if isinstance(system, ResultsKeys):
@@ -161,6 +162,9 @@ def _opened(settings: SystemSettings, rooted: Rooted) -> SystemSettings:
         kind, colon, target = text.partition(":")
         return f"{kind}:{rooted(target)}" if colon and "://" not in target else text
 
+    def listed_in(text: str) -> str:
+        return text if needs_of(text) else stored(text)
+
     embedder = settings.embedder
     if embedder is not None and embedder.target and embedder.name in ("onnx", "sbert"):
         embedder = replace(embedder, target=rooted(embedder.target))
@@ -168,8 +172,8 @@ def _opened(settings: SystemSettings, rooted: Rooted) -> SystemSettings:
         settings,
         engine=stored(settings.engine),
         legs=tuple(map(stored, settings.legs)),
-        rewrite=tuple(map(stored, settings.rewrite)),
-        rerank=rooted(settings.rerank) if settings.rerank else None,
+        rewrite=tuple(map(listed_in, settings.rewrite)),
+        rerank=rooted(settings.rerank) if settings.rerank and settings.rerank != CHAT else settings.rerank,
         embedder=embedder,
     )
 

@@ -19,8 +19,10 @@ class _Hybrid(_Named):
     rrf_k: Annotated[float, Field(ge=0)] | None = Field(None, description="The constant of rrf, 60 unless given.")
     depth: Cut | None = Field(None, description="Candidates that each leg gives, 100 unless given.")
     legs: Texts | None = Field(None, description="What is fused, dense first, whose weight alpha is: [dense, bm25].")
-    rewrite: Texts | None = Field(None, description="spell, expand:FILE, phrasings:FILE, in this order.")
-    rerank: Text | None = Field(None, description="A folder with a cross-encoder.")
+    rewrite: Texts | None = Field(
+        None, description="spell, expand:FILE, phrasings:FILE, rephrase, hyde, translate:LANGUAGE, in this order."
+    )
+    rerank: Text | None = Field(None, description="A folder with a cross-encoder, or chat: by the chat model.")
     rerank_depth: Cut | None = Field(None, description="How many of the first hits it reranks, 20 unless given.")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from karat.core.errors import InputError, UsageError
+from karat.core.means import Means, Need
 from karat.core.registry import Registry
 
 Texts = Callable[[], Iterable[str]]
@@ -36,11 +37,18 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A query as it was, the queries to search instead, at least one, and what was changed."""
+    """A query as it was, the queries to search instead, at least one, and what was changed.
+
+    `remarks` are what should be known of how it went. `error` is why it could not be rewritten: then there is nothing
+    to search. `seconds` are those of a model that was asked.
+    """
 
     original: str
     queries: tuple[str, ...]
     changes: tuple[Change, ...] = ()
+    remarks: tuple[str, ...] = ()
+    error: str | None = None
+    seconds: float = 0.0
 
 
 @runtime_checkable
@@ -59,6 +67,15 @@ class Rewriter(Protocol):
         ...
 
 
+@runtime_checkable
+class Prepares(Protocol):
+    """A rewriter that asks a model, for many queries at a time: it is told of all of them before any is rewritten."""
+
+    needs: ClassVar[tuple[Need, ...]]
+
+    def prepare(self, queries: Sequence[str], means: Means) -> None: ...
+
+
 def _find(source: Any) -> type[Rewriter] | None:
     found = getattr(source, "rewriter", source)
     fits = isinstance(found, type) and hasattr(found, "open") and hasattr(found, "rewrite")
@@ -74,15 +91,44 @@ def rewriter_named(text: str, texts: Texts) -> Rewriter:
     return REWRITERS.get(name).open(target or None, texts)
 
 
+def needs_of(text: str) -> tuple[Need, ...]:
+    """What the rewriter of `hyde` or `expand:FILE` must be given to ask; one that asks takes no file."""
+    return tuple(getattr(REWRITERS.get(text.partition(":")[0]), "needs", ()))
+
+
+def check_named(text: str) -> None:
+    """Refuse a rewriter that is unknown, and what one that asks a model does not take, before anything is read."""
+    if needs_of(text):
+        rewriter_named(text, lambda: ())
+
+
 def rewrite(rewriters: Sequence[Rewriter], query: str) -> Rewritten:
     """The query through one rewriter after the other: each takes every query that the one before it gave."""
-    queries: tuple[str, ...] = (query,)
-    changes: dict[Change, None] = {}
+    (done,) = rewrite_all(rewriters, [query])
+    return done
+
+
+def rewrite_all(rewriters: Sequence[Rewriter], queries: Sequence[str], means: Means | None = None) -> list[Rewritten]:
+    """The same for many queries; one that cannot be rewritten says why, and the rest go on."""
+    done = [Rewritten(query, (query,)) for query in queries]
     for rewriter in rewriters:
-        results = [rewriter.rewrite(one) for one in queries]
-        changes.update(dict.fromkeys(change for result in results for change in result.changes))
-        queries = tuple(dict.fromkeys(one for result in results for one in result.queries))
-    return Rewritten(query, queries, tuple(changes))
+        if isinstance(rewriter, Prepares):
+            rewriter.prepare(list(dict.fromkeys(query for one in done for query in one.queries)), means or Means())
+        done = [_further(rewriter, one) for one in done]
+    return done
+
+
+def _further(rewriter: Rewriter, before: Rewritten) -> Rewritten:
+    results = [rewriter.rewrite(query) for query in before.queries]
+    error = next((result.error for result in results if result.error is not None), before.error)
+    return Rewritten(
+        before.original,
+        () if error is not None else tuple(dict.fromkeys(query for result in results for query in result.queries)),
+        tuple(dict.fromkeys((*before.changes, *(change for result in results for change in result.changes)))),
+        tuple(dict.fromkeys((*before.remarks, *(remark for result in results for remark in result.remarks)))),
+        error,
+        before.seconds + sum(result.seconds for result in results),
+    )
 
 
 def wanted(target: str | None, rewriter: str, kind: str) -> str:

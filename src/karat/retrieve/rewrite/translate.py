@@ -1,0 +1,51 @@
+"""Translate: the question in another language, by a chat model; it is searched beside the question as it stands.
+
+`translate:ru` or `translate:Norwegian`. Both are searched, since names and numbers are often found untranslated, and a
+corpus may hold both languages; the results are fused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar, Self
+
+from karat.core.errors import UsageError
+from karat.core.means import Prompt, Said
+from karat.retrieve.rewrite._by_chat import ByChat, one_text
+from karat.retrieve.rewrite._rewrite import Texts
+
+CODES = {"en": "English", "ru": "Russian", "hi": "Hindi", "de": "German", "fr": "French", "es": "Spanish"}
+CODES |= {"it": "Italian", "pt": "Portuguese", "nl": "Dutch", "pl": "Polish", "uk": "Ukrainian", "tr": "Turkish"}
+CODES |= {"zh": "Chinese", "ja": "Japanese", "ko": "Korean", "ar": "Arabic", "cs": "Czech", "sv": "Swedish"}
+_NAME = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,3}")
+SYSTEM = """You translate questions for a search engine. Keep names, codes and numbers as they are. Write the
+translation alone, on one line, with nothing before or after it. Do not answer the question. One that is
+in that language already you give back as it is."""
+
+
+class Translate(ByChat):
+    """Every question in one other language."""
+
+    name: ClassVar[str] = "translate"
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self.language = CODES.get(language.lower(), language)
+
+    @classmethod
+    def open(cls, target: str | None, texts: Texts) -> Self:
+        if not target:
+            raise UsageError("translate needs a language. Write translate:en, or its name: translate:Norwegian.")
+        if len(target) > 40 or not _NAME.fullmatch(target):
+            raise UsageError(f"translate:{target[:60]}: no language. Write translate:en or translate:Norwegian.")
+        return cls(target)
+
+    def prompt(self, query: str) -> Prompt:
+        return Prompt(f"Translate this question into {self.language}.\n\n{query}", SYSTEM, purpose=self.name)
+
+    def read(self, said: Said, text: str) -> list[str]:
+        """The translation; half of one is none."""
+        return [] if said.cut else [one_text(text)]
+
+
+rewriter = Translate
