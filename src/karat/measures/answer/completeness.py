@@ -32,7 +32,8 @@ def completeness(answered: Answered) -> Outcome:
     Terms are distinct content words and figures. Unlike the recall within TokenF1 it leaves stop words aside, asks of
     a word only whether it is there, compares numbers and dates by value (1,000 is 1000), and weighs every sentence of
     the reference alike, so that a short one left out is not drowned by a long one. What else the answer says costs
-    nothing. The terms that are missing are kept for each sentence. An empty answer scores 0.
+    nothing. The terms that are missing are kept for each sentence, and those of which less than half is there are listed
+    as missing. An empty answer scores 0.
     """
     beside = referred(answered, "squad")
     values = np.zeros(len(beside.texts))
@@ -41,7 +42,8 @@ def completeness(answered: Answered) -> Outcome:
     for i, (pair, reference) in enumerate(zip(beside.owners.tolist(), beside.texts, strict=True)):
         found = [_share(claim, answers[pair]) for claim in _claims(reference, answered.texts[pair])]
         values[i] = sum(one["held"] for one in found) / len(found)
-        shown.append({"reference": reference, "sentences": found})
+        absent = [{"claim": one["text"], "terms": one["missing"]} for one in found if one["held"] < 0.5]
+        shown.append({"reference": reference, "reference_sentences": found, "missing": absent})
     outcome = best_of(values, beside.owners, len(answered), beside.undefined)
     details: dict[int, dict[str, Any]] = {}
     for i, pair in enumerate(beside.owners.tolist()):
