@@ -1,4 +1,4 @@
-"""Files: read and write test sets and results, one format a file."""
+"""Files: read and write test sets, results and labels, one format a file."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from karat.files._format import formats
+    from karat.files._labels import as_labels
     from karat.files._objects import as_runs, as_testset
     from karat.files._printed import printed_measures
     from karat.files._read import read_any, read_results, read_testset
     from karat.files._write import convert, write
 
 __all__ = [
+    "as_labels",
     "as_runs",
     "as_testset",
     "convert",
@@ -25,6 +27,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "as_labels": "_labels",
     "as_runs": "_objects",
     "as_testset": "_objects",
     "convert": "_write",

@@ -44,7 +44,7 @@ def as_testset(given: Any, *, columns: Columns = None) -> tuple[TestSet, Taken]:
         return given, Taken(given.name, "TestSet", plural(len(given), "question"))
     if isinstance(given, str | os.PathLike):
         return read_testset(given, columns=columns)
-    if _is_frame(given):
+    if is_frame(given):
         return testset_from(Look.of_frame("test set (frame)", polars_frame(given), columns))
     if isinstance(given, Mapping):
         return qrels_from(given, "test set (dict)", "dict")
@@ -62,7 +62,7 @@ def as_runs(given: Any, name: str | None = None, *, columns: Columns = None) -> 
         return [given], [Taken(given.source, "Run", described([given]))]
     if isinstance(given, str | os.PathLike):
         return _from_path(given, name, columns)
-    if _is_frame(given):
+    if is_frame(given):
         return _from_frame(given, name or "results", columns)
     if isinstance(given, Mapping):
         return _from_dict(given, name, columns)
@@ -152,7 +152,7 @@ def _mixture(level: set[str]) -> str:
 
 def _level(value: Any) -> str:
     """What a value of a dict of results is: the hits or answer of one question, or a whole system."""
-    if isinstance(value, Run) or _is_frame(value):
+    if isinstance(value, Run) or is_frame(value):
         return "system"
     if isinstance(value, os.PathLike):
         return "path"
@@ -300,7 +300,7 @@ def _grade(value: Any, qid: str, place: str) -> int:
         raise InputError(f"question {shown(qid)}: {error.problem}", place=place, remedy=error.remedy) from None
 
 
-def _is_frame(given: Any) -> bool:
+def is_frame(given: Any) -> bool:
     """Whether this is a polars or pandas frame, told without importing either."""
     kind = type(given)
     return kind.__name__ in ("DataFrame", "LazyFrame") and kind.__module__.split(".")[0] in ("polars", "pandas")
