@@ -7,6 +7,7 @@ from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING
 
+from karat.report._answers import Answers
 from karat.report._numbers import NONE, deviation, figure, interval, short
 from karat.report._view import View
 
@@ -26,6 +27,7 @@ class Shown:
         self.study = study
         self.evaluation = study.evaluation
         self.view = View(study.evaluation)
+        self.answers = Answers(study.evaluation, study.answers)
         self.measure_named = {m.name: m for m in self.view.measures}
         self.configuration_of: dict[str, Configuration] = {c.name: c for c in study.configurations}
 

@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from karat.report._escape import surrogates
+from karat.report.html import answers, failures, kinds, methods, pairs, provenance, questions, scores, summary, warnings
 from karat.report.html import charts as drawn
-from karat.report.html import failures, kinds, methods, pairs, provenance, questions, scores, summary, warnings
 from karat.report.html._markup import text
 from karat.report.html._shown import Shown
 
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from karat.core.study import Study
 
 BUDGET = 4_700_000  # bytes of the whole page, as far as hits and texts can be shortened
-SCRIPTS = ("dom.js", "theme.js", "tables.js", "charts.js", "explorer.js", "question.js", "start.js")
+SCRIPTS = ("dom.js", "theme.js", "tables.js", "charts.js", "explorer.js", "question.js", "answers.js", "start.js")
 MENU = {
     "summary": "Summary",
     "scores": "Scores",
     "pairs": "Pairs",
     "failures": "Failures",
+    "answers": "Answers",
     "charts": "Charts",
     "questions": "Questions",
     "kinds": "Kinds",
@@ -35,7 +36,7 @@ MENU = {
 def render(study: Study, charts: Mapping[str, dict[str, Any]]) -> str:
     """The study as one page; `charts` are Vega-Lite specifications by name, none of them needed."""
     shown = Shown(study)
-    tables = (scores.make(shown), pairs.make(shown), failures.make(shown))
+    tables = (scores.make(shown), pairs.make(shown), failures.make(shown), answers.make(shown))
     before = [summary.make(shown), warnings.make(shown), *tables, drawn.make(charts)]
     after = [kinds.make(shown), provenance.make(shown), methods.make(shown)]
     scripts = [*([drawn.runtime()] if charts else []), _script()]
@@ -80,7 +81,7 @@ def _top(study: Study, body: str) -> str:
 def _style() -> str:
     dark = _asset("dark.css")
     return (
-        f"{_asset('page.css')}{_asset('explorer.css')}"
+        f"{_asset('page.css')}{_asset('explorer.css')}{_asset('answers.css')}"
         f'@media screen and (prefers-color-scheme:dark){{:root:not([data-theme="light"]){{{dark}}}}}'
         f'@media screen{{:root[data-theme="dark"]{{{dark}}}}}{_asset("print.css")}'
     )

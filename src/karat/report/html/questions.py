@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from karat.core.docs import Chunk
 from karat.core.scores import Status
+from karat.core.study import StudyHit
 from karat.report._escape import clean
 from karat.report._labels import LABELS
 from karat.report._view import statuses
 from karat.report.html._markup import data, plain, section
+from karat.report.html._said import ANSWER, said, wording
 from karat.report.html._shown import counted
+from karat.report.html.answers import WORST, worst_of
 
 if TYPE_CHECKING:
-    from karat.core.docs import Chunk
-    from karat.core.study import StudyHit
     from karat.core.types import Gold, Question
     from karat.report.html._shown import Shown
 
 LEAST = 400_000  # bytes that hits and texts may take, however large the rest is
+SAID = 0.3  # share of them for the words of one system's answers, and for what is known of those
 HITS = 0.45  # share of them for hits and answers where texts would take all
 SHORTEST = 120  # characters that a text is never cut below
 
@@ -26,8 +29,8 @@ SHORTEST = 120  # characters that a text is never cut below
 def make(shown: Shown, room: int) -> str:
     """The explorer, whose hits and texts take `room` bytes at most; what was left out is said."""
     packed = pack(shown, room)
-    said = " ".join(packed["said"])
-    lead = f"Every question with what each system found for it. Open one to see why it scored as it did. {said}".strip()
+    told = " ".join(packed["said"])
+    lead = f"Every question with what each system found for it. Open one to see why it scored as it did. {told}".strip()
     body = (
         '<div id="explorer"><noscript><p>The explorer needs a script; rows.csv holds the same, a row a question.</p>'
         "</noscript></div>"
@@ -50,30 +53,36 @@ def pack(shown: Shown, room: int) -> dict[str, Any]:
         "questions": [_question(q) for q in shown.evaluation.testset],
         "scores": _scores(shown),
         "failed": _failed(shown),
+        "answer_measures": [m.name for m in shown.answers.measures],
+        "worst": worst_of(shown),
     }
     room = max(room - _size(whole), LEAST)
-    systems = [s for s in shown.ranking if s in study.hits or s in shown.evaluation.answers]
+    systems = [s for s in shown.ranking if s in study.hits or s in shown.answers.systems]
     shelf = _Shelf(list(scores.questions))
     found: list[dict[str, Any]] = []
     used = 0
     for system in systems:
-        entry = _found(shown, system, shelf)
+        entry = _found(shown, system, shelf, int(room * SAID))
         used += _size(entry)
         if found and used + shelf.size > shelf.left(room):
             break
         found.append({"system": shown.ranking.index(system), **entry})
-    said = []
+    told = []
     if 0 < len(found) < len(shown.ranking):
         of = counted(len(shown.ranking), "system")
-        said.append(f"Hits are kept here for {len(found):,} of {of}; all are in rows.parquet.")
+        told.append(f"Hits are kept here for {len(found):,} of {of}; all are in rows.parquet.")
     cut, chunks = _chunks(shelf, room - min(used + shelf.size, shelf.left(room)))
     if cut is not None:
-        said.append(
+        told.append(
             f"Long texts are cut after {counted(cut, 'character')}, those with gold last, to keep this page small."
         )
+    if any(entry["shortened"] for entry in found):
+        told.append(
+            f"Contexts and verdicts are kept for the {WORST} worst answers of a system; all are in results.json."
+        )
     if not found:
-        said.append("The hits of this run were not kept.")
-    return {**whole, "found": found, "pools": shelf.pools, "chunks": chunks, "said": said}
+        told.append("The hits of this run were not kept.")
+    return {**whole, "found": found, "pools": shelf.pools, "chunks": chunks, "said": told}
 
 
 class _Shelf:
@@ -87,6 +96,7 @@ class _Shelf:
         self.words = 0  # of the texts
         self._chunk: dict[tuple[str, str], int] = {}
         self._place: list[dict[Any, int]] = [{} for _ in questions]
+        self._context: list[dict[tuple[str, str | None], int]] = [{} for _ in questions]
 
     def chunk(self, chunk: Chunk) -> int:
         place = self._chunk.setdefault((chunk.id, chunk.text), len(self.chunks))
@@ -107,11 +117,23 @@ class _Shelf:
             legs = {clean(leg): [rank, _short(score)] for leg, (rank, score) in hit.legs.items()}
             pool.append([chunk, [clean(unit, 300) for unit in hit.holds], legs])
             self.size += _size(pool[-1])
+            for text in (hit.chunk.text, None):
+                self._context[question].setdefault((hit.chunk.id.strip(), text), place)
+        return place
+
+    def context(self, question: int, id_: str, text: str | None) -> int | None:
+        """Where a context stands in its question's pool, among the hits or beside them; None: its words are unknown."""
+        place = self._context[question].get((id_.strip(), text))
+        if place is None and text is not None:
+            place = self.hit(question, StudyHit(0, None, Chunk(id_, "", text)))
         return place
 
 
-def _found(shown: Shown, system: str, shelf: _Shelf) -> dict[str, Any]:
-    """What a system found and answered: per question the places of its hits in the pool, and their scores."""
+def _found(shown: Shown, system: str, shelf: _Shelf, room: int) -> dict[str, Any]:
+    """What a system found and answered: per question the places of its hits in the pool, and their scores.
+
+    The words of its answers take `room` bytes at most, and so does what is known of them.
+    """
     kept = shown.study.hits.get(system, {})
     lists: list[Any] = []
     for number, id_ in enumerate(shelf.questions):
@@ -119,14 +141,41 @@ def _found(shown: Shown, system: str, shelf: _Shelf) -> dict[str, Any]:
         for place, hit in enumerate(kept.get(id_, ()), 1):
             row.append([shelf.hit(number, hit), _short(hit.score), *([hit.rank] if hit.rank != place else [])])
         lists.append(row if id_ in kept else None)
-    answers = shown.evaluation.answers.get(system)
     details = {
         str(number): plain(failure.detail)
         for number, id_ in enumerate(shelf.questions)
         if (failure := shown.failure_of.get((system, id_))) is not None
     }
-    said = None if answers is None else [None if a is None else plain(a) for a in answers]
-    return {"hits": lists, "answers": said, "details": details}
+    return {"hits": lists, "details": details, **_answers(shown, system, shelf, room)}
+
+
+def _answers(shown: Shown, system: str, shelf: _Shelf, room: int) -> dict[str, Any]:
+    """The words of a system's answers, and by question what is known of each; of the worst alone where all is much."""
+    found = shown.answers
+    if system not in found.systems:
+        return {"answers": None, "said": {}, "shortened": False}
+    given = [found.of(system, id_) for id_ in shelf.questions]
+    words = [wording(a.text) if a is not None else None for a in given]
+    if _size(words) > room:
+        most = _cut([w for w in words if w], room)
+        words = [wording(a.text, min(most, ANSWER)) if a is not None else None for a in given]
+    wanted = [q for q, answer in enumerate(given) if answer is not None]
+    rough = sum(_size(said(found, system, q, _Nowhere())) for q in wanted)
+    shortened = rough > room
+    if shortened:
+        wanted = [q for q, _ in found.worst(system, WORST)]
+    return {
+        "answers": words,
+        "said": {str(q): said(found, system, q, shelf) for q in wanted},
+        "shortened": shortened,
+    }
+
+
+class _Nowhere:
+    """A pool that keeps nothing, for measuring."""
+
+    def context(self, question: int, id_: str, text: str | None) -> int | None:
+        return 0
 
 
 def _chunks(shelf: _Shelf, room: int) -> tuple[int | None, list[list[Any]]]:

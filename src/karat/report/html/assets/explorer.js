@@ -3,8 +3,7 @@
 const PAGE = 40;
 
 /** Which questions are wanted, for which system, and in what order. */
-function startExplorer() {
-  const study = held("study-data");
+function startExplorer(study) {
   const place = document.getElementById("explorer");
   if (!study || !place) return;
   const kept = new Map(study.found.map((entry) => [entry.system, entry]));

@@ -48,11 +48,7 @@ function foundBy(study, entry, q, system) {
     const [title, meaning] = study.labels[label] ?? [label, ""];
     box.append(make("p", { class: "why" }, make("b", { textContent: `✗ ${title}` }), ` ${entry?.details[q] ?? meaning}`));
   }
-  if (entry?.answers) {
-    const said = entry.answers[q];
-    box.append(make("h4", { textContent: "Answer" }));
-    box.append(make("p", { class: said ? "words" : "muted", dir: "auto", textContent: said || "no answer" }));
-  }
+  if (entry?.answers) box.append(answerDetail(study, entry, q));
   const hits = entry?.hits[q];
   if (!hits) box.append(make("p", { class: "muted", textContent: "The hits of this system are not kept in this page." }));
   else if (!hits.length) box.append(make("p", { class: "muted", textContent: "It found nothing." }));
@@ -76,10 +72,11 @@ function hitList(study, hits, q) {
   return list;
 }
 
+/** A chunk as it was found; `rank` is its place, or the name it goes by. */
 function hitCard(study, [chunkPlace, holds, legs], score, rank, quotes) {
   const [id, doc, title, url, pages, text, whole] = study.chunks[chunkPlace];
   const from = [doc || id, pages && `page ${pages}`].filter(Boolean).join(", ");
-  const head = make("div", { class: "row" }, make("span", { class: "rank", textContent: `#${rank}` }));
+  const head = make("div", { class: "row" }, make("span", { class: "rank", textContent: typeof rank === "number" ? `#${rank}` : rank }));
   if (holds.length) head.append(make("span", { class: "mark", textContent: "★ gold" }));
   head.append(make("span", { class: "from", textContent: title && title !== doc ? `${title} · ${from}` : from }));
   const own = typeof score === "number" ? [`score ${figure(score)}`] : [];

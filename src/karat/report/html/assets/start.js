@@ -1,3 +1,5 @@
 startTables();
-startExplorer();
+const study = held("study-data");
+startExplorer(study);
+startAnswers(study);
 startTheme(startCharts());

@@ -1,0 +1,185 @@
+"""Answers: how good those of each system are, when they decline, who judged, what they took, and the worst of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from karat.report._answers import HEURISTIC, UNKNOWN, Bill
+from karat.report._numbers import NONE, amount, percent, short
+from karat.report.html._markup import Box, Column, Row, bullets, section, table, text
+from karat.report.html._shown import counted
+from karat.report.html.scores import cell
+
+if TYPE_CHECKING:
+    from karat.report._answers import Answers
+    from karat.report.html._shown import Shown
+
+WORST = 20
+COLUMNS = 6  # measures shown before all are asked for
+
+
+def make(shown: Shown) -> str:
+    """The section; nothing where no system answered."""
+    answers = shown.answers
+    ranked = [s for s in shown.ranking if s in answers.systems]
+    if not ranked:
+        return ""
+    body = _scores(shown, ranked) + _floors(answers) + _refusals(shown, ranked) + _judges(shown) + _bills(shown, ranked)
+    worst = ""
+    if answers.quality is not None:
+        worst = (
+            f'<h3>Worst answers by {text(answers.quality.name)}</h3><div id="worst"><noscript><p>This part needs a '
+            "script; results.json holds every answer.</p></noscript></div>"
+        )
+    lead = (
+        "What the systems said. An answer that could not be made is failed, never a zero; one that declines is counted."
+    )
+    return section("answers", "Answers", body + worst, lead)
+
+
+def worst_of(shown: Shown) -> dict[str, Any]:
+    """For the page's script: by which measure, and by rank of the system its worst answers, as question and score."""
+    answers = shown.answers
+    if answers.quality is None:
+        return {}
+    lists = {
+        str(place): [[q, round(value, 4)] for q, value in answers.worst(system, WORST)]
+        for place, system in enumerate(shown.ranking)
+        if system in answers.systems
+    }
+    return {"measure": answers.quality.name, "lists": {place: found for place, found in lists.items() if found}}
+
+
+def _scores(shown: Shown, ranked: list[str]) -> str:
+    answers = shown.answers
+    first = [m for m in (answers.quality,) if m is not None]
+    measures = [*first, *(m for m in answers.measures if m not in first)]
+    marks = {m.name: shown.view.marks(m) for m in measures}
+    columns = [
+        Column("system"),
+        *(
+            Column(text(m.name), number=True, extra=i >= COLUMNS, hint=text(m.spec.summary))
+            for i, m in enumerate(measures)
+        ),
+        Column("answers", number=True, hint="questions that were answered or declined"),
+        Column("declined", number=True),
+        Column("empty", number=True),
+        Column("failed", number=True, hint="answers that could not be made"),
+    ]
+    rows: list[Row] = []
+    for system in ranked:
+        counts = answers.counts(system)
+        cells = [cell(m, shown.view.summary(system, m), marks[m.name]) for m in measures]
+        rows.append(
+            [text(system), *cells, *(f"{counts[name]:,}" for name in ("answers", "declined", "empty", "failed"))]
+        )
+    return table("Answers by measure", columns, rows)
+
+
+def _floors(answers: Answers) -> str:
+    """Where a similarity starts: without it the number cannot be read."""
+    return bullets(text(note.text) for note in answers.floors) if answers.floors else ""
+
+
+def _refusals(shown: Shown, ranked: list[str]) -> str:
+    """How right the systems are to decline."""
+    found = refusals(shown.evaluation)
+    rows: list[Row] = []
+    for system in ranked:
+        one = found.get(system)
+        if one is not None:
+            rows.append(
+                [text(system), *(short(one.get(name)) for name in ("precision", "recall", "f1")), *_counted(one)]
+            )
+    if not rows:
+        return ""
+    columns = [
+        Column("system"),
+        Column("precision", number=True, hint="of the answers that decline, the share that is right to"),
+        Column("recall", number=True, hint="of the questions without an answer, the share that is declined"),
+        Column("F1", number=True),
+        Column("declined", number=True),
+        Column("without an answer", number=True, hint="questions that the documents do not answer"),
+        Column("rightly declined", number=True),
+    ]
+    return table("Refusals", columns, rows)
+
+
+def _counted(one: dict[str, Any]) -> list[str]:
+    names = ("declined", "unanswerable", "right")
+    return [f"{one[name]:,}" if isinstance(one.get(name), int) else NONE for name in names]
+
+
+def _judges(shown: Shown) -> str:
+    """Who judged what, how often that failed, and how often asking again changed the verdict."""
+    place = {system: i for i, system in enumerate(shown.ranking)}
+    found = sorted(shown.answers.judged, key=lambda j: (j.measure, place.get(j.system, len(place))))
+    rows: list[Row] = []
+    for one in found:
+        who = f'<span class="chip warns">{HEURISTIC}</span>' if one.who == HEURISTIC else text(one.who)
+        flips = NONE if one.flips is None else percent(one.flips)
+        rows.append(
+            [text(one.system), text(one.measure), who, f"{one.n:,}", f"{one.failed:,}", f"{one.repeats:,}",
+             Box(flips, one.flips)]
+        )  # fmt: skip
+    if not rows:
+        return ""
+    columns = [
+        Column("system", pick=True),
+        Column("measure", pick=True),
+        Column("judge", pick=True),
+        Column("judged", number=True),
+        Column("failed", number=True, hint="replies that could not be read, or calls that failed, after the retries"),
+        Column("asked", number=True, hint="times for each answer"),
+        Column("flip rate", number=True, hint="share of the verdicts that change when the judge is asked again"),
+    ]
+    said = ""
+    if any(one.who == HEURISTIC for one in found):
+        said = "<p>A heuristic verdict comes from words and rules, not from a model: read it as a hint.</p>"
+    return table("Judges", columns, rows) + said
+
+
+def _bills(shown: Shown, ranked: list[str]) -> str:
+    """Seconds of retrieval and of answering apart, tokens and cost; unknown where nobody said."""
+    bills = [shown.answers.bill(s, shown.study.seconds.get(s, ())) for s in ranked]
+    rows: list[Row] = [
+        [
+            text(b.system),
+            _known(b.retrieve_seconds),
+            _known(b.answer_seconds),
+            _known(b.tokens, b.tokens_known, b.n),
+            _known(b.cost_usd, b.cost_known, b.n),
+            f"{b.n:,}",
+        ]
+        for b in bills
+    ]
+    columns = [
+        Column("system"),
+        Column("retrieval, seconds", number=True, hint="median of a question"),
+        Column("answer, seconds", number=True, hint="median of a question"),
+        Column("tokens", number=True, hint="of all answers together"),
+        Column("cost, USD", number=True, hint="of all answers together"),
+        Column("n", number=True),
+    ]
+    return table("What answering took", columns, rows) if any(map(_told, bills)) else ""
+
+
+def _told(bill: Bill) -> bool:
+    return any(value is not None for value in (bill.answer_seconds, bill.tokens, bill.cost_usd))
+
+
+def _known(value: float | None, known: int = 0, n: int = 0) -> Box:
+    """A number, or that it is not known; of how many answers, where not of all."""
+    if value is None:
+        return Box(UNKNOWN)
+    part = f" <small>of {counted(known, 'answer')}</small>" if 0 < known < n else ""
+    return Box(f"{amount(value)}{part}", float(value))
+
+
+def refusals(evaluation: Any) -> dict[str, dict[str, Any]]:
+    """Precision, recall and F1 of declining, by system, where they were counted."""
+    from dataclasses import asdict, is_dataclass
+
+    found = getattr(evaluation, "refusals", None) or {}
+    pairs = found.items() if isinstance(found, dict) else ((one.system, one) for one in found)
+    return {s: asdict(one) if is_dataclass(one) and not isinstance(one, type) else dict(one) for s, one in pairs}
