@@ -13,7 +13,7 @@ from karat.experiment.spec._yaml import Place
 
 Tried = Callable[[Place, Callable[[Any], object], Any], Iterator[Mistake]]
 CALL, HTTP, CHAT = "call", "http", "chat"
-_MODEL_NEEDED = "and none is named. Add `model: NAME`, with base_url where it is not OpenAI's, or give --model."
+MODEL_NEEDED = "and none is named. Add `model: NAME`, with base_url where it is not OpenAI's, or give --model."
 
 
 def check_answers(keys: SpecKeys, tried: Tried, names: Callable[[], list[str]]) -> Iterator[Mistake]:
@@ -53,7 +53,7 @@ def _answer(keys: SpecKeys, answer: AnswerKeys, tried: Tried, names: Callable[[]
         if idles and getattr(answer, name) is not None:
             yield ("answer", name), f"has no effect with {kind}. Remove it."
     if kind == CHAT and keys.model is None:
-        yield ("answer", "by"), f"chat asks a model, {_MODEL_NEEDED}"
+        yield ("answer", "by"), f"chat asks a model, {MODEL_NEEDED}"
     for i, name in enumerate(answer.systems or ()):
         if keys.sweep is None and name not in names():
             yield ("answer", "systems", i), f"no system is called {name!r}. There are {', '.join(names())}."
@@ -86,7 +86,7 @@ def _judges(keys: SpecKeys, tried: Tried) -> Iterator[Mistake]:
                 yield (name, i), f"{text} asks no language model. List it under measures."
             elif asks and keys.model is None and keys.judge_model is None:
                 remedy = f"Or write {asks[0].spec.name}(by=heuristic), which asks none and is labelled so."
-                yield (name, i), f"{asks[0].name} asks a language model, {_MODEL_NEEDED} {remedy}"
+                yield (name, i), f"{asks[0].name} asks a language model, {MODEL_NEEDED} {remedy}"
             if any("cross_encoder" in m.needs for m in measures) and keys.cross_encoder is None:
                 yield (name, i), "needs a model. Add cross_encoder: FOLDER."
 

@@ -169,6 +169,7 @@ def _callable(text: str) -> None:
 
 def _own(place: Place, system: str | PresetKeys | EngineKeys, keys: SpecKeys) -> Iterator[Mistake]:
     """Settings of karat's own system: none that would do nothing, and together they must make a system."""
+    from karat.experiment.spec._check_answers import MODEL_NEEDED
     from karat.experiment.spec._listed import settings_of
     from karat.experiment.system import HYBRID
     from karat.retrieve import STORES
@@ -204,6 +205,8 @@ def _own(place: Place, system: str | PresetKeys | EngineKeys, keys: SpecKeys) ->
     except KaratError as problem:
         yield place, str(problem)
         return
+    if settings.needs_chat and keys.model is None:
+        yield place, f"asks a chat model to rewrite or rerank, {MODEL_NEEDED}"
     if keys.index is None:
         missing = [name for name in settings.consulted if ":" not in name and name not in keys.engines]
         built = ", ".join(keys.engines)
