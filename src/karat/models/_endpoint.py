@@ -19,10 +19,10 @@ from karat.core.errors import KaratError, UsageError
 if TYPE_CHECKING:
     import httpx
 
-_PASSING = (408, 425, 429, 500, 502, 503, 504)
-_LONGEST_WAIT = 60.0
+PASSING = (408, 425, 429, 500, 502, 503, 504)
+LONGEST_WAIT = 60.0
 _FIRST_WAIT = 0.5
-_REFUSED = 2
+REFUSED = 2
 """How often a server that takes no connection is tried again: it is down, or it is just starting."""
 _LARGEST = 1 << 28
 """How many bytes an answer may have."""
@@ -41,7 +41,7 @@ class Endpoint:
     def __init__(self, base_url: str, key_env: str, timeout_seconds: float = 60.0, retries: int = 5) -> None:
         self.base_url = base_url.rstrip("/")
         self.key_env, self.timeout_seconds, self.retries = key_env, timeout_seconds, retries
-        _check_url(base_url)
+        check_url(base_url)
         if not timeout_seconds > 0:
             raise UsageError(f"the timeout must be more than 0 seconds, found {timeout_seconds}.")
         try:
@@ -59,10 +59,10 @@ class Endpoint:
             try:
                 return self._ask(path, payload)
             except _PassingError as failure:
-                if attempt >= (min(_REFUSED, self.retries) if failure.refused else self.retries):
+                if attempt >= (min(REFUSED, self.retries) if failure.refused else self.retries):
                     raise self._error(path, _after(failure.told, attempt), failure.remedy) from None
-                wait = failure.wait or min(_FIRST_WAIT * 2**attempt, _LONGEST_WAIT)
-                if wait > _LONGEST_WAIT:
+                wait = failure.wait or min(_FIRST_WAIT * 2**attempt, LONGEST_WAIT)
+                if wait > LONGEST_WAIT:
                     told = f"{failure.told} It asks to wait {wait:,.0f} seconds."
                     raise self._error(path, told, "Try again after that time.") from None
                 time.sleep(wait)
@@ -87,13 +87,13 @@ class Endpoint:
             ) from None
         except httpx.ConnectError as error:
             raise _PassingError(
-                f"cannot be reached ({self._shown(str(error))}).",
+                f"cannot be reached ({shown(str(error), self._key())}).",
                 "Start the server or correct the base url.",
                 refused=True,
             ) from None
         except (httpx.TransportError, httpx.DecodingError) as error:
             raise _PassingError(
-                f"broke off the answer ({self._shown(str(error))}).", "See the server's log, then try again."
+                f"broke off the answer ({shown(str(error), self._key())}).", "See the server's log, then try again."
             ) from None
         if not response.is_success:
             raise self._refusal(path, response, bytes(body))
@@ -102,17 +102,13 @@ class Endpoint:
         except (ValueError, RecursionError):
             raise self._error(
                 path,
-                f"answered with something that is not JSON: {self._shown(body.decode('utf-8', 'replace'))!r}.",
+                f"answered with something that is not JSON: {shown(body.decode('utf-8', 'replace'), self._key())!r}.",
                 "Check the base url: it usually ends with /v1.",
             ) from None
 
     def _headers(self) -> dict[str, str]:
-        key = self._key()
-        if not key:
-            return {}
-        if not (key.isascii() and key.isprintable()):
-            raise UsageError(f"the value of {self.key_env} holds characters that no key can have. Set it again.")
-        return {"Authorization": f"Bearer {key}"}
+        key = key_in(self.key_env)
+        return {"Authorization": f"Bearer {key}"} if key else {}
 
     def _key(self) -> str:
         return os.environ.get(self.key_env, "").strip()
@@ -127,44 +123,21 @@ class Endpoint:
                 f"The environment variable {self.key_env} {told}: set it to a valid key.",
             )
         if response.is_redirect:
-            place = urlsplit(response.headers.get("location", ""))
-            return self._error(
-                path,
-                f"redirects to {self._shown(f'{place.scheme}://{place.hostname}') if place.hostname else 'elsewhere'}.",
-                "karat does not follow, so that no key goes astray: give the right base url.",
-            )
-        said = self._said(body)
+            return self._error(path, *redirected(response.headers.get("location", ""), self._key()))
+        said = words_of(body, self._key())
         told = f"answered HTTP {status}{f': {said}' if said else ''}."
-        if status in _PASSING:
+        if status in PASSING:
             remedy = "Wait and try again, or ask for less at a time." if status == 429 else "See the server's log."
             return _PassingError(told, remedy, wait=wait_of(response))
         if status == 404:
             return self._error(path, told, "Check the base url and the name of the model.")
         return self._error(path, told, "Correct what it says and try again.")
 
-    def _said(self, body: bytes) -> str:
-        """What the server says is wrong, in a line."""
-        try:
-            found = json.loads(body)
-        except (ValueError, RecursionError):
-            return self._shown(body.decode("utf-8", "replace"))
-        for name in ("error", "message", "detail"):
-            if isinstance(found, dict) and found.get(name):
-                found = found[name]
-        return self._shown(found if isinstance(found, str) else json.dumps(found))
-
-    def _shown(self, text: str) -> str:
-        """Text of a stranger, safe to print: one line, no control characters, no key."""
-        key = self._key()
-        text = text.replace(key, "***") if key else text
-        line = " ".join("".join(c if c.isprintable() else " " for c in text[:2000]).split())
-        return (line if len(line) <= 200 else line[:197] + "...").rstrip(".")
-
     def _error(self, path: str, told: str, remedy: str) -> KaratError:
         return KaratError(f"{self.base_url}{path} {told} {remedy}")
 
 
-def _check_url(url: str) -> None:
+def check_url(url: str) -> None:
     """Refuse an address that cannot be, or that would carry a secret into settings and messages."""
     try:
         parts = urlsplit(url)
@@ -178,6 +151,46 @@ def _check_url(url: str) -> None:
             f"the base url of {parts.hostname} holds a user name, a password or something after ? or #. "
             "Give the address alone; the key belongs into an environment variable."
         )
+
+
+def key_in(key_env: str) -> str:
+    """The key that an environment variable holds, or nothing."""
+    key = os.environ.get(key_env, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(f"the value of {key_env} holds characters that no key can have. Set it again.")
+    return key
+
+
+def words_of(body: bytes, key: str) -> str:
+    """What a server says is wrong, in a line."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return shown(body.decode("utf-8", "replace"), key)
+    for name in ("error", "message", "detail"):
+        if isinstance(found, dict) and found.get(name):
+            found = found[name]
+    return shown(found if isinstance(found, str) else json.dumps(found), key)
+
+
+def shown(text: str, key: str) -> str:
+    """Text of a stranger, safe to print: one line, no control characters, no key."""
+    text = text.replace(key, "***") if key else text
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[:2000]).split())
+    return (line if len(line) <= 200 else line[:197] + "...").rstrip(".")
+
+
+def redirected(location: str, key: str) -> tuple[str, str]:
+    """What to say of a server that points elsewhere, and what to do."""
+    try:
+        place = urlsplit(location)
+        where = shown(f"{place.scheme}://{place.hostname}", key) if place.hostname else "elsewhere"
+    except ValueError:
+        where = "elsewhere"
+    return (
+        f"redirects to {where}.",
+        "karat does not follow, so that no key goes astray: give the right base url.",
+    )
 
 
 def _after(told: str, attempt: int) -> str:

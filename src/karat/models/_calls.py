@@ -1,0 +1,251 @@
+"""Calls of chat models, kept by content in one SQLite file: what was answered once is not paid for again."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import astuple, dataclass, fields
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from karat.core.errors import InputError
+from karat.core.means import Said
+
+_KIND = 0x6B617261
+"""What marks the file as one of calls (SQLite's application id)."""
+_VERSION = 1
+_PATIENCE_SECONDS = 60.0
+_TABLES = """
+CREATE TABLE IF NOT EXISTS calls (
+    key TEXT PRIMARY KEY, model TEXT NOT NULL, purpose TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
+    text TEXT NOT NULL, prompt_tokens INTEGER, completion_tokens INTEGER, cost_usd REAL, seconds REAL NOT NULL,
+    finish TEXT, created TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS failures (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL, model TEXT NOT NULL, purpose TEXT NOT NULL, request TEXT NOT NULL,
+    reason TEXT NOT NULL, attempts INTEGER NOT NULL, created TEXT NOT NULL);
+"""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call that was answered. `request` and `reply` are the bodies as they were sent and received, as JSON."""
+
+    key: str
+    model: str
+    purpose: str
+    request: str
+    reply: str
+    text: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: float | None
+    seconds: float
+    finish: str | None
+    created: str
+
+    @property
+    def cut(self) -> bool:
+        """Whether the reply ended for want of tokens."""
+        return self.finish == "length"
+
+
+@dataclass(frozen=True)
+class FailedCall:
+    """A call that failed after its retries. It is on record, and asked again the next time."""
+
+    key: str
+    model: str
+    purpose: str
+    request: str
+    reason: str
+    attempts: int
+    created: str
+
+
+_CALL = ", ".join(field.name for field in fields(Call))
+_FAILED = ", ".join(field.name for field in fields(FailedCall))
+
+
+class Calls:
+    """The calls of a run. What its own file does not hold is looked for in `shared`, and copied from there.
+
+    Each reply is in the file when `add` returns. Several processes may use the same files, above all the shared one.
+    """
+
+    def __init__(self, path: str | PathLike[str], shared: str | PathLike[str] | None = None) -> None:
+        self.path = Path(path)
+        self._own = _File(self.path)
+        try:
+            self._shared = _File(Path(shared)) if shared is not None and Path(shared) != self.path else None
+        except BaseException:
+            self._own.close()
+            raise
+
+    def get(self, key: str) -> Call | None:
+        """The call that was answered under a key, or None."""
+        call = self._own.call(key)
+        if call is None and self._shared and (call := self._shared.call(key)):
+            self._own.add(call)
+        return call
+
+    def add(self, call: Call) -> None:
+        """Keep a call that was answered. One that stands there already stays as it is."""
+        self._own.add(call)
+        if self._shared:
+            self._shared.add(call)
+
+    def add_failure(self, failed: FailedCall) -> None:
+        """Put a call that failed on record."""
+        self._own.add_failure(failed)
+
+    def __iter__(self) -> Iterator[Call]:
+        """Every call of the run that was answered, in the order in which they were."""
+        return (Call(*row) for row in self._own.rows(f"SELECT {_CALL} FROM calls ORDER BY created, key"))
+
+    def __len__(self) -> int:
+        return int(self._own.rows("SELECT count(*) FROM calls")[0][0])
+
+    def failures(self) -> list[FailedCall]:
+        """Every call of the run that failed, in the order in which they did."""
+        return [FailedCall(*row) for row in self._own.rows(f"SELECT {_FAILED} FROM failures ORDER BY id")]
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for file in (self._own, self._shared):
+            if file:
+                file.close()
+
+    def __enter__(self) -> Calls:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+class _File:
+    """One SQLite file. Its lock is for the threads of this process; SQLite itself keeps processes apart."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._lock = path, threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(
+                path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+            )
+        except (OSError, sqlite3.Error) as problem:
+            raise _unusable(path, problem) from None
+        try:
+            self._open()
+        except sqlite3.Error as problem:
+            self._connection.close()
+            raise _unusable(path, problem) from None
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _open(self) -> None:
+        run = self._connection.execute
+        tables = run("SELECT count(*) FROM sqlite_master").fetchone()[0]  # first: another process may be making them
+        kind, version = run("PRAGMA application_id").fetchone()[0], run("PRAGMA user_version").fetchone()[0]
+        if tables and kind != _KIND:
+            raise InputError("is a database of something else", place=str(self.path), remedy="Choose another file.")
+        if version > _VERSION:
+            raise InputError(
+                "was written by a newer karat", place=str(self.path), remedy="Update karat, or choose another file."
+            )
+        self._journal()
+        run("PRAGMA synchronous = NORMAL")
+        if not tables or version < _VERSION:
+            statements = f"PRAGMA application_id = {_KIND}; PRAGMA user_version = {_VERSION};"
+            self._connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} {statements} COMMIT;")
+
+    def _journal(self) -> None:
+        """Readers beside a writer, and quick commits. SQLite does not wait here, so that karat has to."""
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as problem:
+                if "locked" not in str(problem) or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+
+    def call(self, key: str) -> Call | None:
+        rows = self.rows(f"SELECT {_CALL} FROM calls WHERE key = ?", key)
+        return Call(*rows[0]) if rows else None
+
+    def add(self, call: Call) -> None:
+        self._write(f"INSERT OR IGNORE INTO calls ({_CALL}) VALUES ({_marks(Call)})", astuple(call))
+
+    def add_failure(self, failed: FailedCall) -> None:
+        self._write(f"INSERT INTO failures ({_FAILED}) VALUES ({_marks(FailedCall)})", astuple(failed))
+
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._lock:
+            try:
+                with closing(self._connection.execute(query, values)) as found:
+                    return found.fetchall()
+            except sqlite3.Error as problem:
+                raise _unusable(self.path, problem) from None
+
+    def _write(self, statement: str, values: tuple[Any, ...]) -> None:
+        with self._lock:
+            try:
+                self._connection.execute(statement, values)
+            except sqlite3.Error as problem:
+                raise _unusable(self.path, problem) from None
+
+    def close(self) -> None:
+        with self._lock, suppress(sqlite3.Error):
+            self._connection.close()
+
+
+def said_in(call: Call) -> Said:
+    """What was said in a call that is kept."""
+    return Said(
+        call.text,
+        model=call.model,
+        prompt_tokens=call.prompt_tokens,
+        completion_tokens=call.completion_tokens,
+        cost_usd=call.cost_usd,
+        seconds=call.seconds,
+        cut=call.cut,
+        cached=True,
+    )
+
+
+def now() -> str:
+    """This moment, as calls are dated."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _marks(kind: type[Call] | type[FailedCall]) -> str:
+    return ", ".join("?" for _ in fields(kind))
+
+
+def _unusable(path: Path, problem: Exception) -> InputError:
+    """What is wrong with a file of calls, and what to do."""
+    place, told = str(path), str(problem)
+    if isinstance(problem, OSError):
+        return InputError(
+            f"cannot be written: {problem.strerror or problem}", place=place, remedy="Choose another place."
+        )
+    if "locked" in told or "busy" in told:
+        remedy = "Wait until the other process is done."
+        return InputError("is held by another process", place=place, remedy=remedy)
+    if isinstance(problem, sqlite3.ProgrammingError):
+        return InputError("was closed already", place=place, remedy="Open it again.")
+    if isinstance(problem, sqlite3.OperationalError):
+        return InputError(f"cannot be used: {told}", place=place, remedy="See to its folder, room and permissions.")
+    return InputError(
+        f"is damaged, or no file of calls: {told}",
+        place=place,
+        remedy="Put it back from a copy, or delete it with its -wal and -shm files and pay for the calls again.",
+    )
