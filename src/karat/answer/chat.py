@@ -1,0 +1,86 @@
+"""`chat`: a chat model answers from the contexts, which it gets numbered and may cite."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from karat.answer._answerer import Answerer, AnswererSettings, Done
+from karat.answer._contexts import within
+from karat.answer._prompt import DATA, SYSTEM, TEMPLATE, check_template, prompt_of
+from karat.core.text.blocks import drop_blocks
+from karat.core.types import Answer
+from karat.models.structured import total
+
+if TYPE_CHECKING:
+    from karat.core.asked import Asked
+    from karat.core.means import Chats, Means, Said
+
+
+def answerer(settings: AnswererSettings, means: Means) -> Answerer:
+    """The answerer `chat`."""
+    return ChatAnswerer(settings, means.chat_for("the answerer chat"))
+
+
+class ChatAnswerer:
+    """Asks a chat model, all questions at once; one without contexts is asked too, and may be declined.
+
+    What a model writes in <think> blocks is no part of its answer. A reply that was cut off for want of tokens keeps
+    its text, since readers would see it too, and is counted in the remarks; one with no text before the cut failed.
+    """
+
+    name = "chat"
+
+    def __init__(self, settings: AnswererSettings, chat: Chats) -> None:
+        if settings.prompt is not None:
+            check_template(settings.prompt)
+        self.settings, self._chat = settings, chat
+        self._asked = self._cut = 0
+        model = getattr(chat, "fingerprint", chat.label)
+        said = [SYSTEM, TEMPLATE] if settings.prompt is None else [DATA, settings.prompt]
+        whole = json.dumps([*said, settings.contexts, settings.context_tokens, model])
+        self.fingerprint = f"chat {hashlib.sha256(whole.encode()).hexdigest()[:32]}"
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What should be known of all answers together."""
+        if not self._cut:
+            return ()
+        return (f"{self._cut:,} of {self._asked:,} answers were cut off at the model's limit of tokens (max_tokens).",)
+
+    def answer(self, asked: Sequence[Asked], done: Done) -> None:
+        shown = [within(one, self.settings) for one in asked]
+        prompts = [
+            prompt_of(one.question, contexts, self.settings.prompt) for one, contexts in zip(asked, shown, strict=True)
+        ]
+        self._asked += len(asked)
+
+        def said(number: int, reply: Said) -> None:
+            contexts = shown[number]
+            text, error = self._read(reply)
+            answer = Answer(
+                asked[number].id,
+                text,
+                tuple(context.text for context in contexts),
+                model=reply.model or self._chat.label,
+                seconds={} if reply.seconds is None else {"answer": reply.seconds},
+                tokens=total((reply.prompt_tokens, reply.completion_tokens)),
+                cost_usd=reply.cost_usd,
+                error=error,
+                used=tuple(context.id for context in contexts),
+            )
+            done(asked[number], answer)
+
+        self._chat.ask(prompts, said)
+
+    def _read(self, reply: Said) -> tuple[str | None, str | None]:
+        """The answer in a reply, or why there is none."""
+        if reply.error is not None or reply.text is None:
+            return None, reply.error or "the model said nothing"
+        text = drop_blocks(reply.text).strip()
+        if reply.cut and not text:
+            return None, "the reply was cut off at the model's limit of tokens before it answered. Raise max_tokens."
+        self._cut += reply.cut
+        return text, None
