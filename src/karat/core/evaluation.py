@@ -89,6 +89,21 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class Refusals:
+    """How a system declines, over the questions it was asked; a number over nothing is None."""
+
+    system: str
+    n: int
+    unanswerable: int
+    declined: int
+    right: int  # declined and unanswerable
+    empty: int  # neither answered nor declined
+    precision: float | None = None
+    recall: float | None = None
+    f1: float | None = None
+
+
+@dataclass(frozen=True)
 class Note:
     """Something the reader of the table must know: a guard that fired, a dialect's meaning, a loss."""
 
@@ -116,3 +131,4 @@ class Evaluation:
     ranked_scores: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)  # beside `ranked`
     confidence: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
     """How sure a system says it is of each answer, 0 to 1; None where it does not say."""
+    refusals: Mapping[str, Refusals] = field(default_factory=dict)  # where anything is unanswerable or declined

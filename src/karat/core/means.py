@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from karat.core.errors import UsageError
 
@@ -94,6 +94,11 @@ class Means:
 
     def has(self, need: Need) -> bool:
         return getattr(self, need) is not None
+
+    @property
+    def able(self) -> tuple[Need, ...]:
+        """The kinds of model that there are."""
+        return tuple(need for need in get_args(Need) if self.has(need))
 
     def chat_for(self, who: str) -> Chats:
         """The chat model that `who` cannot do without."""

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.answered import Answered
+from karat.core.means import Means
 from karat.core.order import ranking
 
 if TYPE_CHECKING:
     from karat.core.run import Run
-    from karat.core.types import TestSet
+    from karat.core.types import Answer, TestSet
 
 
-def answered_of(testset: TestSet, runs: Sequence[Run]) -> Answered | None:
-    """Answers of all systems beside the references; None when no system gave any."""
-    if not any(run.has_answers for run in runs):
+def answered_of(
+    testset: TestSet, runs: Sequence[Run], means: Means | None = None, *, unasked: bool = False
+) -> Answered | None:
+    """Answers of all systems beside the references; None when no system gave any.
+
+    `unasked`: contexts alone will do, for measures that look at nothing else.
+    """
+    retrieved = [retrieved_texts(run) for run in runs]
+    if not any(run.has_answers for run in runs) and not (unasked and any(retrieved)):
         return None
     questions = testset.questions
     answers: list[str | None] = []
     contexts: list[tuple[str, ...] | None] = []
-    for run in runs:
-        retrieved = retrieved_texts(run)
+    for run, texts in zip(runs, retrieved, strict=True):
+        named = _named_texts(run) if any(a.used is not None for a in run.answers.values()) else {}
         for question in questions:
             answer = run.answers.get(question.id)
             answers.append(answer.text if answer is not None else None)
-            used = answer.contexts if answer is not None else None
-            contexts.append(used if used is not None else retrieved.get(question.id))
+            used = _used(answer, named) if answer is not None else None
+            contexts.append(used if used is not None else texts.get(question.id))
     return Answered(
         tuple(run.name for run in runs),
         testset.ids,
@@ -35,7 +42,48 @@ def answered_of(testset: TestSet, runs: Sequence[Run]) -> Answered | None:
         [q.answers for q in questions] * len(runs),
         contexts,
         [q.answerable for q in questions] * len(runs),
+        means or Means(),
     )
+
+
+def unanswered(run: Run) -> dict[str, str]:
+    """Questions whose answer alone failed, with the reason."""
+    return {qid: answer.error for qid, answer in run.answers.items() if answer.error is not None}
+
+
+def unanswered_of(testset: TestSet, runs: Sequence[Run]) -> dict[int, str]:
+    """Pairs whose answer alone failed, with the reason."""
+    return by_pair(testset, [unanswered(run) for run in runs])
+
+
+def by_pair(testset: TestSet, reasons: Sequence[Mapping[str, str]]) -> dict[int, str]:
+    """Reasons of each system by question, as reasons by pair; questions that the test set has not are left aside."""
+    index = {qid: q for q, qid in enumerate(testset.ids)}
+    return {
+        s * len(index) + index[qid]: reason
+        for s, found in enumerate(reasons)
+        for qid, reason in found.items()
+        if qid in index
+    }
+
+
+def _used(answer: Answer, named: Mapping[tuple[str, str], str]) -> tuple[str, ...] | None:
+    """The texts that an answer says it used: as given, or those of the hits it names; None where they are not known."""
+    if answer.contexts is not None or answer.used is None:
+        return answer.contexts
+    found = [named.get((answer.question, name)) for name in answer.used]
+    return None if any(text is None for text in found) else tuple(text for text in found if text is not None)
+
+
+def _named_texts(run: Run) -> dict[tuple[str, str], str]:
+    """Texts of the hits by question and id."""
+    texts = run.fields.get("text") or [None] * len(run)
+    return {
+        (qid, run.doc_list[i]): text
+        for q, qid in enumerate(run.question_ids)
+        for i in range(run.offsets[q], run.offsets[q + 1])
+        if (text := texts[i]) is not None
+    }
 
 
 def retrieved_texts(run: Run) -> dict[str, tuple[str, ...]]:

@@ -10,6 +10,7 @@ import numpy as np
 from karat.core.order import Ties, ranking
 from karat.core.text import drop_blocks
 from karat.diagnose.guards import Facts
+from karat.experiment._answered import unanswered
 
 if TYPE_CHECKING:
     from karat.core.answered import Answered
@@ -38,7 +39,8 @@ def facts_of(
         for s, run in enumerate(runs):
             if run.has_answers:
                 given = zip(testset.ids, answered.answers[s * width : (s + 1) * width], strict=True)
-                asked_for = [a for qid, a in given if qid not in run.failed]
+                lost = {*run.failed, *unanswered(run)}
+                asked_for = [a for qid, a in given if qid not in lost]
                 empty[run.name] = (sum(1 for a in asked_for if not drop_blocks(a or "").strip()), len(asked_for))
     gold = next((g.label for q in testset.questions for g in q.gold), None) if not testset.is_plain else None
     return Facts(

@@ -18,6 +18,7 @@ from karat.core.means import Embeds, Means, Need, Prompt, Said, ScoresPairs
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
+    from karat.core.evaluation import Note
     from karat.core.measure import Measure
     from karat.experiment.index import Index
     from karat.models import EmbedderSettings
@@ -106,11 +107,15 @@ class MeansSettings:
 
 @dataclass
 class ChatOnDemand:
-    """A chat model that is opened at the first prompt, with its calls and its budget."""
+    """A chat model that is opened at the first prompt, with its calls and its budget.
+
+    `after` is one whose budget it shares, and which is asked nothing more once this one is.
+    """
 
     settings: MeansSettings
     progress: Callable[[str, int, int], None] | None = None
     announce: Callable[[str], None] | None = None
+    after: ChatOnDemand | None = None
     _chat: Chat | None = field(default=None, init=False, repr=False)
     _calls: Calls | None = field(default=None, init=False, repr=False)
     _folder: TemporaryDirectory[str] | None = field(default=None, init=False, repr=False)
@@ -157,7 +162,13 @@ class ChatOnDemand:
 
                 self._folder = TemporaryDirectory(prefix="karat-")
                 place = Path(self._folder.name) / CALLS
-            budget = Budget(max_cost_usd=chosen.max_cost_usd, max_calls=chosen.max_calls)
+            before = self.after.spent if self.after is not None else None
+            calls, cost = (before.calls, before.cost_usd or 0.0) if before is not None else (0, 0.0)
+            budget = Budget(
+                max_cost_usd=None if chosen.max_cost_usd is None else max(0.0, chosen.max_cost_usd - cost),
+                max_calls=None if chosen.max_calls is None else max(0, chosen.max_calls - calls),
+            )
+            Path(place).parent.mkdir(parents=True, exist_ok=True)
             self._calls = Calls(place, chosen.shared)
             self._chat = Chat(chosen.chat, self._calls, budget, self.progress, announce=self.announce)
         assert self._chat is not None
@@ -226,6 +237,14 @@ def spent_by(means: Means) -> dict[str, Any] | None:
     return {"model": means.chat.label, **asdict(spent)}
 
 
+def spent_notes(means: Means) -> list[Note]:
+    """A sentence on what the chat model was asked and what that cost."""
+    from karat.core.evaluation import Note
+
+    spent = means.chat.spent if isinstance(means.chat, ChatOnDemand) else None
+    return [] if spent is None or means.chat is None else [Note("info", f"{means.chat.label}: {spent.sentence}.")]
+
+
 def check_needs(measures: Sequence[Measure], means: Means) -> None:
     """Refuse a measure that asks a model which is not there, before anything is computed."""
     for measure in measures:
@@ -235,3 +254,18 @@ def check_needs(measures: Sequence[Measure], means: Means) -> None:
                 heuristic = any(p.name == "by" and "heuristic" in p.choices for p in measure.spec.params)
                 instead = f", or write {measure.spec.name}(by=heuristic), which asks no model" if heuristic else ""
                 raise UsageError(f"{measure.name} needs {what}. {how}{instead}.")
+
+
+def check_named(settings: MeansSettings, measures: Sequence[Measure]) -> None:
+    """Refuse a model that no measure asks: it would change nothing."""
+    asked = {need for measure in measures for need in measure.needs}
+    for need, option, example in (
+        ("chat", "model", "Faithfulness"),
+        ("cross_encoder", "cross-encoder", "CrossEncoder"),
+        ("embedder", "embedder", "SemanticSimilarity"),
+    ):
+        if getattr(settings, need) is not None and need not in asked:
+            raise UsageError(
+                f"--{option} would change nothing: none of the measures asks for it. Name one that does, such as "
+                f"-m {example}, or leave it out."
+            )

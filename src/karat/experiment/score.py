@@ -5,26 +5,24 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation, Matching, Note, Taken, Usage
-    from karat.core.judged import Judged, Repeats
-    from karat.core.measure import Measure
+    from karat.core.evaluation import Evaluation, Note, Taken
+    from karat.core.judged import Repeats
+    from karat.core.means import Means
     from karat.core.order import Ties
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
     from karat.experiment.index import Index
     from karat.experiment.report import Report
-    from karat.match import Matched, Pages, Resolution
-    from karat.measures.dialects import Dialect
-
-NO_RANKINGS = "the results hold no rankings"
-NO_ANSWERS = "the results hold no answers"
+    from karat.match import Pages, Resolution
+    from karat.models import EmbedderSettings
+    from karat.models.chat import ChatSettings
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,21 @@ def score(
     seed: int = 0,
     index: str | os.PathLike[str] | Index | None = None,
     pages: Pages = "physical",
+    embedder: str | EmbedderSettings | None = None,
+    cross_encoder: str | os.PathLike[str] | None = None,
+    model: str | ChatSettings | None = None,
+    base_url: str | None = None,
+    key_env: str = "OPENAI_API_KEY",
+    price_in: float | None = None,
+    price_out: float | None = None,
+    max_cost: float | None = None,
+    max_calls: int | None = None,
+    jobs: int = 8,
+    per_minute: int | None = None,
+    repeat: int = 1,
+    calls: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] | None = None,
+    announce: Callable[[str], None] | None = None,
 ) -> Report:
     """Score results against a test set.
 
@@ -77,10 +89,18 @@ def score(
     computed. `by` names slices: "kind", or any tag. `columns` maps unusual column names to karat's fields.
     With an `index` the gold is resolved to its chunks, so the ids of the hits are enough, and `pages` says which page
     numbers the gold means. `progress` is called with a sentence before each step that may take long.
+
+    Only measures that are named ask a model: SemanticSimilarity the `embedder` (the index's own by default, else
+    wordllama), CrossEncoder the folder `cross_encoder`, judges the chat `model` at `base_url`, whose key is in the
+    environment variable `key_env`. Prices are in USD for a million tokens, `max_cost` in USD; `repeat` is how often a
+    judge is asked the same; `calls` is the file that keeps every call, so that none is paid for twice. `announce` is
+    called with an estimate before the first call.
     """
-    from karat.experiment._printed import check_printed
+    from karat.experiment._measured import measures_of
+    from karat.experiment.means import MeansSettings, check_named, close, means_of, spent_notes
     from karat.experiment.report import Report
     from karat.files import as_runs, as_testset
+    from karat.measures.dialects import dialect_named
 
     choices = Choices(
         _texts(measures), dialect, match, repeats, rel, _texts(by), k, ties, page_offset, collection,
@@ -88,15 +108,33 @@ def score(
     )  # fmt: skip
     say = progress or (lambda step: None)
     check(choices)
+    settings = MeansSettings.of(
+        embedder=embedder, cross_encoder=cross_encoder, model=model, base_url=base_url, key_env=key_env,
+        price_in=price_in, price_out=price_out, max_cost=max_cost, max_calls=max_calls, jobs=jobs,
+        per_minute=per_minute, repeat=repeat, calls=calls,
+    )  # fmt: skip
     say("reading the test set")
     questions, taken = as_testset(testset, columns=choices.columns)
     say("reading the results")
     runs, taken_too = as_runs(results, columns=choices.columns)
     inputs = _mapped((taken, *taken_too), choices.columns)
     runs, notes = brought_together(questions, runs, choices)
-    notes += check_printed(inputs[1:], choices.columns)
-    resolution = resolved(questions, index, choices, say) if index is not None else None
-    evaluation = evaluate(questions, runs, choices, say, inputs, notes, resolution)
+    if any(one.format == "healthcare" for one in inputs[1:]):
+        from karat.experiment._printed import check_printed
+
+        notes += check_printed(inputs[1:], choices.columns)
+    opened = _opened(index) if index is not None else None
+    resolution = resolved(questions, opened, choices, say) if opened is not None else None
+    means = means_of(
+        settings, index=opened, announce=announce,
+        progress=lambda what, done, total: say(f"{what}: {done:,} of {total:,}"),
+    )  # fmt: skip
+    try:
+        check_named(settings, measures_of(questions, runs, dialect_named(choices.dialect), choices, means))
+        evaluation = evaluate(questions, runs, choices, say, inputs, notes, resolution, means)
+        evaluation = replace(evaluation, notes=(*evaluation.notes, *spent_notes(means)))
+    finally:
+        close(means)
     return Report(evaluation, runs, choices)
 
 
@@ -104,16 +142,21 @@ def resolved(
     testset: TestSet, index: str | os.PathLike[str] | Index, choices: Choices, say: Callable[[str], None]
 ) -> Resolution:
     """The gold beside the chunks of an index that hold it."""
-    from karat.experiment.index import Index
     from karat.match import resolve
     from karat.measures.dialects import dialect_named
 
     say("finding the gold in the index")
-    opened = index if isinstance(index, Index) else Index.open(index)
+    opened = _opened(index)
     return resolve(
         testset, opened.chunks, opened.docs, by=choices.match or dialect_named(choices.dialect).match,
         page_offset=choices.page_offset, pages=choices.pages,
     )  # fmt: skip
+
+
+def _opened(index: str | os.PathLike[str] | Index) -> Index:
+    from karat.experiment.index import Index
+
+    return index if isinstance(index, Index) else Index.open(index)
 
 
 def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -122,8 +165,6 @@ def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
 
 def _mapped(taken: Sequence[Taken], columns: Mapping[str, str]) -> tuple[Taken, ...]:
     """Inputs without the notes on mapped columns that another input has; a column that none has is refused."""
-    from dataclasses import replace
-
     for column, field_ in columns.items():
         about = f"--map {column}={field_}: "
         lacking = [t for t in taken if any(note.startswith(about) for note in t.notes)]
@@ -188,18 +229,23 @@ def evaluate(
     taken: Sequence[Taken] = (),
     notes: Sequence[Note] = (),
     resolution: Resolution | Sequence[Resolution | None] | None = None,
+    means: Means | None = None,
 ) -> Evaluation:
     """Score runs that are already read; `notes` are what was noticed before.
 
     With a `resolution` hits are chunks of the index it was made for; there may be one for each run, None for a run
-    whose hits are matched by what is known of them.
+    whose hits are matched by what is known of them. `means` are the models that measures may ask, by default wordllama
+    alone.
     """
     from karat.core.evaluation import Evaluation, Note
     from karat.diagnose import guards
     from karat.experiment._answered import answered_of
     from karat.experiment._facts import facts_of, ranked_ids, ranked_scores
+    from karat.experiment._measured import measures_of, scored
     from karat.experiment._parts import joined_matching, joined_scores, parted
     from karat.experiment._reachable import reachable
+    from karat.experiment._remarks import dialect_notes, floor_notes, refusals_of, usage_of
+    from karat.experiment.means import check_needs, means_of
     from karat.measures.dialects import dialect_named
     from karat.report.verdict import verdicts
     from karat.stats.summary import summarise
@@ -207,11 +253,13 @@ def evaluate(
 
     dialect = dialect_named(choices.dialect)
     slices = slices_of(testset, choices.by)
+    means = means or means_of()
+    measures = measures_of(testset, runs, dialect, choices, means)
+    check_needs(measures, means)
     answered = answered_of(testset, runs)
-    measures = _measures(testset, runs, dialect, choices, answered is not None)
     progress(f"matching hits and gold, computing {len(measures)} measures")
     groups = parted(runs, resolution)
-    parts = [_scored(testset, some, dialect, choices, measures, found) for some, found in groups]
+    parts = [scored(testset, some, dialect, choices, measures, found, means) for some, found in groups]
     scores = joined_scores([run.name for run in runs], [part for part, _, _ in parts])
     judged = next((judged for _, judged, _ in parts if judged is not None), None)
     progress("summarising")
@@ -222,7 +270,9 @@ def evaluate(
     notes = (
         *notes,
         *(Note("warning", text) for _, found in groups if found is not None for text in found.notes),
-        *_dialect_notes(dialect),
+        *dialect_notes(dialect, means),
+        *floor_notes(scores, summaries, means),
+        *_judge_notes(scores),
         *guards.check(scores, summaries, matching, facts),
     )
     return Evaluation(
@@ -232,113 +282,34 @@ def evaluate(
         tuple(taken),
         matching,
         targets(summaries, reachable(judged, scores, dialect)),
-        tuple(_usage(runs)),
+        tuple(usage_of(runs)),
         verdicts(summaries, scores.measures, dialect=dialect.name),
         notes,
         dialect.name,
         ranked_ids(testset, runs, choices.ties),
-        {
-            run.name: [run.answers[q].text if q in run.answers else None for q in testset.ids]
-            for run in runs
-            if run.has_answers
-        },
+        _of_answers(testset, runs, "text"),
         ranked_scores(testset, runs, choices.ties),
+        _of_answers(testset, runs, "confidence"),
+        refusals_of(testset, runs, answered),
     )
 
 
-def _scored(
-    testset: TestSet,
-    runs: Sequence[Run],
-    dialect: Dialect,
-    choices: Choices,
-    measures: Sequence[Measure],
-    resolution: Resolution | None,
-) -> tuple[Scores, Judged | None, Matching | None]:
-    """Scores of runs that are matched alike, with what was judged and how."""
-    from karat.experiment._answered import answered_of
-    from karat.measures.compute import compute
+def _judge_notes(scores: Scores) -> list[Note]:
+    if not any("chat" in measure.needs for measure in scores.measures):
+        return []
+    from karat.experiment.judge import judge_notes
 
-    matched = _match(testset, runs, dialect, choices, resolution)
-    judged = matched.judged if matched else None
-    if judged is not None and matched is not None and any(m.tokens is not None for m in measures):
-        judged = _with_tokens(testset, runs, matched)
-    absent = {
-        "retrieval": {run.name: NO_RANKINGS for run in runs if not run.has_rankings},
-        "answer": {run.name: NO_ANSWERS for run in runs if not run.has_answers},
+    return judge_notes(scores)
+
+
+def _of_answers(testset: TestSet, runs: Sequence[Run], what: str) -> dict[str, list[Any]]:
+    """A field of the answers of each system that gives any, a value for each question."""
+    found = {
+        run.name: [getattr(run.answers[q], what) if q in run.answers else None for q in testset.ids]
+        for run in runs
+        if run.has_answers
     }
-    scores = compute(
-        measures, [run.name for run in runs], testset.ids, judged=judged, answered=answered_of(testset, runs),
-        failed=_failed(testset, runs), absent=absent, no_gold_is_zero=dialect.no_gold_is_zero,
-    )  # fmt: skip
-    return scores, judged, matched.matching if matched else None
-
-
-def _match(
-    testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices, resolution: Resolution | None
-) -> Matched | None:
-    """Judged hits of all runs; the matcher is chosen by those that hold rankings. None where none does."""
-    from dataclasses import replace
-
-    from karat.match import MATCHERS, Matched, Settings, check_questions, judge, match, match_resolved
-
-    check_questions(testset, runs)
-    ranked = [run for run in runs if run.has_rankings]
-    if not ranked:
-        return None
-    settings = Settings(
-        MATCHERS.get("exact"),
-        repeats=choices.repeats or dialect.repeats,
-        ties=choices.ties,
-        collection=choices.collection,
-    )
-    if not any((testset.qrels or {}).values()):
-        return Matched(judge(testset, runs, settings), None, settings)
-    if resolution is not None:
-        return match_resolved(resolution, runs, settings, allow_zero=choices.allow_zero_overlap)
-    matched = match(
-        testset, ranked, settings,
-        by=choices.match or dialect.match, page_offset=choices.page_offset, allow_zero=choices.allow_zero_overlap,
-    )  # fmt: skip
-    return matched if len(ranked) == len(runs) else replace(matched, judged=judge(testset, runs, matched.settings))
-
-
-def _with_tokens(testset: TestSet, runs: Sequence[Run], matched: Matched) -> Judged:
-    from dataclasses import replace
-
-    from karat.match import judge
-
-    return judge(testset, runs, replace(matched.settings, tokens=True))
-
-
-def _measures(
-    testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices, answered: bool
-) -> tuple[Measure, ...]:
-    """What was asked for, else the dialect's set for what the results hold."""
-    from karat.core.language import parse_all
-
-    texts: Sequence[str] = choices.measures
-    if not texts:
-        has_gold = any((testset.qrels or {}).values())
-        texts = dialect.measures(
-            rankings=has_gold and (any(run.has_rankings for run in runs) or not answered),
-            answers=answered,
-            references=answered and any(q.answers for q in testset.questions),
-            contexts=_have_contexts(runs),
-            k=choices.k,
-        )
-        if not texts:
-            raise UsageError(
-                f"there is nothing to compute by default: {testset.name} has no gold and no reference answers that the "
-                'results could be held against. Add "gold" or "answers" to it, or name measures with -m.'
-            )
-    found = parse_all(texts, k=choices.k)
-    if choices.measures:
-        found = tuple(dict.fromkeys(dialect.meant(m) for m in found))
-    return tuple(m.with_rel(choices.rel) for m in found)
-
-
-def _have_contexts(runs: Sequence[Run]) -> bool:
-    return any("text" in run.fields or any(a.contexts for a in run.answers.values()) for run in runs)
+    return found if what == "text" else {name: row for name, row in found.items() if any(v is not None for v in row)}
 
 
 def slices_of(testset: TestSet, by: Sequence[str]) -> dict[str, list[str | None]]:
@@ -349,40 +320,3 @@ def slices_of(testset: TestSet, by: Sequence[str]) -> dict[str, list[str | None]
             offered = f"There are {', '.join(known)}." if known else "Its questions have no kind and no tags."
             raise UsageError(f"the test set has no slice {name!r}.{did_you_mean(name, known)} {offered}")
     return {name: [q.slice_value(name) for q in testset.questions] for name in by}
-
-
-def _failed(testset: TestSet, runs: Sequence[Run]) -> dict[int, str]:
-    index = {qid: q for q, qid in enumerate(testset.ids)}
-    return {
-        s * len(index) + index[qid]: reason
-        for s, run in enumerate(runs)
-        for qid, reason in run.failed.items()
-        if qid in index
-    }
-
-
-def _usage(runs: Sequence[Run]) -> Iterable[Usage]:
-    from karat.stats.usage import usage
-
-    for run in runs:
-        answers = run.answers.values()
-        steps = dict.fromkeys(step for a in answers for step in a.seconds)
-        columns: dict[str, list[float | None]] = {
-            f"seconds {s}".strip(): [a.seconds.get(s) for a in answers] for s in steps
-        }
-        columns["tokens"] = [a.tokens for a in answers]
-        columns["cost_usd"] = [a.cost_usd for a in answers]
-        for what, values in columns.items():
-            found = usage(run.name, what, values)
-            if found is not None:
-                yield found
-
-
-def _dialect_notes(dialect: Dialect) -> list[Note]:
-    from karat.core.evaluation import Note
-
-    notes = [Note("info", f"dialect {dialect.name}: {text}") for text in dialect.differs]
-    if dialect.left_out:
-        names = ", ".join(dialect.left_out)
-        notes.append(Note("info", f"dialect {dialect.name}: left out, because they need a model: {names}."))
-    return notes

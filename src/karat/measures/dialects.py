@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.judged import Repeats
 from karat.core.language import parse
+from karat.core.means import Need
 from karat.core.measure import Measure
 
 _CUTS = "{1,3,5,10,20}"
@@ -24,21 +25,36 @@ class Dialect:
     ranking: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     cuts: str = _CUTS
-    left_out: tuple[str, ...] = ()  # measures of the original that need a model
+    by_model: Mapping[str, Need] = field(default_factory=dict)  # further measures of answers, and the model each asks
     no_gold_is_zero: bool = False
     by_score: bool = False  # lists with scores are ordered by them, as trec_eval does
     meanings: Mapping[str, str] = field(default_factory=dict)  # what a measure's name means there, where not the same
     differs: tuple[str, ...] = ()  # printed once: what is different and what that can hide
 
     def measures(
-        self, *, rankings: bool, answers: bool, references: bool, contexts: bool, k: int | None = None
+        self,
+        *,
+        rankings: bool,
+        answers: bool,
+        references: bool,
+        contexts: bool,
+        k: int | None = None,
+        able: Collection[Need] = (),
     ) -> list[str]:
-        """What to compute when the user names no measures, by what results and test set hold."""
+        """What to compute when the user names no measures, by what results and test set hold.
+
+        `able` are the kinds of model that there are.
+        """
         cuts = str(k) if k is not None else self.cuts
         chosen = [m.replace("{K}", cuts) for m in self.ranking] if rankings else []
         if answers:
             chosen += [m for m in self.answers if (contexts if parse(m).spec.needs_contexts else references)]
+            chosen += [m for m, need in self.by_model.items() if need in able and (references or need == "chat")]
         return chosen
+
+    def left_out(self, able: Collection[Need]) -> list[str]:
+        """Measures of the original that ask a model which is not there."""
+        return [name for name, need in self.by_model.items() if need not in able]
 
     def meant(self, measure: Measure) -> Measure:
         """What this dialect's users mean by a measure, however they spell it; parameters they give stand."""
@@ -105,7 +121,7 @@ DIALECTS: dict[str, Dialect] = {
                 "AllGold",
             ),
             meanings={"nDCG": "nDCG(ideal=retrieved)"},
-            left_out=("Relevance", "Faithfulness(scale=liverag)"),
+            by_model={"Relevance": "chat", "Faithfulness(scale=liverag)": "chat"},
             differs=(
                 "Recall, Precision and F1 have no cut-off: a longer list can only raise Recall.",
                 "nDCG@10 compares with the best order of what was retrieved and credits each chunk of a gold document: "
@@ -118,13 +134,19 @@ DIALECTS: dict[str, Dialect] = {
             match="exact",
             ranking=("Hit@{K}", "MRR@{K}", "nDCG@{K}"),
             answers=("TokenF1(bag=set, norm=technical)",),
-            left_out=("SemanticSimilarity",),
+            by_model={"SemanticSimilarity(prefix=passage, norm=technical)": "embedder"},
             no_gold_is_zero=True,
-            meanings={"Recall": "Hit", "TokenF1": "TokenF1(bag=set, norm=technical)"},
+            meanings={
+                "Recall": "Hit",
+                "TokenF1": "TokenF1(bag=set, norm=technical)",
+                "SemanticSimilarity": "SemanticSimilarity(prefix=passage, norm=technical)",
+            },
             differs=(
                 "Recall@k here is the share of questions with at least one hit; it is printed under its name in karat, "
                 "Hit@k, and hides how much of the gold was missed.",
                 "Token F1 compares sets of words, so saying a word twice costs nothing.",
+                'SemanticSimilarity puts "passage: " before both texts, which lifts it with any embedder: read it '
+                "against its floor.",
                 _ZERO,
             ),
         ),
@@ -150,7 +172,7 @@ DIALECTS: dict[str, Dialect] = {
                 "HallucinationRate",
             ),
             meanings={"nDCG": "nDCG(gain=binary)", "AQWV": "AQWV(fa=retrieved)"},
-            left_out=("SemanticSimilarity", "CrossEncoder"),
+            by_model={"SemanticSimilarity": "embedder", "CrossEncoder": "cross_encoder"},
             differs=(
                 "nDCG takes every relevant document as equally relevant, whatever its grade.",
                 "AQWV's false alarms are a share of what was retrieved, as its document says (its code divides by the "

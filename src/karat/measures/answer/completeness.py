@@ -32,8 +32,8 @@ def completeness(answered: Answered) -> Outcome:
     Terms are distinct content words and figures. Unlike the recall within TokenF1 it leaves stop words aside, asks of
     a word only whether it is there, compares numbers and dates by value (1,000 is 1000), and weighs every sentence of
     the reference alike, so that a short one left out is not drowned by a long one. What else the answer says costs
-    nothing. The terms that are missing are kept for each sentence, and those of which less than half is there are listed
-    as missing. An empty answer scores 0.
+    nothing. The terms that are missing are kept for each sentence; one of which less than half is there is listed as
+    missing. An empty answer scores 0.
     """
     beside = referred(answered, "squad")
     values = np.zeros(len(beside.texts))

@@ -1,0 +1,126 @@
+"""What is computed of runs, and the computing: from runs and a test set to scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from karat.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from karat.core.evaluation import Matching
+    from karat.core.judged import Judged
+    from karat.core.means import Means
+    from karat.core.measure import Measure
+    from karat.core.run import Run
+    from karat.core.scores import Scores
+    from karat.core.types import TestSet
+    from karat.experiment.score import Choices
+    from karat.match import Matched, Resolution
+    from karat.measures.dialects import Dialect
+
+NO_RANKINGS = "the results hold no rankings"
+NO_ANSWERS = "the results hold no answers"
+
+
+def measures_of(
+    testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices, means: Means
+) -> tuple[Measure, ...]:
+    """What was asked for, else the dialect's set for what the results hold and the models that are there."""
+    from karat.core.language import parse_all
+
+    texts: Sequence[str] = choices.measures
+    if not texts:
+        answered = any(run.has_answers for run in runs)
+        has_gold = any((testset.qrels or {}).values())
+        texts = dialect.measures(
+            rankings=has_gold and (any(run.has_rankings for run in runs) or not answered),
+            answers=answered,
+            references=answered and any(q.answers for q in testset.questions),
+            contexts=_have_contexts(runs),
+            k=choices.k,
+            able=means.able,
+        )
+        if not texts:
+            raise UsageError(
+                f"there is nothing to compute by default: {testset.name} has no gold and no reference answers that the "
+                'results could be held against. Add "gold" or "answers" to it, or name measures with -m.'
+            )
+    found = parse_all(texts, k=choices.k)
+    if choices.measures:
+        found = tuple(dict.fromkeys(dialect.meant(m) for m in found))
+    return tuple(m.with_rel(choices.rel) for m in found)
+
+
+def _have_contexts(runs: Sequence[Run]) -> bool:
+    return any("text" in run.fields or any(a.contexts for a in run.answers.values()) for run in runs)
+
+
+def scored(
+    testset: TestSet,
+    runs: Sequence[Run],
+    dialect: Dialect,
+    choices: Choices,
+    measures: Sequence[Measure],
+    resolution: Resolution | None,
+    means: Means,
+) -> tuple[Scores, Judged | None, Matching | None]:
+    """Scores of runs that are matched alike, with what was judged and how."""
+    from karat.experiment._answered import answered_of, by_pair, unanswered_of
+    from karat.measures.compute import compute
+
+    matched = _match(testset, runs, dialect, choices, resolution)
+    judged = matched.judged if matched else None
+    if judged is not None and matched is not None and any(m.tokens is not None for m in measures):
+        judged = _with_tokens(testset, runs, matched)
+    absent = {
+        "retrieval": {run.name: NO_RANKINGS for run in runs if not run.has_rankings},
+        "answer": {run.name: NO_ANSWERS for run in runs if not run.has_answers},
+    }
+    of_answers = [m for m in measures if m.spec.stage == "answer"]
+    answered = None
+    if of_answers:
+        answered = answered_of(testset, runs, means, unasked=any(not m.spec.needs_answer for m in of_answers))
+    scores = compute(
+        measures, [run.name for run in runs], testset.ids, judged=judged, answered=answered,
+        failed=by_pair(testset, [run.failed for run in runs]), unanswered=unanswered_of(testset, runs),
+        absent=absent, no_gold_is_zero=dialect.no_gold_is_zero,
+    )  # fmt: skip
+    return scores, judged, matched.matching if matched else None
+
+
+def _match(
+    testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices, resolution: Resolution | None
+) -> Matched | None:
+    """Judged hits of all runs; the matcher is chosen by those that hold rankings. None where none does."""
+    from dataclasses import replace
+
+    from karat.match import MATCHERS, Matched, Settings, check_questions, judge, match, match_resolved
+
+    check_questions(testset, runs)
+    ranked = [run for run in runs if run.has_rankings]
+    if not ranked:
+        return None
+    settings = Settings(
+        MATCHERS.get("exact"),
+        repeats=choices.repeats or dialect.repeats,
+        ties=choices.ties,
+        collection=choices.collection,
+    )
+    if not any((testset.qrels or {}).values()):
+        return Matched(judge(testset, runs, settings), None, settings)
+    if resolution is not None:
+        return match_resolved(resolution, runs, settings, allow_zero=choices.allow_zero_overlap)
+    matched = match(
+        testset, ranked, settings,
+        by=choices.match or dialect.match, page_offset=choices.page_offset, allow_zero=choices.allow_zero_overlap,
+    )  # fmt: skip
+    return matched if len(ranked) == len(runs) else replace(matched, judged=judge(testset, runs, matched.settings))
+
+
+def _with_tokens(testset: TestSet, runs: Sequence[Run], matched: Matched) -> Judged:
+    from dataclasses import replace
+
+    from karat.match import judge
+
+    return judge(testset, runs, replace(matched.settings, tokens=True))

@@ -1,0 +1,93 @@
+"""What is to be said beside the scores: usage, refusals, what chance gives, a dialect's meanings, what models took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from karat.core.evaluation import Note
+
+if TYPE_CHECKING:
+    from karat.core.answered import Answered
+    from karat.core.evaluation import Refusals, Summary, Usage
+    from karat.core.means import Means
+    from karat.core.run import Run
+    from karat.core.scores import Scores
+    from karat.core.types import TestSet
+    from karat.measures.dialects import Dialect
+
+NEAR = 0.05
+"""How little above chance a mean similarity may be before it is warned of."""
+
+
+def dialect_notes(dialect: Dialect, means: Means) -> list[Note]:
+    """What a dialect does differently, and which of its measures are left out for want of a model."""
+    notes = [Note("info", f"dialect {dialect.name}: {text}") for text in dialect.differs]
+    left_out = dialect.left_out(means.able)
+    if left_out:
+        names = ", ".join(left_out)
+        notes.append(Note("info", f"dialect {dialect.name}: left out, because they need a model: {names}."))
+    return notes
+
+
+def floor_notes(scores: Scores, summaries: Sequence[Summary], means: Means) -> list[Note]:
+    """What chance gives, beside each mean that is to be read against it."""
+    found = {(s.system, s.measure): s.mean for s in summaries if s.slice is None}
+    notes = []
+    for (s, m), floor in sorted(scores.floors.items(), key=lambda item: (item[0][1], item[0][0])):
+        system, measure = scores.systems[s], scores.measures[m].name
+        mean = found.get((system, measure))
+        if mean is None:
+            continue
+        by = f" ({means.embedder_label})" if means.embedder_label else ""
+        text = (
+            f"{measure} of {system}: {mean:.3f} is to be read against {floor:.3f}, the mean over its answers and the "
+            f"references of other questions{by}."
+        )
+        if mean - floor < NEAR:
+            text += " Its answers are hardly nearer to their own references than to any other."
+        notes.append(Note("warning" if mean - floor < NEAR else "info", text))
+    return notes
+
+
+def usage_of(runs: Sequence[Run]) -> Iterable[Usage]:
+    """Seconds, tokens and cost of each system, where they are known."""
+    from karat.stats.usage import usage
+
+    for run in runs:
+        answers = run.answers.values()
+        steps = dict.fromkeys(step for a in answers for step in a.seconds)
+        columns: dict[str, list[float | None]] = {
+            f"seconds {s}".strip(): [a.seconds.get(s) for a in answers] for s in steps
+        }
+        columns["tokens"] = [a.tokens for a in answers]
+        columns["cost_usd"] = [a.cost_usd for a in answers]
+        for what, values in columns.items():
+            found = usage(run.name, what, values)
+            if found is not None:
+                yield found
+
+
+def refusals_of(testset: TestSet, runs: Sequence[Run], answered: Answered | None) -> dict[str, Refusals]:
+    """How each system declines, where any question is unanswerable or any answer declines; failed rows are left out."""
+    from karat.core.text.blocks import drop_blocks
+    from karat.core.text.refusals import declines
+    from karat.experiment._answered import unanswered
+    from karat.stats.refusals import refusals
+
+    if answered is None:
+        return {}
+    width, found = len(testset), {}
+    for s, run in enumerate(runs):
+        if not run.has_answers:
+            continue
+        lost = {*run.failed, *unanswered(run)}
+        rows = [s * width + q for q, qid in enumerate(testset.ids) if qid not in lost]
+        said = [drop_blocks(answered.answers[i] or "").strip() for i in rows]
+        found[run.name] = refusals(
+            run.name,
+            [declines(text) if text else None for text in said],
+            [answered.answerable[i] for i in rows],
+        )
+    some = any(counts.unanswerable or counts.declined for counts in found.values())
+    return found if some else {}
