@@ -1,0 +1,107 @@
+"""Confidence: whether a system that says how sure it is of its answers can be believed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.calibration import Reliability
+from karat.core.errors import UsageError, did_you_mean
+from karat.core.evaluation import Note
+from karat.core.scores import Status
+from karat.experiment._labelled import CORRECTNESS, Labelled, find_measure
+from karat.stats.calibration_error import brier, expected_calibration_error, reliability
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.scores import Scores
+
+    Floats = NDArray[np.float64]
+
+DEFAULT = "TokenF1>=0.5"
+_RULE = re.compile(r"\s*(?P<measure>.+?)\s*(?P<sign>>=|<=|>|<)\s*(?P<value>-?\d*\.?\d+)\s*")
+_HOLDS = {">=": np.greater_equal, "<=": np.less_equal, ">": np.greater, "<": np.less}
+
+
+def reliabilities(
+    scores: Scores,
+    confidence: Mapping[str, Sequence[float | None]],
+    labelled: Sequence[Labelled],
+    correct: str | None,
+) -> tuple[list[Reliability], list[Note]]:
+    """The calibration of each system's confidence, by what makes an answer right, and what should be known of it."""
+    right, rule, notes = _right(scores, labelled, correct)
+    if right is None:
+        return [], notes
+    found = []
+    for number, system in enumerate(scores.systems):
+        said = confidence.get(system, ())
+        sure = np.array([np.nan if value is None else value for value in said], np.float64)
+        if not np.isfinite(sure).any():
+            continue
+        wrong = np.isfinite(sure) & ~((sure >= 0) & (sure <= 1))
+        if wrong.any():
+            text = f"{system}: {int(wrong.sum()):,} confidences lie outside 0 to 1 (such as {sure[wrong][0]:g})"
+            notes.append(Note("warning", f"{text}: they are no probabilities, so its calibration is not given."))
+            continue
+        known = np.isfinite(sure) & np.isfinite(right[number])
+        left = int((np.isfinite(sure) & ~known).sum())
+        if not known.any():
+            notes.append(Note("warning", f"{system}: nothing says whether its {left:,} answers are right ({rule})."))
+            continue
+        found.append(_one(system, rule, sure[known], right[number][known], left))
+    return found, notes
+
+
+def _one(system: str, rule: str, sure: Floats, right: Floats, left: int) -> Reliability:
+    wide, full = reliability(sure, right), reliability(sure, right, by="mass")
+    return Reliability(
+        system=system,
+        correct_by=rule,
+        n=len(sure),
+        n_left_out=left,
+        confidence=float(sure.mean()),
+        accuracy=float(right.mean()),
+        ece_width=expected_calibration_error(wide),
+        ece_mass=expected_calibration_error(full),
+        brier=brier(sure, right),
+        bins=wide,
+        bins_by_mass=full,
+    )
+
+
+def _right(scores: Scores, labelled: Sequence[Labelled], correct: str | None) -> tuple[Floats | None, str, list[Note]]:
+    """1 for each right answer (system x question), 0 for a wrong one, NaN where nothing says; and by what rule."""
+    by_people = next((one for one in labelled if one.name.partition("(")[0] == CORRECTNESS), None)
+    if correct is None and by_people is not None:
+        half = sum(by_people.bounds) / 2
+        right = np.full(scores.values.shape[:2], np.nan)
+        for item in by_people.items:
+            right[item.system, item.question] = float(item.mean >= half)
+        return right, f"people's labels of {CORRECTNESS} of at least {half:g}", []
+    rule = correct if correct is not None else DEFAULT
+    shape = _RULE.fullmatch(rule)
+    if shape is None:
+        raise UsageError(f"--correct {rule!r}: write a measure and what it must reach, as in {DEFAULT}.")
+    number = find_measure(shape["measure"], scores.measures)
+    names = [measure.name for measure in scores.measures]
+    if number is None and correct is not None:
+        raise UsageError(
+            f"--correct {rule!r}: the run has no scores by {shape['measure']}.{did_you_mean(shape['measure'], names)} "
+            f"It has {', '.join(names[:8])}."
+        )
+    if number is None:
+        text = (
+            "systems report how sure they are of their answers, and nothing says which answers are right: label "
+            f'{CORRECTNESS}, or name a measure of the run, as in --correct "{DEFAULT}".'
+        )
+        return None, rule, [Note("warning", text)]
+    ok = scores.status[:, :, number] == Status.ok
+    held = _HOLDS[shape["sign"]](scores.values[:, :, number], float(shape["value"]))
+    shown = f"{scores.measures[number].name} {shape['sign']} {float(shape['value']):g}"
+    shown += "" if correct is not None else " (the default of --correct)"
+    return np.where(ok, held.astype(np.float64), np.nan), shown, []

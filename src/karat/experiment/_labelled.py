@@ -1,0 +1,309 @@
+"""Labelled answers: where people's labels and the scores of a run meet, and all that does not."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.errors import InputError, NoOverlapError, UsageError, did_you_mean
+from karat.core.evaluation import Note
+from karat.core.language import parse
+from karat.core.registry import key_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.calibration import Label, Labels
+    from karat.core.measure import Measure
+    from karat.core.scores import Scores
+
+Scale = tuple[float, float]
+CORRECTNESS = "Correctness"
+MOST_CATEGORIES = 11
+_FEW = 5  # names shown in a sentence
+_SCALE = re.compile(r"(?:(?P<measure>.+)=)?(?P<low>-?[\d.]+):(?P<high>-?[\d.]+)")
+
+
+@dataclass
+class Item:
+    """One answer with the labels that people gave it, in the scale of the measure."""
+
+    system: int
+    question: int
+    ratings: dict[str, float] = field(default_factory=dict)  # rater -> label
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(list(self.ratings.values())))
+
+
+@dataclass
+class Labelled:
+    """The answers labelled by one measure, and what categories the labels have."""
+
+    name: str
+    bounds: Scale
+    number: int | None  # of the measure in the run; None where the run does not have it
+    items: list[Item]
+    labels: int
+    categories: tuple[float, ...]  # in the measure's scale; none where the labels are of a continuous scale
+    names: tuple[str, ...]  # the same as the labels are written
+    notes: list[Note]
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """Everyone who rated, in the order they appear."""
+        return tuple(dict.fromkeys(rater for item in self.items for rater in item.ratings))
+
+
+@dataclass
+class Met:
+    """What of the labels was used, and what not."""
+
+    labelled: list[Labelled]
+    unmatched: Counter[str]
+    notes: list[Note]
+
+
+def meet(labels: Labels, scores: Scores, wanted: Sequence[str], scale: Sequence[str], *, confident: bool) -> Met:
+    """Put each label to the answer it is about. What meets nothing is counted and told; if all does, that is an error.
+
+    Labels of Correctness, which a run without a judge has no scores for, are kept where a system is `confident`.
+    """
+    known = {
+        name: find_measure(name, scores.measures) for name in {label.measure for label in labels.rows if label.measure}
+    }
+    chosen = [_wanted(name, scores.measures) for name in wanted]
+    systems = {name: number for number, name in enumerate(scores.systems)}
+    questions = {name: number for number, name in enumerate(scores.questions)}
+    scales = _scales(scale, scores.measures)
+    unmatched: Counter[str] = Counter()
+    aside: Counter[str] = Counter()
+    kept: dict[tuple[str, int | None], list[tuple[Label, int, int]]] = {}
+    for label in labels.rows:
+        number = known[label.measure] if label.measure is not None else _only(chosen, labels)
+        stays = (
+            number is None and confident and label.measure is not None and key_of(label.measure) == key_of(CORRECTNESS)
+        )
+        system = systems.get(label.system) if label.system is not None else _only_system(scores, labels)
+        question = questions.get(label.question)
+        if number is None and not stays:
+            unmatched[f"measure {label.measure}"] += 1
+        elif chosen and number not in chosen and not stays:
+            aside[scores.measures[number or 0].name] += 1
+        elif system is None:
+            unmatched[f"system {label.system}"] += 1
+        elif question is None:
+            unmatched[f"question {label.question}"] += 1
+        else:
+            name = CORRECTNESS if number is None else scores.measures[number].name
+            kept.setdefault((name, number), []).append((label, system, question))
+    notes = [Note("warning", text) for text in _told(unmatched, scores)]
+    notes += [
+        Note("info", f"{many(n, 'label')} of {name} left aside: -m names other measures.") for name, n in aside.items()
+    ]
+    if not kept:
+        raise NoOverlapError(_nothing(labels, scores, unmatched, aside))
+    order = sorted(kept, key=lambda key: len(scores.measures) if key[1] is None else key[1])
+    made = [_labelled(scores.measures, name, number, kept[name, number], scales, labels) for name, number in order]
+    return Met(made, unmatched, notes)
+
+
+def find_measure(name: str, measures: Sequence[Measure]) -> int | None:
+    """The measure of the run that a name means: as it is written there, or the only one with that name.
+
+    Two of one name, told apart by parameters, must be named in full.
+    """
+    spelled = [number for number, measure in enumerate(measures) if key_of(measure.name) == key_of(name)]
+    if spelled:
+        return spelled[0]
+    try:
+        wanted = parse(name)
+    except UsageError:
+        same = [number for number, measure in enumerate(measures) if key_of(measure.spec.name) == key_of(name)]
+    else:
+        same = [number for number, measure in enumerate(measures) if measure.name == wanted.name]
+        if not same and not wanted.given and wanted.k is None and wanted.tokens is None:
+            same = [number for number, measure in enumerate(measures) if measure.spec.name == wanted.spec.name]
+    if len(same) > 1:
+        shown = ", ".join(measures[number].name for number in same[:_FEW])
+        raise UsageError(
+            f"{name!r} may mean {len(same)} measures of this run: {shown}. Write one of them in the labels."
+        )
+    return same[0] if same else None
+
+
+def _wanted(name: str, measures: Sequence[Measure]) -> int:
+    found = find_measure(name, measures)
+    if found is None:
+        names = [measure.name for measure in measures]
+        raise UsageError(
+            f"-m {name}: the run has no scores by this measure.{did_you_mean(name, names)} It has {_list(names)}."
+        )
+    return found
+
+
+def _only(chosen: Sequence[int], labels: Labels) -> int:
+    if len(chosen) != 1:
+        raise InputError(
+            "the labels do not say of which measure they are",
+            place=labels.place,
+            remedy='Add a column "measure", or name the one they are of: -m Faithfulness.',
+        )
+    return chosen[0]
+
+
+def _only_system(scores: Scores, labels: Labels) -> int:
+    if len(scores.systems) != 1:
+        raise InputError(
+            f"the labels do not say whose answers they are about, and the run has {len(scores.systems)} systems",
+            place=labels.place,
+            remedy=f'Add a column "system" with {_list(scores.systems)}.',
+        )
+    return 0
+
+
+def _scales(given: Sequence[str], measures: Sequence[Measure]) -> dict[int | None, Scale]:
+    """`--scale` values: the ends of the labels' scale by measure, None for all others."""
+    found: dict[int | None, Scale] = {}
+    for text in given:
+        shape = _SCALE.fullmatch(text.strip())
+        try:
+            low, high = (float(shape["low"]), float(shape["high"])) if shape else (0.0, 0.0)
+        except ValueError:
+            low = high = 0.0
+        if shape is None or not low < high:
+            raise UsageError(
+                f"--scale {text!r}: write the lowest and the highest label, as in 1:5 or Faithfulness=1:5."
+            )
+        found[_wanted(shape["measure"].strip(), measures) if shape["measure"] else None] = (low, high)
+    return found
+
+
+def _labelled(
+    measures: Sequence[Measure],
+    name: str,
+    number: int | None,
+    kept: Sequence[tuple[Label, int, int]],
+    scales: Mapping[int | None, Scale],
+    labels: Labels,
+) -> Labelled:
+    bounds = measures[number].bounds if number is not None else (0.0, 1.0)
+    values = np.array([label.value for label, _, _ in kept])
+    notes: list[Note] = []
+    raw: Scale = (0.0, 1.0)
+    if kept[0][0].is_word:
+        _refuse_words(name, None if number is None else measures[number], labels)
+        notes.append(Note("info", f"yes is the highest value, no the lowest (also true, correct; false, wrong)."))
+    else:
+        raw = scales.get(number, scales.get(None, bounds))
+        _check_scale(name, raw, bounds, kept, labels)
+        if raw != bounds:
+            ends = f"{raw[0]:g} to {raw[1]:g} became {bounds[0]:g} to {bounds[1]:g}"
+            notes.append(Note("info", f"labels were put into the scale of the measure: {ends}."))
+    steps = _steps(values, raw)
+    items: dict[tuple[int, int], Item] = {}
+    for (label, system, question), value in zip(kept, _moved(values, raw, bounds), strict=True):
+        item = items.setdefault((system, question), Item(system, question))
+        item.ratings[label.rater if label.rater is not None else "people"] = value
+    return Labelled(
+        name=name,
+        bounds=bounds,
+        number=number,
+        items=[items[key] for key in sorted(items)],
+        labels=len(kept),
+        categories=tuple(_moved(np.array(steps), raw, bounds)),
+        names=tuple(f"{step:g}" for step in steps),
+        notes=notes,
+    )
+
+
+def _refuse_words(name: str, measure: Measure | None, labels: Labels) -> None:
+    if measure is None:
+        return
+    low, high = measure.bounds
+    if measure.spec.direction == "lower" or not np.isfinite(measure.bounds).all():
+        raise InputError(
+            f"the labels of {name} are words, and which value of {name} a yes would be cannot be told",
+            place=labels.place,
+            remedy=f"Write numbers from {low:g} to {high:g}." if np.isfinite(high) else "Write numbers.",
+        )
+
+
+def _check_scale(name: str, raw: Scale, bounds: Scale, kept: Sequence[tuple[Label, int, int]], labels: Labels) -> None:
+    """Every label lies within the scale; one that differs from the measure's was asked for."""
+    if raw != bounds and not np.isfinite(bounds).all():
+        raise UsageError(f"--scale cannot be used for {name}, whose values have no end. Label in its own values.")
+    outside = next((label for label, _, _ in kept if not raw[0] <= label.value <= raw[1]), None)
+    if outside is None:
+        return
+    values = [label.value for label, _, _ in kept]
+    least, most = min(values), max(values)
+    if raw != bounds:
+        remedy = f"Correct it, or say the true scale, as in --scale {least:g}:{most:g}."
+        problem = f"label {outside.value:g} lies outside the scale {raw[0]:g}:{raw[1]:g}"
+    else:
+        remedy = f"If they are of another scale, say its ends: --scale {least:g}:{most:g}."
+        problem = (
+            f"labels of {name} go from {least:g} to {most:g}, and {name} itself from {bounds[0]:g} to {bounds[1]:g}"
+        )
+    raise InputError(problem, place=labels.place, row=outside.row, unit=labels.unit, remedy=remedy)
+
+
+def _steps(values: NDArray[np.float64], raw: Scale) -> list[float]:
+    """The categories of labels: every whole number of a short scale, else the values seen; none of too many."""
+    low, high = raw
+    whole = bool(np.all(values == np.rint(values)))
+    if whole and np.isfinite(raw).all() and low == round(low) and high == round(high) and high - low < MOST_CATEGORIES:
+        return [float(step) for step in range(round(low), round(high) + 1)]
+    seen = sorted(set(values.tolist()))
+    return seen if 2 <= len(seen) <= min(MOST_CATEGORIES, len(values) // 2) else []
+
+
+def _moved(values: NDArray[np.float64], raw: Scale, bounds: Scale) -> list[float]:
+    """Values of one scale in another."""
+    if raw == bounds:
+        return [float(value) for value in values]
+    share = (values - raw[0]) / (raw[1] - raw[0])
+    return [float(value) for value in bounds[0] + share * (bounds[1] - bounds[0])]
+
+
+def _told(unmatched: Counter[str], scores: Scores) -> Iterable[str]:
+    """A sentence for each kind of thing that labels name and the run does not have."""
+    there = {
+        "measure": list(dict.fromkeys(n for m in scores.measures for n in (m.name, m.spec.name))),
+        "system": list(scores.systems),
+        "question": list(scores.questions),
+    }
+    for kind, known in there.items():
+        names = [key.partition(" ")[2] for key in unmatched if key.partition(" ")[0] == kind]
+        if not names:
+            continue
+        labels = sum(unmatched[f"{kind} {name}"] for name in names)
+        near = did_you_mean(names[0], known)
+        has = f" The run has {_list(known)}." if kind != "question" and not near else ""
+        yield f"{many(labels, 'label')} not used: the run has no {kind} {_list(names)}.{near}{has}"
+
+
+def _nothing(labels: Labels, scores: Scores, unmatched: Counter[str], aside: Counter[str]) -> str:
+    told = " ".join(_told(unmatched, scores))
+    if aside:
+        told = f"{told} {many(sum(aside.values()), 'label')} of other measures than -m names.".strip()
+    ids = _list(scores.questions)
+    example = f" Its questions are {ids}." if any(key.startswith("question ") for key in unmatched) else ""
+    return f"{labels.place}: no label meets a score of the run. {told}{example}"
+
+
+def _list(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_FEW])
+    return shown if len(names) <= _FEW else f"{shown} and {len(names) - _FEW:,} more"
+
+
+def many(count: int, noun: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

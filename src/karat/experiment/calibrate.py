@@ -1,0 +1,315 @@
+"""Calibrate: how far a judge, or any measure of a stored run, agrees with what people say of the same answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.calibration import Agreement, Calibration, Confusion, Corrected, Disagreement, MeasureCalibration
+from karat.core.errors import UsageError
+from karat.core.evaluation import Note
+from karat.core.scores import Status
+from karat.core.study import Study
+from karat.experiment._confidence import reliabilities
+from karat.experiment._labelled import Labelled, many, meet
+from karat.experiment.store import find_run
+from karat.experiment.stored import load_study
+from karat.stats.agreement import (
+    Metric,
+    cohen_kappa,
+    confusion,
+    kappa_interval,
+    krippendorff_alpha,
+    mean_difference,
+    spearman,
+)
+from karat.stats.flips import flips
+from karat.stats.prediction_powered import FEWEST, Estimate, effective_labels, people_mean, powered_mean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.scores import Scores
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+ROUGH = 10  # labelled answers below which figures are called rough
+_FAR = 3.0  # standard errors by which labelled answers may differ from the others before they are called unlike them
+
+
+def calibrate(
+    run: Study | str | os.PathLike[str],
+    labels: Any,
+    *,
+    measures: Sequence[str] = (),
+    scale: Sequence[str] = (),
+    correct: str | None = None,
+    runs_dir: str | os.PathLike[str] = "runs",
+) -> Calibration:
+    """Compare the scores of a run with labels: a path, a list of dicts or a frame of id, system, measure, label, rater.
+
+    `scale` gives the ends of the labels' scale where it is not the measure's ("1:5", "Faithfulness=1:5"); `correct`
+    says by which measure an answer is right ("TokenF1>=0.5"), for systems that report a confidence.
+    """
+    from karat.files import as_labels
+
+    study = run if isinstance(run, Study) else load_study(find_run(runs_dir, os.fspath(run)).path)
+    given = as_labels(labels)
+    scores = study.evaluation.scores
+    confidence = study.evaluation.confidence
+    confident = any(value is not None for values in confidence.values() for value in values)
+    met = meet(given, scores, measures, scale, confident=confident)
+    found = tuple(_measure(one, scores) for one in met.labelled if one.number is not None)
+    reliable, more = (
+        reliabilities(scores, confidence, met.labelled, correct) if confident else ((), _pointless(correct))
+    )
+    return Calibration(
+        run=study.name,
+        taken=given.taken,
+        measures=found,
+        reliability=tuple(reliable),
+        unmatched=dict(met.unmatched),
+        notes=(*met.notes, *more),
+    )
+
+
+def calibration_writer(path: str | os.PathLike[str]) -> Callable[[Calibration], None]:
+    """What writes a calibration into this file, by its ending; an ending that says nothing is refused at once."""
+    from karat.core.writing import write_whole
+    from karat.report import calibrated as page
+
+    forms: dict[str, Callable[[Calibration], str]] = {
+        ".json": page.as_json, ".md": page.as_markdown, ".csv": page.as_csv,
+        ".txt": lambda found: page.render(found, verbose=True),
+    }  # fmt: skip
+    target = Path(path)
+    form = forms.get(target.suffix.lower())
+    if form is None or target.is_dir():
+        raise UsageError(f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(forms))}.")
+    return lambda found: write_whole(target, form(found))
+
+
+def _pointless(correct: str | None) -> tuple[Note, ...]:
+    text = "--correct changes nothing: no system of this run reports how sure it is of its answers."
+    return () if correct is None else (Note("warning", text),)
+
+
+def _measure(labelled: Labelled, scores: Scores) -> MeasureCalibration:
+    number = labelled.number or 0
+    items = labelled.items
+    systems, questions = (np.array([getattr(i, name) for i in items], np.int64) for name in ("system", "question"))
+    status = scores.status[systems, questions, number]
+    values = np.where(status == Status.ok, scores.values[systems, questions, number], np.nan)
+    people = np.array([item.mean for item in items])
+    scored = np.isfinite(values)
+    among = _among_people(labelled, questions)
+    shown, agreement = _against_people(labelled, scores, values, people, systems, questions)
+    both = values[scored], people[scored]
+    correlation = spearman(*both)
+    bias = mean_difference(both[0] - both[1], questions[scored]) if scored.any() else (None, None, None)
+    corrected = tuple(
+        _corrected(scores, labelled, system, questions[here & scored], people[here & scored])
+        for system in np.unique(systems).tolist()
+        if (here := systems == system).any()
+    )
+    again = flips([tuple(d["repeats"]) for (_, _, m), d in scores.details.items() if m == number and "repeats" in d])
+    undefined, failed = int((status == Status.undefined).sum()), int((~scored & (status != Status.undefined)).sum())
+    reasons = {
+        scores.reason(int(s), int(q), number) or "no reason given"
+        for s, q in zip(systems[~scored], questions[~scored], strict=True)
+    }
+    notes = [*labelled.notes, *_told(both, shown, correlation, undefined, failed, sorted(reasons))]
+    notes += _unlike(scores, number, systems[scored], questions[scored])
+    return MeasureCalibration(
+        measure=labelled.name,
+        n_labels=labelled.labels,
+        n_items=len(items),
+        n_scored=int(scored.sum()),
+        n_undefined=undefined,
+        n_failed=failed,
+        raters=labelled.raters,
+        people=among,
+        agreement=agreement,
+        spearman=correlation,
+        bias=bias[0],
+        bias_low=bias[1],
+        bias_high=bias[2],
+        confusion=shown,
+        systems=corrected,
+        flips=again.rate,
+        n_repeated=again.rows,
+        notes=tuple(notes),
+    )
+
+
+def _among_people(labelled: Labelled, questions: Ints) -> Agreement:
+    """How far people agree with each other."""
+    raters = labelled.raters
+    ratings = np.array([[item.ratings.get(rater, np.nan) for item in labelled.items] for rater in raters])
+    if len(raters) < 2:
+        return Agreement(1, 0, why=("there is one rater, so how far people agree with each other is not known",))
+    return _agreement(ratings, questions, labelled)
+
+
+def _agreement(ratings: Floats, questions: Ints, labelled: Labelled) -> Agreement:
+    """Agreement of raters x items, in values of the categories where there are any."""
+    categories = np.array(labelled.categories)
+    metric: Metric = "interval" if not len(categories) else "nominal" if len(categories) == 2 else "ordinal"
+    several = np.isfinite(ratings).sum(axis=0) > 1
+    n = int(several.sum())
+    if not n:
+        return Agreement(len(ratings), 0, metric=metric, why=("no answer was rated by two",))
+    why: list[str] = []
+    alpha = krippendorff_alpha(ratings, metric)
+    if alpha is None:
+        why.append("all ratings are the same, so there is nothing to agree about: kappa and alpha are undefined")
+    kappa = weighted = None
+    ends = weighted_ends = None
+    if len(ratings) == 2 and len(categories):
+        codes = np.searchsorted(categories, ratings[:, several] - 1e-9)
+        table = confusion(codes[0], codes[1], len(categories))
+        _, groups = np.unique(questions[several], return_inverse=True)
+        tables = np.zeros((groups.max() + 1, *table.shape))
+        np.add.at(tables, (groups, codes[0], codes[1]), 1)
+        kappa, ends = cohen_kappa(table), kappa_interval(tables)
+        if len(categories) > 2:
+            weighted, weighted_ends = cohen_kappa(table, categories), kappa_interval(tables, categories)
+        if kappa is None and alpha is not None:
+            why.append("kappa is undefined")
+    low, high = ends or (None, None)
+    weighted_low, weighted_high = weighted_ends or (None, None)
+    return Agreement(
+        raters=len(ratings),
+        n=n,
+        kappa=kappa,
+        low=low,
+        high=high,
+        weighted=weighted,
+        weighted_low=weighted_low,
+        weighted_high=weighted_high,
+        alpha=alpha,
+        metric=metric,
+        why=tuple(why),
+    )
+
+
+def _against_people(
+    labelled: Labelled, scores: Scores, values: Floats, people: Floats, systems: Ints, questions: Ints
+) -> tuple[Confusion | None, Agreement]:
+    """The measure as one rater and people's mean as another, in categories where the labels have any."""
+    categories = np.array(labelled.categories)
+    if not len(categories):
+        return None, _agreement(np.array([values, people]), questions, labelled)
+    cuts = (categories[1:] + categories[:-1]) / 2
+    tied = np.isclose(people[:, None], cuts[None, :], rtol=0, atol=1e-9).any(axis=1)
+    usable = np.isfinite(values) & ~tied
+    theirs = np.searchsorted(cuts, people, side="right")
+    its = np.searchsorted(cuts, np.where(usable, values, 0.0), side="right")
+    both = np.where(usable, np.array([categories[its], categories[theirs]]), np.nan)
+    off = tuple(
+        Disagreement(
+            scores.systems[int(systems[i])], scores.questions[int(questions[i])], float(people[i]), float(values[i]),
+            float(categories[theirs[i]]), float(categories[its[i]]),
+        )
+        for i in np.flatnonzero(usable & (its != theirs))
+    )  # fmt: skip
+    counts = confusion(theirs[usable], its[usable], len(categories))
+    table = Confusion(
+        labelled.categories, labelled.names, tuple(cuts.tolist()), tuple(map(tuple, counts.tolist())),
+        int((tied & np.isfinite(values)).sum()), off,
+    )  # fmt: skip
+    return table, _agreement(both, questions, labelled)
+
+
+def _corrected(scores: Scores, labelled: Labelled, system: int, questions: Ints, people: Floats) -> Corrected:
+    """A system's mean by the measure, by people, and by both."""
+    number = labelled.number or 0
+    known = scores.status[system, :, number] == Status.ok
+    values = scores.values[system, :, number]
+    name, n, n_scored = scores.systems[system], len(questions), int(known.sum())
+    mean = float(values[known].mean()) if n_scored else None
+    if not n:
+        return Corrected(name, 0, n_scored, mean, None, None, None, why="no labelled answer has a score")
+    ends = (labelled.categories[0], labelled.categories[1]) if len(labelled.categories) == 2 else None
+    others = known.copy()
+    others[questions] = False
+    alone = _within(people_mean(people, ends), labelled.bounds) if n > 1 else Estimate(float(people[0]), None, None)
+    both = powered_mean(people, values[questions], values[others], ends)
+    if both is None:
+        few = f"{n} labelled answer{'' if n == 1 else 's'} with a score: {FEWEST} are needed to correct the measure"
+        return Corrected(name, n, n_scored, mean, alone.mean, alone.low, alone.high, why=few)
+    both = _within(both, labelled.bounds)
+    return Corrected(
+        name, n, n_scored, mean, alone.mean, alone.low, alone.high, both.mean, both.low, both.high, both.weight,
+        effective_labels(n, alone, both),
+    )  # fmt: skip
+
+
+def _within(found: Estimate, bounds: tuple[float, float]) -> Estimate:
+    """The same, no end of it past what the measure can be."""
+    mean, low, high = (None if v is None else float(np.clip(v, *bounds)) for v in (found.mean, found.low, found.high))
+    return Estimate(mean if mean is not None else found.mean, low, high, found.weight)
+
+
+def _told(
+    both: tuple[Floats, Floats],
+    table: Confusion | None,
+    correlation: float | None,
+    undefined: int,
+    failed: int,
+    reasons: Sequence[str],
+) -> list[Note]:
+    """What the reader of the figures must know."""
+    values, people = both
+    told: list[tuple[bool, str]] = []
+    why = f" ({'; '.join(reasons[:3])})" if reasons else ""
+    if failed:
+        told.append((True, f"{many(failed, 'labelled answer')} without a score: the measure failed there{why}."))
+    if undefined:
+        told.append(
+            (True, f"{many(undefined, 'labelled answer')} without a score: the measure is undefined there{why}.")
+        )
+    if len(values) < ROUGH:
+        told.append(
+            (True, f"{many(len(values), 'labelled answer')} with a score: below {ROUGH} every figure is rough.")
+        )
+    if len(values) and np.ptp(values) == 0:
+        told.append((True, f"the measure scores all labelled answers {values[0]:.3g}: it tells nothing apart."))
+    if len(people) and np.ptp(people) == 0:
+        told.append((True, f"people give all labelled answers {people[0]:.3g}: label answers that differ."))
+    if correlation is not None and correlation < -0.2:
+        told.append((True, "the measure runs against people. Does a high label mean what a high score means?"))
+    if table is not None and table.ties:
+        told.append((False, f"people are evenly divided on {many(table.ties, 'answer')}, in no cell of the table."))
+    if table is None:
+        told.append((False, "the labels are of a continuous scale: no categories, so no kappa and no table."))
+    return [Note("warning" if warns else "info", text) for warns, text in told]
+
+
+def _unlike(scores: Scores, number: int, systems: Ints, questions: Ints) -> list[Note]:
+    """Warns where the labelled answers cannot be a random sample: the measure itself scores them otherwise."""
+    found = []
+    for system in np.unique(systems).tolist():
+        known = scores.status[system, :, number] == Status.ok
+        inside = np.zeros(len(known), bool)
+        inside[questions[systems == system]] = True
+        values = scores.values[system, :, number]
+        here, there = values[known & inside], values[known & ~inside]
+        if min(len(here), len(there)) < FEWEST:
+            continue
+        error = float(np.sqrt(here.var(ddof=1) / len(here) + there.var(ddof=1) / len(there)))
+        if abs(here.mean() - there.mean()) > _FAR * error and error > 0:
+            found.append(
+                Note(
+                    "warning",
+                    f"{scores.systems[system]}: the labelled answers are not like the others (mean score "
+                    f"{here.mean():.3f} against {there.mean():.3f}). Corrected means hold for answers chosen for "
+                    "labelling at random.",
+                )
+            )
+    return found
