@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
 from karat.core.study import StudyAnswer
-from karat.report._view import statuses
+from karat.report._view import SAME, statuses
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Evaluation, Note
@@ -34,8 +34,12 @@ class Verdict:
     by: str  # "heuristic", or how the judge says it came by it
     model: str
     claims: tuple[Mapping[str, Any], ...]
-    repeats: int
-    flips: float | None  # share of the repeats that disagree with the verdict, where it was asked again
+    repeats: tuple[float, ...]  # values, where it was asked several times
+
+    @property
+    def flips(self) -> bool | None:
+        """Whether asking again gave another value; None where it was asked once."""
+        return max(self.repeats) - min(self.repeats) > SAME if len(self.repeats) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class Judged:
     n: int
     failed: int
     repeats: int
-    flips: float | None
+    flips: float | None  # share of the answers asked about several times whose values differ
 
 
 @dataclass(frozen=True)
@@ -132,13 +136,13 @@ class Answers:
 
     def missing(self, system: str, question: int) -> list[str]:
         """Claims of the reference that the answer lacks, as judges name them."""
-        found: dict[str, None] = {}
-        for _, detail in self.details(system, question):
-            for one in _listed(detail.get("missing")):
-                text = one.get("claim") if isinstance(one, Mapping) else one
-                if text:
-                    found[str(text)] = None
-        return list(found)
+        judged_first = sorted(self.details(system, question), key=lambda pair: pair[0].spec.name != QUALITY[0])
+        for _, detail in judged_first:
+            named = [one.get("claim") if isinstance(one, Mapping) else one for one in _listed(detail.get("missing"))]
+            found = list(dict.fromkeys(str(text) for text in named if text))
+            if found:
+                return found
+        return []
 
     def sentences(self, system: str, question: int) -> list[Mapping[str, Any]]:
         """The sentences of an answer, each with what supports it best."""
@@ -169,10 +173,10 @@ class Answers:
                 if not given:
                     continue
                 who = ", ".join(sorted({HEURISTIC if v.by == HEURISTIC else v.model or v.by or UNKNOWN for v in given}))
-                flips = [v.flips for v in given if v.flips is not None]
+                flips = [float(v.flips) for v in given if v.flips is not None]
                 failed = int((status[s, :, m] == Status.failed).sum())
                 n = int((status[s, :, m] == Status.ok).sum())
-                repeats = max(v.repeats for v in given)
+                repeats = max(1, *(len(v.repeats) for v in given))
                 found.append(Judged(system, measure.name, who, n, failed, repeats, fmean(flips) if flips else None))
         return found
 
@@ -222,16 +226,21 @@ def _is_verdict(detail: object) -> bool:
 
 
 def _verdict(measure: Measure, value: float | None, detail: Mapping[str, Any]) -> Verdict:
-    repeats, flips = detail.get("repeats"), detail.get("flip_rate", detail.get("flips"))
+    claims = [one for one in _listed(detail.get("claims")) if isinstance(one, Mapping)]
+    claims = claims or [
+        {"claim": f"context {one.get('context', '')}", "verdict": one.get("grade"), "reason": one.get("reason")}
+        for one in _listed(detail.get("contexts"))
+        if isinstance(one, Mapping)
+    ]
+    repeats = [float(v) for v in _listed(detail.get("repeats")) if isinstance(v, int | float)]
     return Verdict(
         measure.name,
         value,
         str(detail.get("reason") or ""),
         str(detail.get("by") or ""),
         str(detail.get("model") or ""),
-        tuple(one for one in _listed(detail.get("claims")) if isinstance(one, Mapping)),
-        repeats if isinstance(repeats, int) else 1,
-        float(flips) if isinstance(flips, int | float) else None,
+        tuple(claims),
+        tuple(repeats),
     )
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from karat.core.study import FailureLabel
+    from collections.abc import Iterable
+
+    from karat.core.study import FailureCount, FailureLabel
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,6 @@ LABELS: dict[FailureLabel, Label] = {
         "Raise the budget",
         "Raise the context budget, or cut smaller chunks.",
     ),
-    "wrong_answer": Label(
-        "wrong answer",
-        "The gold was in the context and the answer is still wrong.",
-        "Work on the answers",
-        "Work on the prompt or the model: retrieval did its part.",
-    ),
     "refused": Label(
         "refused",
         "The gold was in the context and the model declined to answer.",
@@ -71,8 +67,26 @@ LABELS: dict[FailureLabel, Label] = {
     ),
     "unsupported": Label(
         "unsupported",
-        "The answer says what its context does not.",
+        "The answer says what its context does not, or answers what the documents do not.",
         "Keep to the context",
         "Ask the model to keep to the context and to cite it.",
     ),
+    "wrong_answer": Label(
+        "wrong answer",
+        "The gold was in the context, the answer keeps to the context, and is still wrong.",
+        "Work on the answers",
+        "Work on the prompt or the model: retrieval did its part.",
+    ),
 }
+
+
+def gained(count: FailureCount, k: int) -> str:
+    """The measure whose mean the gain of a count is of."""
+    return count.measure or f"Recall@{k}"
+
+
+def costliest(counts: Iterable[FailureCount]) -> list[FailureCount]:
+    """Counts of one system, what costs most first: by gain, or by questions where gains are of different measures."""
+    found = list(counts)
+    alike = len({count.measure for count in found}) < 2
+    return sorted(found, key=lambda c: (-c.gain if alike else 0.0, -len(c.questions), -c.gain, c.label))

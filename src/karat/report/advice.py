@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report._labels import LABELS
+from karat.report._labels import LABELS, costliest
 
 if TYPE_CHECKING:
     from karat.core.study import FailureCount, Study
@@ -14,7 +14,7 @@ def main_failure(study: Study) -> FailureCount | None:
     """The way in which the best system fails that costs most; None where it does not fail, or nothing is known."""
     system = study.choice.best.system if study.choice is not None else None
     counts = [c for c in study.failure_counts if system is None or c.system == system]
-    return max(counts, key=lambda c: c.gain, default=None)
+    return next(iter(costliest(counts)), None)
 
 
 def next_steps(study: Study) -> list[str]:

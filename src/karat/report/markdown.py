@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from karat.report import answered
 from karat.report._escape import markdown as escape
 from karat.report._numbers import NONE, amount, deviation, figure, interval, number, percent
 from karat.report._output import Output
@@ -62,6 +63,7 @@ def _lines(view: View) -> Iterator[str]:
         yield ""
         yield from _slice(view, name, values)
         yield ""
+    yield from answered.lines(evaluation)
     if evaluation.usage:
         yield "## Usage"
         yield ""

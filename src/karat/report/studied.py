@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from karat.report import answered
+from karat.report._answers import Answers
 from karat.report._escape import clean
 from karat.report._grid import listing, plain_table, texts, title
-from karat.report._labels import LABELS
+from karat.report._labels import LABELS, gained
 from karat.report._numbers import number
 from karat.report._screen import as_text, put
 from karat.report.advice import next_steps
@@ -47,11 +49,37 @@ def as_json(study: Study, place: str = "") -> str:
         "questions": len(study.evaluation.testset),
         "choice": None if choice is None else asdict(choice),
         "failures": [asdict(count) for count in study.failure_counts],
+        "answers": _answers(study),
         "error_classes": {name: dict(classes) for name, classes in study.error_classes.items()},
         "next": next_steps(study),
         "warnings": [note.text for note in study.evaluation.notes if note.level == "warning"],
     }
     return json.dumps(finite(made), ensure_ascii=False, indent=2, allow_nan=False)
+
+
+def _answers(study: Study) -> list[dict[str, Any]]:
+    """Of each system that answers: the number of answers, refusals, the worst with what they miss, and the bill."""
+    from dataclasses import asdict
+
+    answers = Answers(study.evaluation, study.answers)
+    found: list[dict[str, Any]] = []
+    for system in answers.systems:
+        refused = study.evaluation.refusals.get(system)
+        worst = [
+            {"question": answers.scores.questions[q], "value": value, "missing": answers.missing(system, q)}
+            for q, value in answers.worst(system, answered.WORST)
+        ]
+        found.append(
+            {
+                "system": system,
+                **answers.counts(system),
+                "refusals": None if refused is None else asdict(refused),
+                "measure": answers.quality.name if answers.quality is not None else None,
+                "worst": worst,
+                "took": asdict(answers.bill(system, study.seconds.get(system, ()))),
+            }
+        )
+    return found
 
 
 def _blocks(study: Study, place: str, quiet: bool, verbose: bool) -> Iterator[RenderableType]:
@@ -69,6 +97,7 @@ def _blocks(study: Study, place: str, quiet: bool, verbose: bool) -> Iterator[Re
         yield from _kinds(study)
         yield from _router(study)
         yield from _failures(study)
+        yield from answered.blocks(study, every=verbose)
     steps = next_steps(study)
     if steps:
         yield title("What to do next")
@@ -144,10 +173,14 @@ def _failures(study: Study) -> Iterator[RenderableType]:
     counts = [c for c in study.failure_counts if c.system == study.choice.best.system]
     if not counts:
         return
-    yield title(f"Where {clean(study.choice.best.system)} loses gold, at {study.k}")
-    table = plain_table("step", "questions", f"Recall@{study.k} to gain", "what it means", right=(1, 2))
+    lost = "goes wrong" if any(count.measure for count in counts) else "loses gold"
+    yield title(f"Where {clean(study.choice.best.system)} {lost}, at {study.k}")
+    several = any(count.measure for count in counts)
+    head = "to gain" if several else f"Recall@{study.k} to gain"
+    table = plain_table("step", "questions", head, "what it means", right=(1, 2))
     for count in counts:
-        row = [count.label, str(len(count.questions)), f"+{count.gain:.3f}", LABELS[count.label].meaning]
+        of = f" {clean(gained(count, study.k), 30)}" if several else ""
+        row = [count.label, str(len(count.questions)), f"+{count.gain:.3f}{of}", LABELS[count.label].meaning]
         table.add_row(*texts(row))
     yield table
     classes = study.error_classes.get(study.choice.best.system, {})

@@ -23,10 +23,10 @@ WORDS = {
     "not_in_pool": "not among the candidates",
     "lost_in_fusion": "lost when legs were fused",
     "below_k": "found, but below k",
-    "cut_by_budget": "cut off by the token budget",
-    "wrong_answer": "retrieved, answered wrongly",
+    "cut_by_budget": "cut off by the budget",
     "refused": "retrieved, answer refused",
     "unsupported": "answer not supported",
+    "wrong_answer": "retrieved, answered wrongly",
 }
 
 
@@ -64,11 +64,20 @@ def make(study: Study) -> Figure | Missing:
             f"Why questions fail: {lens.labels[system]}",
             [
                 f"n = {total:,} question{'s' if total != 1 else ''} at k = {study.k}, each in one step. "
-                "The gain is what mending that step alone would add to mean Recall.",
+                f"The gain is what mending that step alone would add to mean {_means(lens, system)}.",
             ],
             760,
         ),
     )
+
+
+def _means(lens: Lens, system: str) -> str:
+    """The measures that gains are of: recall, and where answers fail too the measure of those."""
+    found = {c.measure for c in lens.study.failure_counts if c.system == system}
+    answers = ", ".join(sorted(clean(name, 40) for name in found if name))
+    if not answers:
+        return "Recall"
+    return f"Recall (for answers, {answers})" if "" in found else answers
 
 
 def _steps(lens: Lens, system: str) -> list[dict[str, Any]]:
@@ -87,7 +96,7 @@ def _steps(lens: Lens, system: str) -> list[dict[str, Any]]:
         s, m = lens.scores.systems.index(system), lens.scores.measures.index(lens.main)
         for status, words in ((Status.failed, "failed to run"), (Status.undefined, "nothing to score (undefined)")):
             ids = {q for q, found_ in zip(lens.scores.questions, lens.status[s, :, m], strict=True) if found_ == status}
-            fresh = ids - seen
+            fresh = ids - seen - (_declined(study, system) if status == Status.undefined else set())
             seen |= fresh
             if fresh:
                 steps.append((words, len(fresh), "no score", ""))
@@ -102,6 +111,12 @@ def _steps(lens: Lens, system: str) -> list[dict[str, Any]]:
         row["next"] = after["step"]
         row["link"] = row["until"] if row["what"] == "questions" else row["from"]
     return rows
+
+
+def _declined(study: Study, system: str) -> set[str]:
+    """Questions without an answer that the system rightly declines: they succeed, though there is nothing to find."""
+    unanswerable = {q.id for q in study.evaluation.testset if not q.answerable}
+    return {q for q, answer in study.answers.get(system, {}).items() if answer.declined and q in unanswerable}
 
 
 def _row(step: str, start: int, end: int, what: str, total: int, more: str) -> dict[str, Any]:

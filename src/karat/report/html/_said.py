@@ -94,20 +94,20 @@ def _contexts(answer: StudyAnswer, question: int, pool: Pool) -> list[int | None
 
 
 def _verdict(verdict: Verdict) -> list[Any]:
-    """Measure, value, who, reason, how often it was asked and how often it said otherwise, and the claims."""
+    """Measure, value, who, reason, the values where it was asked several times, and the claims."""
     who = HEURISTIC if verdict.by == HEURISTIC else clean(verdict.model or verdict.by, 80)
     claims = [
         [
             _passage(one.get("claim")),
             clean(str(one.get("verdict") if one.get("verdict") is not None else ""), 40),
-            ", ".join(clean(str(c), 20) for c in _numbers(one.get("contexts"))),
+            ", ".join(clean(str(number), 20) for number in _numbers(one.get("contexts"))),
             _passage(one.get("reason")),
         ]
         for one in verdict.claims
     ]
     value = None if verdict.value is None else round(verdict.value, 4)
-    flips = None if verdict.flips is None else round(verdict.flips, 4)
-    return [verdict.measure, value, who, _passage(verdict.reason), verdict.repeats, flips, _some(claims)]
+    repeats = [round(v, 4) for v in verdict.repeats[:SEVERAL]] if len(verdict.repeats) > 1 else []
+    return [verdict.measure, value, who, _passage(verdict.reason), repeats, _some(claims)]
 
 
 def _sentence(one: Any) -> list[Any]:

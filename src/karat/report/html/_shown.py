@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from karat.report._answers import Answers
+from karat.report._labels import costliest
 from karat.report._numbers import NONE, deviation, figure, interval, short
 from karat.report._view import View
 
@@ -64,8 +65,7 @@ class Shown:
     @cached_property
     def counts(self) -> list[FailureCount]:
         """How the leading system fails, what costs most first."""
-        found = [c for c in self.study.failure_counts if c.system == self.best]
-        return sorted(found, key=lambda c: (-c.gain, -len(c.questions), c.label))
+        return costliest(c for c in self.study.failure_counts if c.system == self.best)
 
     @cached_property
     def failure_of(self) -> dict[tuple[str, str], Failure]:

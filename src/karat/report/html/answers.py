@@ -83,14 +83,12 @@ def _floors(answers: Answers) -> str:
 
 def _refusals(shown: Shown, ranked: list[str]) -> str:
     """How right the systems are to decline."""
-    found = refusals(shown.evaluation)
     rows: list[Row] = []
     for system in ranked:
-        one = found.get(system)
-        if one is not None:
-            rows.append(
-                [text(system), *(short(one.get(name)) for name in ("precision", "recall", "f1")), *_counted(one)]
-            )
+        one = shown.evaluation.refusals.get(system)
+        if one is not None and (one.unanswerable or one.declined):
+            rates = [Box(short(value), value) for value in (one.precision, one.recall, one.f1)]
+            rows.append([text(system), *rates, *(f"{n:,}" for n in (one.declined, one.unanswerable, one.right))])
     if not rows:
         return ""
     columns = [
@@ -103,11 +101,6 @@ def _refusals(shown: Shown, ranked: list[str]) -> str:
         Column("rightly declined", number=True),
     ]
     return table("Refusals", columns, rows)
-
-
-def _counted(one: dict[str, Any]) -> list[str]:
-    names = ("declined", "unanswerable", "right")
-    return [f"{one[name]:,}" if isinstance(one.get(name), int) else NONE for name in names]
 
 
 def _judges(shown: Shown) -> str:
@@ -131,7 +124,7 @@ def _judges(shown: Shown) -> str:
         Column("judged", number=True),
         Column("failed", number=True, hint="replies that could not be read, or calls that failed, after the retries"),
         Column("asked", number=True, hint="times for each answer"),
-        Column("flip rate", number=True, hint="share of the verdicts that change when the judge is asked again"),
+        Column("flip rate", number=True, hint="share of the answers whose verdict differs when asked again"),
     ]
     said = ""
     if any(one.who == HEURISTIC for one in found):
@@ -174,12 +167,3 @@ def _known(value: float | None, known: int = 0, n: int = 0) -> Box:
         return Box(UNKNOWN)
     part = f" <small>of {counted(known, 'answer')}</small>" if 0 < known < n else ""
     return Box(f"{amount(value)}{part}", float(value))
-
-
-def refusals(evaluation: Any) -> dict[str, dict[str, Any]]:
-    """Precision, recall and F1 of declining, by system, where they were counted."""
-    from dataclasses import asdict, is_dataclass
-
-    found = getattr(evaluation, "refusals", None) or {}
-    pairs = found.items() if isinstance(found, dict) else ((one.system, one) for one in found)
-    return {s: asdict(one) if is_dataclass(one) and not isinstance(one, type) else dict(one) for s, one in pairs}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report._labels import LABELS
+from karat.report._labels import LABELS, gained
 from karat.report._numbers import short
 from karat.report.html._markup import Box, Column, Row, section, table, text
 from karat.report.html._shown import counted
@@ -25,7 +25,7 @@ def make(shown: Shown) -> str:
             text(c.system),
             text(LABELS[c.label].title),
             f"{len(c.questions):,}",
-            Box(f"+{short(c.gain)}", c.gain),
+            Box(f"+{short(c.gain)} <small>{text(gained(c, study.k))}</small>", c.gain),
             text(LABELS[c.label].meaning),
         ]
         for c in counts
@@ -34,7 +34,7 @@ def make(shown: Shown) -> str:
         Column("system", pick=True),
         Column("failure", pick=True),
         Column("questions", number=True),
-        Column(f"recall at {study.k} to gain", number=True, hint="what mending all of them would add to the mean"),
+        Column("to gain", number=True, hint="what mending all of them would add to the mean of the measure named"),
         Column("meaning"),
     ]
     lead = (

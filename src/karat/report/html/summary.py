@@ -162,7 +162,8 @@ def _failing(shown: Shown) -> Iterator[tuple[str, str, str]]:
     worst = shown.counts[0]
     label = LABELS[worst.label]
     failed = sum(len(c.questions) for c in shown.counts)
-    gain = f" Mending it would add {shown.value('', worst.gain)} to the mean recall at {shown.study.k}."
+    mean = text(worst.measure) if worst.measure else f"recall at {shown.study.k}"
+    gain = f" Mending it would add {shown.value('', worst.gain)} to the mean {mean}."
     yield (
         "Main failure",
         f'<a href="#failures">{text(label.title)}</a>',

@@ -68,11 +68,11 @@ function answerScores(scores) {
 }
 
 /** What a judge said: value, who, why, and its claims. */
-function verdictDetail([measure, value, who, reason, repeats, flips, claims], opened) {
+function verdictDetail([measure, value, who, reason, repeats, claims], opened) {
   const head = make("summary", {}, make("b", { textContent: `${measure} ${figure(value, 3)}` }));
   if (who === "heuristic") head.append(" ", make("span", { class: "chip warns", textContent: "heuristic" }));
   else if (who) head.append(make("span", { textContent: who }));
-  if (repeats > 1) head.append(make("span", { textContent: `asked ${repeats} times${typeof flips === "number" ? `, flip rate ${(100 * flips).toFixed(0)}%` : ""}` }));
+  if (repeats.length) head.append(make("span", { textContent: `asked ${repeats.length} times: ${repeats.map((one) => figure(one, 2)).join(", ")}${new Set(repeats).size > 1 ? " (flips)" : ""}` }));
   const fold = make("details", { class: "verdict", open: opened }, head);
   fold.append(make("p", { class: reason ? "words" : "muted", dir: "auto", textContent: reason || "no reason given" }));
   const item = ([claim, verdict, contexts, why]) =>
