@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Pages, Quiet, Verbose, columns_of, progress_on_terminal
+from karat.cli._options import Debug, Json, Map, Pages, Quiet, Verbose, columns_of, progress_on_terminal, with_chat
 
 
+@with_chat
 def command(
     testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],
     results: Annotated[list[str], typer.Argument(help="What one or more systems returned, a file each.")],
@@ -60,20 +62,33 @@ def command(
     export: Annotated[
         list[str] | None, typer.Option("--export", help="Also write, with -o FOLDER: liverag or trec. Repeatable.")
     ] = None,
+    embedder: Annotated[
+        str | None,
+        typer.Option("--embedder", help="For SemanticSimilarity, as in `karat index`; that of --index by default."),
+    ] = None,
+    cross_encoder: Annotated[
+        str | None,
+        typer.Option("--cross-encoder", help="A folder with the model of CrossEncoder (needs sentence-transformers)."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap intervals.")] = 0,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
     debug: Debug = False,
+    **chat: Any,
 ) -> None:
     """Score results against a test set.
 
-    Formats and the matching of ids are told by content and said in the first lines. Exit codes: 0 done, 2 bad input,
-    3 no common ids or questions, 5 done but some rows failed.
+    Formats and the matching of ids are told by content and said in the first lines. A model is asked only where a
+    measure that needs one is named. Exit codes: 0 done, 2 bad input, 3 no common ids or questions, 5 done but some rows
+    failed.
     """
+    from karat.experiment.means import CALLS
     from karat.experiment.score import score
     from karat.experiment.system import check_pages
 
+    if chat["model"] is not None and chat["calls"] is None and output and not Path(output).suffix:
+        chat["calls"] = Path(output) / CALLS
     progress = progress_on_terminal(quiet or as_json)
     report = score(
         testset,
@@ -93,7 +108,11 @@ def command(
         seed=seed,
         index=index,
         pages=check_pages(pages),
+        embedder=embedder,
+        cross_encoder=cross_encoder,
         progress=progress,
+        announce=None if quiet or as_json else lambda sentence: typer.echo(sentence, err=True),
+        **chat,
     )
     progress("")
     show(report, output, export, as_json=as_json, quiet=quiet, verbose=verbose)

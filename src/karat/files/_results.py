@@ -53,6 +53,7 @@ class Reader:
         self.at: str | None = None  # the field being read, for errors
         self.shared_passages = 0
         self.uneven_texts = 0
+        self.odd_confidence = 0
 
     def value(self, record: Record, field: str) -> tuple[str, Any]:
         """The first alias of a field that the record fills, and its value."""
@@ -183,11 +184,9 @@ class Reader:
 
     def failure(self, record: Record) -> str | None:
         """Why the system failed on this question, or None."""
-        _, error = self.value(record, "error")
-        if isinstance(error, Mapping):
-            error = error.get("message", str(error)[:200])
-        if error is not None and error is not False and error != []:
-            return _cells.plain_text(error)[:500]
+        error = self._error(record, "error")
+        if error is not None:
+            return error
         _, status = self.value(record, "status")
         if status is None:
             return None
@@ -198,6 +197,12 @@ class Reader:
             return f"status {word}"
         raise CellError(f"status {shown(status)} is not known", 'Write "ok" or "failed".')
 
+    def _error(self, record: Record, field: str) -> str | None:
+        _, error = self.value(record, field)
+        if isinstance(error, Mapping):
+            error = error.get("message", str(error)[:200])
+        return None if error is None or error is False or error == [] else _cells.plain_text(error)[:500]
+
     def answer(self, record: Record, qid: str, contexts: tuple[str, ...] | None) -> Answer | None:
         """What the system said, with its costs; None when the record has nothing of it."""
         given = [alias for alias in self.names.of["answer"] if alias in record]
@@ -207,11 +212,30 @@ class Reader:
             text = ""
         seconds = self._seconds(record)
         tokens, cost = self._number(record, "tokens"), self._number(record, "cost_usd")
-        model = self.text_of(record, "model")
-        if not given and contexts is None and not seconds and tokens is None and cost is None:
+        model, error = self.text_of(record, "model"), self._error(record, "answer_error")
+        if not given and error is None and contexts is None and not seconds and tokens is None and cost is None:
             return None
         whole = None if tokens is None else int(tokens)
-        return Answer(qid, text, contexts, model, seconds, whole, cost)
+        _, used = self.value(record, "context_ids")
+        return Answer(
+            qid, text if error is None else None, contexts, model, seconds, whole, cost, error,
+            self._confidence(record) if error is None else None,
+            tuple(_cells.one_of(used, _cells.id_text) or ()) if used is not None else None,
+        )  # fmt: skip
+
+    def _confidence(self, record: Record) -> float | None:
+        """A number from 0 to 1; what is none is left aside and counted, since others mean other things by the name."""
+        _, value = self.value(record, "confidence")
+        if value is None:
+            return None
+        try:
+            number = _cells.finite(value, "confidence")
+        except CellError:
+            number = -1.0
+        if 0 <= number <= 1:
+            return number
+        self.odd_confidence += 1
+        return None
 
     def _number(self, record: Record, field: str) -> float | None:
         _, value = self.value(record, field)
@@ -268,7 +292,7 @@ def _add(reader: Reader, building: Building, record: Record, row: int, qid: str,
         building.failed[qid] = reason
         return
     hits, contexts = reader.hits(record)
-    has_answer = any(alias in record for alias in reader.names.of["answer"])
+    has_answer = any(alias in record for field in ("answer", "answer_error") for alias in reader.names.of[field])
     if hits is None and not has_answer:
         reader.at = None
         near = Names(RESULTS, record).nearest((*RETRIEVED_FIELDS, "answer"))
@@ -292,6 +316,8 @@ def _notes(reader: Reader, built: list[Building]) -> list[str]:
         notes.append("some hits have no score: scores are left aside, the order of the lists is kept")
     if reader.shared_passages:
         notes.append(f"{reader.shared_passages} passages name several documents: each counts as a hit of its own")
+    if reader.odd_confidence:
+        notes.append(f"in {reader.odd_confidence} rows the confidence is no number from 0 to 1: left aside")
     if reader.uneven_texts:
         notes.append(
             f"in {reader.uneven_texts} rows there are not as many contexts as ids: texts of hits are unknown there"

@@ -184,3 +184,13 @@ def lost_of(testset: TestSet, *, keeps: Sequence[str] = ()) -> list[str]:
     if "gold" not in keeps:
         del parts["units"], parts["grades"]
     return [name for key, (name, present) in parts.items() if present and key not in keeps]
+
+
+def lost_of_answers(runs: Sequence[Run]) -> list[str]:
+    """Names what else is known of answers that only canonical results keep."""
+    answers = [answer for run in runs for answer in run.answers.values()]
+    parts = {
+        "how sure systems are of their answers": any(a.confidence is not None for a in answers),
+        "which hits answers used": any(a.used is not None for a in answers),
+    }
+    return [name for name, present in parts.items() if present]

@@ -95,8 +95,14 @@ def _result(run: Run, qid: str, hits: list[dict[str, Any]]) -> dict[str, Any]:
     if answer is None:
         return row
     row["answer"] = answer.text
+    if answer.error is not None:
+        row["answer_error"] = answer.error
+    if answer.confidence is not None:
+        row["confidence"] = answer.confidence
     if answer.contexts is not None:
         row["contexts"] = list(answer.contexts)
+    if answer.used is not None:
+        row["context_ids"] = list(answer.used)
     if answer.model is not None:
         row["model"] = answer.model
     if answer.seconds:

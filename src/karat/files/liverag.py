@@ -15,7 +15,7 @@ from karat.files import _results, _testset
 from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
 from karat.files._signs import fits
-from karat.files._write import hits_of, lost_of, written
+from karat.files._write import hits_of, lost_of, lost_of_answers, written
 
 
 def _sniff(look: Look, kind: Kind) -> Fit | None:
@@ -82,9 +82,9 @@ def _write_results(runs: Sequence[Run], path: Path) -> list[str]:
 def _write_rows(runs: Sequence[Run], path: Path) -> list[str]:
     with written(path) as file:
         table = csv.writer(file, delimiter="\t", lineterminator="\n")
-        table.writerow(
-            ["qid", "question", "answer", "context", "doc_ids", "total_time_ms", "system_name", "status", "error"]
-        )
+        broken = any(answer.error is not None for run in runs for answer in run.answers.values())
+        columns = ["qid", "question", "answer", "context", "doc_ids", "total_time_ms", "system_name", "status", "error"]
+        table.writerow([*columns, *(["answer_error"] if broken else [])])
         for run in runs:
             for qid, hits in hits_of(run):
                 answer = run.answers.get(qid)
@@ -102,6 +102,7 @@ def _write_rows(runs: Sequence[Run], path: Path) -> list[str]:
                         run.name,
                         "ok" if failed is None else "failed",
                         failed or "",
+                        *([(answer.error or "") if answer is not None else ""] if broken else []),
                     ]
                 )
     split = any(len(answer.seconds) > 1 for run in runs for answer in run.answers.values())
@@ -129,6 +130,8 @@ def _write_live(runs: Sequence[Run], path: Path) -> list[str]:
                 }
                 if len(runs) > 1:
                     row["system"] = run.name
+                if answer is not None and answer.error is not None:
+                    row["answer_error"] = answer.error
                 if qid in run.failed:
                     row |= {"status": "failed", "error": run.failed[qid]}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -145,7 +148,7 @@ def _lost(runs: Sequence[Run]) -> list[str]:
     answers = [answer for run in runs for answer in run.answers.values()]
     if any(a.tokens is not None or a.cost_usd is not None for a in answers):
         lost.append("tokens and cost")
-    return lost
+    return [*lost, *lost_of_answers(runs)]
 
 
 FORMAT = Format(

@@ -14,7 +14,7 @@ from karat.files import _results, _testset
 from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
 from karat.files._signs import fits
-from karat.files._write import hits_of, lost_of, written
+from karat.files._write import hits_of, lost_of, lost_of_answers, written
 
 
 def _sniff(look: Look, kind: Kind) -> Fit | None:
@@ -65,7 +65,7 @@ def _write_results(runs: Sequence[Run], path: Path) -> list[str]:
         lost.append("pages, URLs and further fields of the hits")
     if any(a.seconds or a.tokens or a.cost_usd for run in runs for a in run.answers.values()):
         lost.append("seconds, tokens and cost")
-    return lost
+    return [*lost, *lost_of_answers(runs)]
 
 
 def _result(run: Run, qid: str, hits: list[dict[str, Any]]) -> dict[str, Any]:
@@ -82,6 +82,8 @@ def _result(run: Run, qid: str, hits: list[dict[str, Any]]) -> dict[str, Any]:
         row["retrieved_context_ids"] = [hit["id"] for hit in hits]
     if answer is not None and answer.text is not None:
         row["response"] = answer.text
+    if answer is not None and answer.error is not None:
+        row["answer_error"] = answer.error
     return row
 
 

@@ -57,6 +57,7 @@ def _blocks(view: View, width: int, full: bool) -> Iterator[RenderableType]:
     yield from _targets(view)
     for name in view.slices:
         yield from by_slice(view, name, width, full)
+    yield from _refusals(view)
     yield from _usage(view)
     yield from _verdicts(view)
     yield from notes(evaluation)
@@ -187,6 +188,20 @@ def _usage(view: View) -> Iterator[RenderableType]:
     table = plain_table("system", "", "mean", "p50", "p95", "n", right=(2, 3, 4, 5))
     for u in usage:
         table.add_row(*texts([named(u.system), clean(u.what), *map(amount, (u.mean, u.p50, u.p95)), f"{u.n:,}"]))
+    yield table
+
+
+def _refusals(view: View) -> Iterator[RenderableType]:
+    """How well each system tells what cannot be answered."""
+    refusals = view.evaluation.refusals
+    if not refusals:
+        return
+    yield title("Refusals")
+    heads = ("system", "asked", "unanswerable", "declined", "rightly", "precision", "recall", "F1")
+    table = plain_table(*heads, right=tuple(range(1, len(heads))))
+    for r in refusals.values():
+        counts = [f"{n:,}" for n in (r.n, r.unanswerable, r.declined, r.right)]
+        table.add_row(*texts([named(r.system), *counts, number(r.precision), number(r.recall), number(r.f1)]))
     yield table
 
 

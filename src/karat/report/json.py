@@ -46,6 +46,7 @@ def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
         "summaries": [_fields(s) for s in evaluation.summaries],
         "targets": [_fields(t) for t in evaluation.targets],
         "usage": [_fields(u) for u in evaluation.usage],
+        "refusals": [_fields(r) for r in evaluation.refusals.values()],
         "verdicts": dict(evaluation.verdicts),
         "leaders": view.leaders,
         "notes": [_fields(n) for n in evaluation.notes],
@@ -63,6 +64,8 @@ def _fields(noun: Any) -> dict[str, Any]:
 
 def _measure(view: View, measure: Measure) -> dict[str, Any]:
     marks = view.marks(measure)
+    scores = view.evaluation.scores
+    floors = {scores.systems[s]: floor for (s, m), floor in scores.floors.items() if scores.measures[m] == measure}
     return {
         "name": measure.name,
         "stage": measure.spec.stage,
@@ -71,6 +74,7 @@ def _measure(view: View, measure: Measure) -> dict[str, Any]:
         "unit": measure.spec.unit,
         "best": [s for s in view.systems if s in marks.best],
         "overlaps_best": [s for s in view.systems if s in marks.near],
+        **({"floors": floors} if floors else {}),
     }
 
 
@@ -92,6 +96,9 @@ def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
                 reason = scores.reason(s, q, m)
                 if reason is not None:
                     score["reason"] = reason
+                shown = scores.detail(s, q, m)
+                if shown:
+                    score["details"] = dict(shown)
                 row["scores"][measure.name] = score
             found.append(row)
     return found
