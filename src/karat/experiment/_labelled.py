@@ -199,7 +199,7 @@ def _labelled(
     raw: Scale = (0.0, 1.0)
     if kept[0][0].is_word:
         _refuse_words(name, None if number is None else measures[number], labels)
-        notes.append(Note("info", f"yes is the highest value, no the lowest (also true, correct; false, wrong)."))
+        notes.append(Note("info", "yes is the highest value, no the lowest (also true, correct; false, wrong)."))
     else:
         raw = scales.get(number, scales.get(None, bounds))
         _check_scale(name, raw, bounds, kept, labels)
