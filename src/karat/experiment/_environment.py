@@ -14,7 +14,7 @@ from urllib.parse import quote, quote_plus
 
 from karat.core.errors import UsageError, did_you_mean
 
-_SHAPE = re.compile(r"\$(\$\{)|\$\{([^{}]*)\}|\{(question|id|k)\}")
+_SHAPE = re.compile(r"\$(\$\{)|\$\{([^{}]*)\}|\{(question|id|k|contexts)\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHORTEST = 4  # characters of a value that is blotted out: shorter ones stand in many words
 

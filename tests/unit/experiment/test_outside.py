@@ -280,4 +280,4 @@ def test_replies_become_a_run_by_way_of_canonical_rows(load):
 def test_a_loop_that_was_never_needed_is_not_there(load):
     system = load("def search(q):\n    return []\n")
     system.ask(Q, 1)
-    assert system._loop is None
+    assert system._function._loop is None

@@ -13,7 +13,7 @@ import pytest
 from karat.core.errors import UsageError
 from karat.core.types import Gold, Question
 from karat.experiment.outside import HttpSettings, HttpSystem, ask_all, opened
-from karat.experiment.outside import _http as _outside_http
+from karat.experiment.outside import _endpoint as _outside_http
 from karat.experiment.spec import spec_of
 
 SECRET = 'sk-se/cr"et-0123456789'

@@ -1,17 +1,18 @@
-"""Systems that are not karat's own: a function of the user's, an HTTP endpoint; asked question by question."""
+"""Systems and answerers that are not karat's own: a function of the user's, an HTTP endpoint; asked one by one."""
 
 from __future__ import annotations
 
-import queue
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any, Protocol
 
 from karat.core.errors import UsageError
+from karat.experiment.outside._answering import answerer_outside
 from karat.experiment.outside._call import CallSettings, CallSystem
-from karat.experiment.outside._http import HttpSettings, HttpSystem
+from karat.experiment.outside._endpoint import HttpSettings
+from karat.experiment.outside._http import HttpSystem
+from karat.experiment.outside._jobs import in_jobs
 from karat.experiment.outside._reply import Hit, Reply
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ __all__ = [
     "HttpSystem",
     "Outside",
     "Reply",
+    "answerer_outside",
     "ask_all",
     "opened",
     "run_of",
@@ -71,40 +73,16 @@ def ask_all(
     Once more than `max_failures` questions failed, the rest are not asked: their replies say so. What a function prints
     goes to standard error.
     """
-    if k < 1 or jobs < 1:
-        raise UsageError(f"k={k}, jobs={jobs}: both are 1 or more.")
-    waiting = iter(questions)
-    lock, stop, failures = threading.Lock(), threading.Event(), 0
-    finished: queue.Queue[tuple[Question, Reply | BaseException]] = queue.Queue()
-
-    def work() -> None:
-        nonlocal failures
-        while not stop.is_set():
-            with lock:
-                question = next(waiting, None)
-                enough = max_failures is not None and failures > max_failures
-            if question is None:
-                return
-            try:
-                unasked = Reply(error=f"not asked: more than {max_failures} questions had failed.", asked=False)
-                reply = unasked if enough else system.ask(question, k)
-                with lock:
-                    failures += reply.error is not None
-                finished.put((question, reply))
-            except BaseException as error:
-                finished.put((question, error))
-
-    with redirect_stdout(sys.stderr):
-        for _ in range(min(jobs, len(questions))):
-            threading.Thread(target=work, name="karat job", daemon=True).start()
-        try:
-            for _ in range(len(questions)):
-                question, reply = finished.get()
-                if isinstance(reply, BaseException):
-                    raise reply
-                done(question, reply)
-        finally:
-            stop.set()
+    if k < 1:
+        raise UsageError(f"k={k}: a cut-off is 1 or more.")
+    in_jobs(
+        questions,
+        lambda question: system.ask(question, k),
+        lambda reason: Reply(error=reason, asked=False),
+        done,
+        jobs=jobs,
+        max_failures=max_failures,
+    )
 
 
 def run_of(name: str, replies: Iterable[tuple[Question, Reply]]) -> Run:

@@ -10,7 +10,7 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,51 +34,60 @@ class CallSettings:
     jobs: int = 1
 
 
-class CallSystem:
-    """A function, loaded. Loading it runs its module."""
+@dataclass(frozen=True)
+class Got:
+    """What a stranger gave, read and checked, or why there is nothing; and the seconds it took."""
 
-    def __init__(self, settings: CallSettings, name: str | None = None) -> None:
-        self.settings, self.name = settings, name or settings.target
-        self._function = load_named(settings.target, "function", settings.folder)
-        if inspect.isclass(self._function):
+    value: Any = None
+    seconds: float | None = None
+    error: str | None = None
+    asked: bool = True
+
+
+class Function:
+    """A function of the user's, loaded, and called within a limit of time. Loading it runs its module."""
+
+    def __init__(self, settings: CallSettings) -> None:
+        self.settings = settings
+        self.function = load_named(settings.target, "function", settings.folder)
+        if inspect.isclass(self.function):
             raise UsageError(f"{settings.target!r} is a class. Name a function, or an object that can be called.")
-        self._arguments = _arguments(self._function, settings.target)
         self._threads = Threads()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What should be known of all replies together."""
+        """What should be known of all calls together."""
         hanging = self._threads.hanging
         return (f"{hanging} calls did not end and hang until karat ends.",) if hanging else ()
 
-    def ask(self, question: Question, k: int) -> Reply:
-        """What the function returns for a question; whatever goes wrong is the error of the reply."""
+    def call(self, positional: Sequence[Any], keywords: Mapping[str, Any], read: Callable[[Any], Any]) -> Got:
+        """What `read` makes of what the function returns; whatever goes wrong is an error."""
         if self._threads.hanging >= MOST_HANGING:
-            return Reply(error=f"not asked: {MOST_HANGING} earlier calls still hang.", asked=False)
+            return Got(error=f"not asked: {MOST_HANGING} earlier calls still hang.", asked=False)
         limit = self.settings.timeout_seconds
         begun = time.perf_counter()
+
+        def called() -> Any:
+            returned = self.function(*positional, **keywords)
+            if inspect.isawaitable(returned):
+                returned = self._awaited(returned, begun + limit)
+            return read(returned)
+
         try:
-            hits, answer = self._threads.within(limit, lambda: self._called(question, k, begun + limit))
+            value = self._threads.within(limit, called)
         except (TimeIsOver, TimeoutError) as over:
             if isinstance(over, TimeoutError) and time.perf_counter() - begun < limit:
                 return _failed(over, begun)
-            return Reply(seconds=time.perf_counter() - begun, error=f"did not return within {limit:g} seconds.")
+            return Got(seconds=time.perf_counter() - begun, error=f"did not return within {limit:g} seconds.")
         except BadReply as bad:
-            return Reply(seconds=time.perf_counter() - begun, error=str(bad))
+            return Got(seconds=time.perf_counter() - begun, error=str(bad))
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             return _failed(error, begun)
-        return Reply(hits, answer, time.perf_counter() - begun)
-
-    def _called(self, question: Question, k: int, end: float) -> Any:
-        positional, keywords = self._arguments(Question(question.id, question.text), k)
-        returned = self._function(*positional, **keywords)
-        if inspect.isawaitable(returned):
-            returned = self._awaited(returned, end)
-        return read_returned(returned, k)
+        return Got(value, time.perf_counter() - begun)
 
     def _awaited(self, awaitable: Awaitable[Any], end: float) -> Any:
         """What an async function gives, on one loop for all questions, so that it may keep its connections."""
@@ -108,11 +117,36 @@ class CallSystem:
                 time.sleep(0.01)
 
 
-def _failed(error: BaseException, begun: float) -> Reply:
+def _failed(error: BaseException, begun: float) -> Got:
     said = one_line(str(error))
-    return Reply(
+    return Got(
         seconds=time.perf_counter() - begun, error=f"{type(error).__name__}: {said}" if said else type(error).__name__
     )
+
+
+class CallSystem:
+    """A function that retrieves."""
+
+    def __init__(self, settings: CallSettings, name: str | None = None) -> None:
+        self.settings, self.name = settings, name or settings.target
+        self._function = Function(settings)
+        self._arguments = _arguments(self._function.function, settings.target)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What should be known of all replies together."""
+        return self._function.remarks
+
+    def ask(self, question: Question, k: int) -> Reply:
+        """What the function returns for a question; whatever goes wrong is the error of the reply."""
+        positional, keywords = self._arguments(Question(question.id, question.text), k)
+        got = self._function.call(positional, keywords, lambda returned: read_returned(returned, k))
+        hits, answer = got.value if got.error is None else (None, None)
+        return Reply(hits, answer, got.seconds, got.error, got.asked)
+
+    def close(self) -> None:
+        """Let go of what was opened for asking."""
+        self._function.close()
 
 
 Arguments = Callable[[Question, int], tuple[tuple[Any, ...], dict[str, Any]]]

@@ -1,209 +1,53 @@
-"""An HTTP endpoint as a system: a template of what to send, and JSON paths to what it replies.
-
-Placeholders are put into parsed values, never into JSON text. Variables of the environment are read when the endpoint
-is opened; they stand in requests and nowhere else: redirects are not followed, and whatever a server says is taken
-with their values blotted out.
-"""
+"""An HTTP endpoint as a system: what to send for a question, and JSON paths to the hits and the answer it replies."""
 
 from __future__ import annotations
 
-import json
-import logging
 import threading
-import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from karat.core.errors import UsageError
 from karat.core.types import Question
-from karat.experiment._environment import Blot, Environment, lookup, placed, substituted, variables
-from karat.experiment.outside._call import MOST_HANGING
-from karat.experiment.outside._json_path import JsonPath, NothingThere
-from karat.experiment.outside._reply import BadReply, Hit, Reply, hit_of, one_line
-from karat.experiment.outside._wait import Threads, TimeIsOver
+from karat.experiment._environment import Environment
+from karat.experiment.outside._endpoint import Endpoint, Filling, HttpSettings
+from karat.experiment.outside._json_path import JsonPath
+from karat.experiment.outside._reply import BadReply, Hit, Reply, hit_of
 
-if TYPE_CHECKING:
-    import httpx
-
-_PASSING = (408, 425, 429, 500, 502, 503, 504)
-_FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
-_LARGEST = 1 << 26
 _FIELDS = {"ids": "id", "docs": "doc", "pages": "page", "urls": "url", "texts": "text", "scores": "score"}
 
 
-@dataclass(frozen=True)
-class HttpSettings:
-    """How to ask an endpoint; texts are templates, and stay so. `paths` are JSON paths by name: ids, texts, answer."""
-
-    url: str
-    method: str = "POST"
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: Any = None
-    paths: Mapping[str, str] = field(default_factory=dict)
-    timeout_seconds: float = 60.0
-    jobs: int = 4
-    retries: int = 3
-
-
-class _AgainError(Exception):
-    """A failure that may be gone at the next attempt."""
-
-    def __init__(self, told: str, wait: float | None = None, most: int | None = None) -> None:
-        self.told, self.wait, self.most = told, wait, most
-
-
 class HttpSystem:
-    """An endpoint, ready to be asked by several threads at once."""
+    """An endpoint that retrieves, ready to be asked by several threads at once."""
 
     def __init__(self, settings: HttpSettings, name: str | None = None, environment: Environment | None = None) -> None:
-        try:
-            import httpx
-        except ImportError:
-            raise UsageError(
-                "asking an endpoint needs httpx, which is not installed. Run: pip install 'karat[llm]'"
-            ) from None
-        self.settings, self.name = settings, name or urlsplit(settings.url).hostname or "http"
-        self._environment = environment
-        names = list(variables([settings.url, settings.headers, settings.body]))
-        for variable in names:
-            lookup(variable, environment)
-        self._blot = Blot(iter(names), environment)
         self._paths = {what: JsonPath.parse(text) for what, text in settings.paths.items()}
-        self._headers = {key: substituted(text, {}, environment) for key, text in settings.headers.items()}
-        for key, text in self._headers.items():
-            if not (text.isascii() and text.isprintable()):
-                raise UsageError(f"the header {key} of {self.name} would hold characters that no header can have.")
-        address = urlsplit(self._address(Question("", "x"), 1))
-        if address.scheme not in ("http", "https") or not address.hostname or address.username is not None:
-            raise UsageError(f"the url of {self.name} is no address like http://localhost:8000/search.")
-        self._client = httpx.Client(timeout=settings.timeout_seconds, follow_redirects=False)
-        self._threads, self._lock = Threads(), threading.Lock()
-        self._replies, self._misfits, self._empty = 0, list[str](), 0
-        self._quiet = _Quiet(self._blot)
-        logging.getLogger("httpx").addFilter(self._quiet)
+        self._endpoint = Endpoint(settings, name, environment)
+        self.settings, self.name = settings, self._endpoint.name
+        self._lock, self._empty = threading.Lock(), 0
 
     def close(self) -> None:
         """Let go of connections."""
-        logging.getLogger("httpx").removeFilter(self._quiet)
-        self._client.close()
+        self._endpoint.close()
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What should be known of all replies together."""
-        if self._replies and len(self._misfits) == self._replies:
-            return (f"no reply fits the paths, so none could be read ({self._misfits[0]})",)
-        if self._replies and self._empty == self._replies:
+        replies = self._endpoint.replies
+        if replies and self._empty == replies:
             paths = ", ".join(path.text for what, path in self._paths.items() if what != "answer")
-            return (f"{paths} found nothing in any of {self._replies} replies. Check paths and endpoint.",)
-        return ()
+            return (f"{paths} found nothing in any of {replies} replies. Check paths and endpoint.",)
+        return self._endpoint.remarks
 
     def ask(self, question: Question, k: int) -> Reply:
         """What the endpoint replies to a question; whatever goes wrong is the error of the reply."""
-        if self._threads.hanging >= MOST_HANGING:
-            return Reply(error=f"not asked: {MOST_HANGING} earlier requests still hang.", asked=False)
-        begun, attempt = time.perf_counter(), 0
-        while True:
-            try:
-                return self._once(question, k)
-            except _AgainError as failure:
-                wait = failure.wait or min(_FIRST_WAIT * 2**attempt, _LONGEST_WAIT)
-                most = self.settings.retries if failure.most is None else min(failure.most, self.settings.retries)
-                if attempt >= most or wait > _LONGEST_WAIT:
-                    after = f" That was attempt {attempt + 1}." if attempt else ""
-                    asks = f" It asks to wait {wait:,.0f} seconds." if wait > _LONGEST_WAIT else ""
-                    return Reply(seconds=time.perf_counter() - begun, error=f"{failure.told}{asks}{after}")
-                time.sleep(wait)
-                attempt += 1
+        filling = Filling({"question": question.text, "id": question.id, "k": str(k)}, {"k": k})
+        got = self._endpoint.ask(filling, lambda value: self._read(value, k))
+        hits, answer = got.value if got.error is None else (None, None)
+        return Reply(hits, answer, got.seconds, got.error, got.asked)
 
-    def _once(self, question: Question, k: int) -> Reply:
-        limit = self.settings.timeout_seconds
-        begun = time.perf_counter()
-        try:
-            hits, answer = self._threads.within(limit, lambda: self._asked(question, k))
-        except TimeIsOver:
-            error = f"did not reply within {limit:g} seconds."
-        except (BadReply, NothingThere) as bad:
-            error = self._safe(str(bad))
-        except _AgainError:
-            raise
-        except Exception as problem:
-            error = self._safe(f"{type(problem).__name__}: {problem}")
-        else:
-            return Reply(hits, answer, time.perf_counter() - begun)
-        return Reply(seconds=time.perf_counter() - begun, error=error)
-
-    def _asked(self, question: Question, k: int) -> tuple[tuple[Hit, ...] | None, str | None]:
-        import httpx
-
-        settings = self.settings
-        more: dict[str, Any] = {} if settings.body is None else {"json": self._body(question, k)}
-        end = time.monotonic() + settings.timeout_seconds
-        body = bytearray()
-        try:
-            with self._client.stream(
-                settings.method, self._address(question, k), headers=self._headers, **more
-            ) as response:
-                for piece in response.iter_bytes():
-                    body += piece
-                    if len(body) > _LARGEST:
-                        raise BadReply(f"replied with more than {_LARGEST >> 20} MB.")
-                    if time.monotonic() > end:
-                        raise TimeIsOver
-        except httpx.TimeoutException:
-            raise TimeIsOver from None
-        except httpx.ConnectError as error:
-            raise _AgainError(f"cannot be reached ({self._safe(str(error))}).", most=1) from None
-        except httpx.TransportError as error:
-            raise _AgainError(f"broke off ({self._safe(str(error))}).") from None
-        self._refuse(response, bytes(body))
-        return self._read(bytes(body), k)
-
-    def _address(self, question: Question, k: int) -> str:
-        given = {"question": quote(question.text, safe=""), "id": quote(question.id, safe=""), "k": str(k)}
-        return substituted(self.settings.url, given, self._environment)
-
-    def _body(self, question: Question, k: int) -> Any:
-        given = {"question": question.text, "id": question.id, "k": str(k)}
-        return placed(
-            self.settings.body, lambda text: k if text == "{k}" else substituted(text, given, self._environment)
-        )
-
-    def _refuse(self, response: httpx.Response, body: bytes) -> None:
-        """Raise what a status other than success means."""
-        from karat.models import wait_of
-
-        status = response.status_code
-        if response.is_success:
-            return
-        said = self._safe(body.decode("utf-8", "replace"), 200)
-        told = f"HTTP {status}{f': {said}' if said else ''}."
-        if status in _PASSING:
-            raise _AgainError(told, wait_of(response))
-        if status in (401, 403):
-            raise BadReply(f"{told} Check the headers and the variables they name.")
-        if response.is_redirect:
-            raise BadReply(f"HTTP {status}: it redirects, and karat does not follow. Give the right url.")
-        raise BadReply(told)
-
-    def _read(self, body: bytes, k: int) -> tuple[tuple[Hit, ...] | None, str | None]:
-        try:
-            value = json.loads(body)
-        except (ValueError, RecursionError):
-            said = self._safe(body.decode("utf-8", "replace"), 100)
-            raise BadReply(f"replied with something that is not JSON: {said!r}.") from None
-        value = placed(value, self._blot)
-        try:
-            hits = self._hits(value, k)
-            answer = self._answer(value)
-        except (NothingThere, BadReply) as bad:
-            with self._lock:
-                self._replies += 1
-                self._misfits.append(self._safe(str(bad)))
-            raise
+    def _read(self, value: Any, k: int) -> tuple[tuple[Hit, ...] | None, str | None]:
+        hits = self._hits(value, k)
+        answer = answer_at(self._paths["answer"], value) if "answer" in self._paths else None
         with self._lock:
-            self._replies += 1
             self._empty += hits == ()
         return hits, answer
 
@@ -225,32 +69,16 @@ class HttpSystem:
             hit_of(dict(zip(columns, row, strict=True)), place) for place, row in enumerate(_first(rows, k), 1)
         )
 
-    def _answer(self, value: Any) -> str | None:
-        if "answer" not in self._paths:
-            return None
-        found = self._paths["answer"].find(value)
-        if len(found) != 1 or not isinstance(found[0], str | None):
-            raise BadReply(f"{self._paths['answer'].text} is no text.")
-        return found[0] or ""
 
-    def _safe(self, text: str, longest: int = 500) -> str:
-        return one_line(self._blot(text), longest).rstrip(".") if longest < 500 else one_line(self._blot(text), longest)
+def answer_at(path: JsonPath, value: Any) -> str:
+    """The text that a path finds; null is an empty one."""
+    found = path.find(value)
+    if len(found) != 1 or not isinstance(found[0], str | None):
+        raise BadReply(f"{path.text} is no text.")
+    return found[0] or ""
 
 
 def _first(rows: Iterable[Any], k: int) -> Iterator[Any]:
     from itertools import islice
 
     return islice(rows, k)
-
-
-class _Quiet(logging.Filter):
-    """Keeps addresses with secrets in them out of logs."""
-
-    def __init__(self, blot: Blot) -> None:
-        super().__init__()
-        self._blot = blot
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a record holds nothing that must be blotted out."""
-        said = record.getMessage()
-        return self._blot(said) == said

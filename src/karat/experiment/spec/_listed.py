@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from karat.core.study import Configuration
 from karat.experiment._reranking import CHAT
 from karat.experiment.outside._call import CallSettings
-from karat.experiment.outside._http import HttpSettings
+from karat.experiment.outside._endpoint import HttpSettings
 from karat.experiment.spec._fields import BudgetKeys, EmbedderKeys
 from karat.experiment.spec._systems import CallKeys, EndpointKeys, EngineKeys, PresetKeys, ResultsKeys
 from karat.experiment.spec.presets import preset_named
