@@ -1,5 +1,7 @@
 """Laws of every registered answer measure, plug-ins included, from what it declares of itself."""
 
+import json
+import re
 from functools import cache
 from zlib import crc32
 
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from karat.core.answered import Answered
 from karat.core.language import parse
-from karat.core.means import Means
+from karat.core.means import Means, Said
 from karat.core.measure import MEASURES, Measure
 from karat.core.scores import Status
 from karat.measures.compute import compute
@@ -64,6 +66,7 @@ ROWS = st.lists(
 )
 TEXTUAL = ("EM", "TokenF1", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "chrF", "SemanticSimilarity", "Completeness")
 REFERENCE_BASED = (*TEXTUAL, "CrossEncoder")
+JUDGES = ("Faithfulness", "Correctness", "ContextRelevance", "Responsiveness", "Relevance")
 
 
 class Pairs:
@@ -78,19 +81,47 @@ def wordllama():
     return embedder_named(EmbedderSettings())
 
 
-MEANS = Means(embedder=wordllama, cross_encoder=Pairs, embedder_label="wordllama")
+class Judge:
+    """A chat model whose replies fit what it is asked and follow from the prompt alone."""
+
+    label = "judge"
+
+    def ask(self, prompts, said=None):
+        return [Said(json.dumps(self.reply(prompt))) for prompt in prompts]
+
+    def reply(self, prompt):
+        at = crc32(prompt.user.encode())
+        measure, _, step = prompt.purpose.removeprefix("judge ").partition(": ")
+        if step == "claims":
+            return {"claims": [f"claim {i}" for i in range(at % 4)]}
+        if step == "verdicts":
+            words = {"Faithfulness": ("supported", "contradicted", "not_found")}
+            words = words.get(measure, ("covered", "contradicted", "missing"))
+            count = int(re.findall(r"each of the (\d+) claims", prompt.user)[-1])
+            return {
+                "verdicts": [
+                    {"claim": i + 1, "reason": "", "contexts": [1], "verdict": words[(at >> 2 * i) % 3]}
+                    for i in range(count)
+                ]
+            }
+        grades = {
+            "ContextRelevance": ("answers", "helps", "related", "unrelated"),
+            "Responsiveness": ("fully", "mostly", "barely", "not"),
+            "Relevance": (-1, 0, 1, 2),
+        }
+        return {"reason": "", "grade": grades[measure][at % 4]}
+
+
+MEANS = Means(chat=Judge(), embedder=wordllama, cross_encoder=Pairs, embedder_label="wordllama")
 
 
 def answer_measures():
-    """Every registered answer measure, in each declared variant and with each choice of each parameter.
-
-    Of those that ask a chat model, the ways that ask none.
-    """
+    """Every registered answer measure, in each declared variant and with each choice of each parameter."""
     found = {}
     for spec in (s for s in MEASURES if s.stage == "answer"):
         made = [Measure(spec), *map(parse, spec.variants)]
         made += [Measure(spec, given=((p.name, choice),)) for p in spec.params for choice in p.choices]
-        found.update((m.name, m) for m in made if all(MEANS.has(need) for need in m.needs))
+        found.update((m.name, m) for m in made)
     return list(found.values())
 
 
@@ -107,8 +138,8 @@ def scores_of(rows, measures, systems=("s",)):
 
 def test_the_laws_see_every_measure_and_the_plugins():
     seen = {m.spec.name for m in answer_measures()}
-    assert {*REFERENCE_BASED, "SupportCoverage", "CitationRecall", "Refusal", "Wordiness"} <= seen
-    assert {spec.name for spec in MEASURES if spec.stage == "answer" and "chat" not in spec.needs} <= seen
+    assert {*REFERENCE_BASED, *JUDGES, "SupportCoverage", "CitationRecall", "Refusal", "Wordiness"} <= seen
+    assert len(seen) == sum(spec.stage == "answer" for spec in MEASURES)
     assert "TokenF1(norm=technical)" in {m.name for m in answer_measures()}
 
 
@@ -188,7 +219,7 @@ def test_an_empty_answer_scores_zero_and_supports_nothing(reference, answer, con
     measures = answer_measures()
     scores = scores_of([("what is it", answer, (reference,), contexts, True)], measures)
     for m, one in enumerate(measures):
-        if one.spec.needs_contexts:
+        if one.spec.needs_contexts and one.spec.needs_answer:
             assert scores.value(0, 0, m) is None, one.name
             assert scores.reason(0, 0, m)
         elif one.spec.name in REFERENCE_BASED:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     T = TypeVar("T", bound=BaseModel)
 else:
     T = TypeVar("T")
+
+N = TypeVar("N", int, float)
 
 READ = 4_000_000  # characters of a reply that are looked at
 KEPT = 4_000  # characters of a reply that are kept to be shown
@@ -49,14 +51,15 @@ class Structured(Generic[T]):
         return total(said.cost_usd for said in self.said)
 
 
-def total(numbers: Any) -> Any:
+def total(numbers: Iterable[N | None]) -> N | None:
     """The sum; None where a number is not known, or there is none.
 
     >>> total([1, 2]), total([1, None]), total([])
     (3, None, None)
     """
     known = list(numbers)
-    return sum(known) if known and all(n is not None for n in known) else None
+    there = [number for number in known if number is not None]
+    return sum(there[1:], there[0]) if there and len(there) == len(known) else None
 
 
 def ask_structured(

@@ -1,0 +1,91 @@
+"""What judges reply: pydantic models. Import this inside functions, since pydantic takes long to import."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+MOST_CLAIMS = 40  # twice what the prompt asks for
+_REASON = 600  # characters of a reason that are kept
+_CLAIM = 500
+
+
+def _line(limit: int) -> BeforeValidator:
+    """Text as one line, cut; what is no text is left for the schema to refuse."""
+
+    def cut(value: Any) -> Any:
+        return " ".join(value.split())[:limit] if isinstance(value, str) else value
+
+    return BeforeValidator(cut)
+
+
+def _word(value: Any) -> Any:
+    return value.strip().lower().replace(" ", "_") if isinstance(value, str) else value
+
+
+Reason = Annotated[str, _line(_REASON)]
+Claim = Annotated[str, _line(_CLAIM)]
+Word = BeforeValidator(_word)
+
+
+class Reply(BaseModel):
+    """An object in a reply: further keys are let be, a value of another kind is refused."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class Claims(Reply):
+    """A text in its claims."""
+
+    claims: list[Claim] = Field(max_length=MOST_CLAIMS)
+
+
+class Verdict(Reply):
+    """What the contexts say of a claim."""
+
+    claim: int = Field(ge=1, le=MOST_CLAIMS)
+    reason: Reason = ""
+    contexts: list[Annotated[int, Field(ge=1)]] = Field(default_factory=list, max_length=200)
+    verdict: Annotated[Literal["supported", "contradicted", "not_found"], Word]
+
+
+class Verdicts(Reply):
+    """What the contexts say of each claim of an answer."""
+
+    verdicts: list[Verdict] = Field(max_length=MOST_CLAIMS)
+
+
+class Coverage(Reply):
+    """Whether an answer says what a claim of the reference says."""
+
+    claim: int = Field(ge=1, le=MOST_CLAIMS)
+    reason: Reason = ""
+    verdict: Annotated[Literal["covered", "contradicted", "missing"], Word]
+
+
+class Coverages(Reply):
+    """Whether an answer says what each claim of the reference says."""
+
+    verdicts: list[Coverage] = Field(max_length=MOST_CLAIMS)
+
+
+class ContextGrade(Reply):
+    """How far a context helps to answer a question."""
+
+    reason: Reason
+    grade: Annotated[Literal["answers", "helps", "related", "unrelated"], Word]
+
+
+class AnswerGrade(Reply):
+    """How far an answer answers what was asked."""
+
+    reason: Reason
+    grade: Annotated[Literal["fully", "mostly", "barely", "not"], Word]
+
+
+class LiveRagGrade(Reply):
+    """LiveRAG's relevance of an answer."""
+
+    reason: Reason
+    grade: int = Field(ge=-1, le=2)
