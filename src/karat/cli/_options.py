@@ -197,6 +197,14 @@ def with_chat(command: Callable[..., None]) -> Callable[..., None]:
     return _with(command, _CHAT)
 
 
+def with_chat_of_run(command: Callable[..., None]) -> Callable[..., None]:
+    """The same for a command that keeps calls where its run is; an option that is not given says nothing."""
+    kinds = {name: kind for name, (kind, _) in _CHAT.items() if name != "calls"}
+    return _with(
+        command, {name: (Annotated[kind.__origin__ | None, *kind.__metadata__], None) for name, kind in kinds.items()}
+    )
+
+
 def _with(command: Callable[..., None], options: dict[str, tuple[Any, Any]]) -> Callable[..., None]:
     told = get_type_hints(command, include_extras=True)
     own = [

@@ -15,7 +15,8 @@ from karat.core.errors import KaratError
 COMMANDS = {
     "demo": "Index a small handbook, search it in 12 ways, compare these and write a report, with no files of yours.",
     "init": "Look at documents and questions, and write a commented karat.yaml that compares six systems on them.",
-    "run": "Index, search, score, compare and report as karat.yaml says; a run that was stopped goes on.",
+    "run": "Index, search, answer, score, compare and report as karat.yaml says; a run that was stopped goes on.",
+    "judge": "Judge the answers of a run by a language model, without retrieving or answering anything again.",
     "sweep": "Score every combination of alpha, fusion, normalisation, depth and cut-off, and choose with care.",
     "list": "List runs, the latest last: what each compared, its best system, and whether it was finished.",
     "show": "Show what a run found: the choice, its equals, failures, and what to do next.",
@@ -24,9 +25,11 @@ COMMANDS = {
     "search": "Search an index, or a FAISS or Chroma store, with one query or with all questions of a test set.",
     "check": "Find out whether the gold of a test set can be found in an index, and if not, why.",
     "explain": "Show one question step by step: what engines found, how it was fused, what is gold, how it is scored.",
+    "calibrate": "Find out how far a judge, or any measure, agrees with people, and correct its means by their labels.",
     "score": "Score results against a test set.",
     "measures": "List every measure with its range, direction, stage and use, or explain one.",
     "convert": "Convert a test set or results to another format, and say what the target cannot hold.",
+    "serve-model": "Serve a small language model on this machine, to try `--answer chat` without any account.",
     "schema": "Print the JSON Schema of karat.yaml, for editors that complete and check as you type.",
 }
 """What each command does, as its own help begins."""
@@ -48,7 +51,7 @@ def app(wanted: Collection[str] | None = None) -> typer.Typer:
     made.callback()(_global)
     for name, summary in COMMANDS.items():
         if wanted is None or name in wanted:
-            made.command(name)(import_module(f"karat.cli.{name}").command)
+            made.command(name)(import_module(f"karat.cli.{name.replace('-', '_')}").command)
         else:
             made.command(name, help=summary)(_named)
     return made

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Quiet, Verbose, counted_on_terminal
+from karat.cli._options import Debug, Json, Quiet, Verbose, counted_on_terminal, with_chat_of_run
 
 
+@with_chat_of_run
 def command(
     spec: Annotated[
         str, typer.Argument(help="The experiment: a karat.yaml, or the folder that holds one.")
     ] = "karat.yaml",
+    answer: Annotated[
+        str | None,
+        typer.Option("--answer", help="Who answers: extractive, reciter, chat, call:MODULE:FUNCTION, or none."),
+    ] = None,
+    contexts: Annotated[
+        int | None, typer.Option("--contexts", help="How many of the first hits an answer is made from; 5 by default.")
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", metavar="MEASURES", help="What a language model measures: Faithfulness,Correctness."),
+    ] = None,
     runs_dir: Annotated[
         str | None, typer.Option("--runs-dir", help="The folder that holds the runs, unless karat.yaml's.")
     ] = None,
@@ -26,20 +38,29 @@ def command(
     quiet: Quiet = False,
     verbose: Verbose = False,
     debug: Debug = False,
+    **chat: Any,
 ) -> None:
-    """Index, search, score, compare and report as karat.yaml says; a run that was stopped goes on.
+    """Index, search, answer, score, compare and report as karat.yaml says; a run that was stopped goes on.
 
+    Options about answers and models stand in place of the keys of karat.yaml.
     Exit codes: 0 done, 2 bad input, 3 no common ids, 5 done but some rows failed.
     """
     from karat.experiment.run import run
+    from karat.experiment.spec import load_spec
 
+    chosen = load_spec(spec).with_options(answer=answer, contexts=contexts, judge=judge, **chat)
     progress = counted_on_terminal(quiet or as_json)
     done = run(
-        spec, runs_dir=runs_dir, fresh=fresh, retry_errors=retry_errors,
-        command=["karat", *sys.argv[1:]], say=progress,
+        chosen, runs_dir=runs_dir, fresh=fresh, retry_errors=retry_errors, command=["karat", *sys.argv[1:]],
+        say=progress, announce=None if quiet or as_json else announced,
     )  # fmt: skip
     progress("", 0, 0)
     show(done, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def announced(sentence: str) -> None:
+    """Say on standard error what is about to be asked and may cost."""
+    typer.echo(sentence, err=True)
 
 
 def show(done: object, *, as_json: bool, quiet: bool, verbose: bool) -> None:

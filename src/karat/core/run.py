@@ -158,8 +158,8 @@ class Run:
 
     @property
     def has_answers(self) -> bool:
-        """Whether any answer says something, if only an empty text; times and costs alone are no answers."""
-        return any(answer.text is not None for answer in self.answers.values())
+        """Whether any answer says something, if only an empty text, or failed; times and costs alone are no answers."""
+        return any(answer.text is not None or answer.error is not None for answer in self.answers.values())
 
     @cached_property
     def listed(self) -> frozenset[str]:

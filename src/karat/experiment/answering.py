@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.asked import Asked, Context
@@ -13,10 +14,12 @@ from karat.core.order import ranking
 from karat.core.types import Answer
 
 if TYPE_CHECKING:
-    from karat.answer import Answerer
+    from karat.answer import Answerer, AnswererSettings
     from karat.core.evaluation import Note
+    from karat.core.means import Means
     from karat.core.run import Run
     from karat.core.types import TestSet
+    from karat.experiment.spec import Spec
     from karat.experiment.store import Journal
     from karat.experiment.study import Contender
     from karat.match import Resolution
@@ -32,6 +35,33 @@ class _Piece:
     contender: int
     asked: Asked
     key: str
+
+
+def answers_for(
+    spec: Spec, contenders: Sequence[Contender], testset: TestSet, means: Means, **more: Any
+) -> tuple[list[Contender], list[Note]]:
+    """The contenders with answers by whom a spec names; as they are where it names nobody. `more`: see `answer_all`."""
+    settings = spec.answerer
+    if settings is None:
+        return list(contenders), []
+    with _answerer(spec, settings, means) as answerer:
+        wanted = spec.answered_systems
+        return answer_all(contenders, testset, answerer, settings.contexts, systems=wanted, **more)
+
+
+@contextmanager
+def _answerer(spec: Spec, settings: AnswererSettings, means: Means) -> Iterator[Answerer]:
+    """One of karat's answerers, or a function or an endpoint that answers."""
+    from karat.answer import answerer_named
+    from karat.experiment.outside import answerer_outside
+
+    answer = spec.keys.answer
+    assert answer is not None
+    if settings.name.partition(":")[0] in ("call", "http"):
+        with answerer_outside(settings, answer, spec.folder, spec.keys.budgets) as answerer:
+            yield answerer
+    else:
+        yield answerer_named(settings, means)
 
 
 def answer_all(
@@ -149,22 +179,22 @@ def _context(run: Run, place: int, resolution: Resolution | None) -> Context:
     return Context(id_, str(fields.get("text") or ""), "", str(fields.get("doc") or fields.get("url") or ""))
 
 
-def rows_of(contenders: Sequence[Contender], testset: TestSet) -> list[dict[str, Any]]:
+def rows_of(runs: Sequence[Run], testset: TestSet) -> list[dict[str, Any]]:
     """The answers of all systems as rows of canonical results, with the texts and ids of what they used.
 
     Nothing that differs from run to run stands in them: no seconds, tokens or cost.
     """
     rows = []
-    for contender in contenders:
+    for run in runs:
         for qid in testset.ids:
-            answer = contender.run.answers.get(qid)
-            if answer is None:
+            answer = run.answers.get(qid)
+            if answer is None or not run.has_answers:
                 continue
-            kept = asdict(answer)
-            row: dict[str, Any] = {"id": qid, "system": contender.name, "answer": answer.text}
+            row: dict[str, Any] = {"id": qid, "system": run.name, "answer": answer.text}
             row |= {"answer_error": answer.error} if answer.error is not None else {}
             row |= {"contexts": list(answer.contexts)} if answer.contexts is not None else {}
             row |= {"context_ids": list(answer.used)} if answer.used is not None else {}
-            row |= {name: kept[name] for name in ("model", "confidence") if kept[name] is not None}
+            row |= {"model": answer.model} if answer.model is not None else {}
+            row |= {"confidence": answer.confidence} if answer.confidence is not None else {}
             rows.append(row)
     return rows

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import io
+import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
 from karat.core.writing import write_whole
+from karat.experiment.answering import rows_of
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.study import Study
     from karat.report.charts import Drawing
 
-CHARTS = "charts"
+CHARTS, ANSWERS, JUDGEMENTS = "charts", "answers.jsonl", "judgements.jsonl"
 ALL = ("html", "markdown", "text", "latex", "csv", "json", "png", "svg")
 ENDINGS = {"markdown": ".md", "text": ".txt", "latex": ".tex", "csv": ".csv"}
 Say = Callable[[str], None]
@@ -27,7 +29,7 @@ def write_study(
 ) -> list[Path]:
     """The files of a run's folder, but for the manifest and the journal: rows always, the rest as asked for.
 
-    `runs` are needed for trec and liverag.
+    `runs` are needed for answers, trec and liverag. Judgements are what measures can show for their scores.
     """
     from karat.experiment.report import export_to, render_all, render_as
     from karat.report import comparisons, results
@@ -43,6 +45,10 @@ def write_study(
     if "csv" in outputs:
         made["comparisons.csv"] = comparisons.render(study.pairs)
     made["times.parquet"] = _times(study)
+    if any(run.has_answers for run in runs):
+        made[ANSWERS] = _lines(rows_of(runs, study.evaluation.testset))
+    if study.evaluation.scores.details:
+        made[JUDGEMENTS] = _lines(_judgements(study))
     written = []
     for name, content in made.items():
         write_whole(folder / name, content)
@@ -86,20 +92,41 @@ def write_report(study: Study, target: str | os.PathLike[str], say: Say = lambda
     return write_study(study, path, say=say)
 
 
+def _lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _judgements(study: Study) -> Iterator[dict[str, Any]]:
+    """Every score that can be shown for more than its value: who judged what, and why."""
+    scores = study.evaluation.scores
+    for (s, q, m), shown in sorted(scores.details.items()):
+        row = {"system": scores.systems[s], "id": scores.questions[q], "measure": scores.measures[m].name}
+        yield {**row, "value": scores.value(s, q, m), "problem": scores.reason(s, q, m), **shown}
+
+
 def _times(study: Study) -> bytes:
-    """Seconds per system and question, apart from the rows, which are the same from run to run."""
+    """Seconds, tokens and cost per system and question, apart from the rows, which are the same from run to run."""
     import polars as pl
 
-    systems = [name for name in study.evaluation.scores.systems if name in study.seconds]
     questions = study.evaluation.scores.questions
+    systems = [name for name in study.evaluation.scores.systems if name in study.seconds or name in study.answers]
+    pairs = [(name, q) for name in systems for q in questions]
+    answers = [study.answers.get(name, {}).get(q) for name, q in pairs]
+    nothing = [None] * len(questions)
     table = pl.DataFrame(
         {
-            "system": [name for name in systems for _ in questions],
-            "question_id": [q for _ in systems for q in questions],
-            "seconds": [value for name in systems for value in study.seconds[name]],
+            "system": [name for name, _ in pairs],
+            "question_id": [q for _, q in pairs],
+            "seconds": [value for name in systems for value in study.seconds.get(name, nothing)],
+            "seconds_answer": [a.seconds if a is not None else None for a in answers],
+            "tokens": [a.tokens if a is not None else None for a in answers],
+            "cost_usd": [a.cost_usd if a is not None else None for a in answers],
         },
-        schema={"system": pl.String, "question_id": pl.String, "seconds": pl.Float64},
-    )
+        schema={
+            "system": pl.String, "question_id": pl.String, "seconds": pl.Float64, "seconds_answer": pl.Float64,
+            "tokens": pl.Int64, "cost_usd": pl.Float64,
+        },
+    )  # fmt: skip
     out = io.BytesIO()
     table.write_parquet(out, compression="zstd", statistics=False)
     return out.getvalue()

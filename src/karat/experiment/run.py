@@ -46,13 +46,16 @@ def run(
     retry_errors: bool = False,
     command: Sequence[str] = (),
     say: Say = lambda what, done, total: None,
+    announce: Callable[[str], None] | None = None,
 ) -> Finished:
     """Do what a karat.yaml says. A run of the same work that was stopped is resumed, unless it is to be `fresh`.
 
     `retry_errors` asks again what failed before. `say` is called with what is being done, how much of it is done, and
-    how much there is.
+    how much there is; `announce` with a sentence on what a chat model is about to be asked, before it is.
     """
+    from karat.experiment._models import models_of
     from karat.experiment._provenance import manifest_of
+    from karat.experiment.answering import answers_for
     from karat.experiment.outputs import write_study
     from karat.experiment.spec import Spec, load_spec
     from karat.experiment.store import DONE, RUNNING, new_run, resumable
@@ -69,16 +72,23 @@ def run(
     with folder.held():
         folder.update(status=RUNNING)
         records = folder.journaled()
-        with folder.journal() as journal:
-            contenders, notes = work.contenders(records, journal, retry_errors, say)
-        study = study_of(
-            spec.keys.name, testset, contenders, work.plan,
-            problems=[problem for index in indexes for problem in index.index.problems],
-            taken=(taken, *_taken(indexes)),
-            notes=notes,
-            manifest=folder.manifest,
-            say=lambda step: say(step, 0, 1),
-        )  # fmt: skip
+        opened = [made.index for made in indexes]
+        with models_of(spec, folder.path, root, opened, say, announce) as models, folder.journal() as journal:
+            contenders, notes = work.contenders(records, journal, retry_errors, say, models.means)
+            contenders, told = answers_for(
+                spec, contenders, testset, models.means, records=records, journal=journal, retry_errors=retry_errors,
+                say=say,
+            )  # fmt: skip
+            study = study_of(
+                spec.keys.name, testset, contenders, work.plan,
+                problems=[problem for index in opened for problem in index.problems],
+                taken=(taken, *_taken(indexes)),
+                notes=(*notes, *told),
+                manifest=folder.manifest,
+                means=models.judging,
+                say=lambda step: say(step, 0, 1),
+            )  # fmt: skip
+            folder.update(models=models.spent())
         runs = [contender.run for contender in contenders]
         write_study(study, folder.path, spec.keys.outputs, runs, lambda step: say(step, 0, 1))
         save_study(study, folder.path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.study import Configuration, Study, StudyHit
+from karat.core.study import Configuration, Study, StudyAnswer, StudyHit
 from karat.experiment.explain import unit_label
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from karat.core.docs import Problem
     from karat.core.evaluation import Evaluation, Note, Taken
+    from karat.core.means import Means
     from karat.core.measure import Measure
     from karat.core.ranked import Ranked
     from karat.core.run import Run
@@ -53,13 +54,16 @@ class Contender:
 class Plan:
     """What a study computes: how to score, the main measure, and the cut-offs that are compared by it.
 
-    `also` are cut-offs that the usual measures are computed at besides.
+    `also` are cut-offs that the usual measures are computed at besides. `answers` says that there will be answers, and
+    `judges` what a language model measures of them.
     """
 
     choices: Choices
     main: str = MAIN
     cuts: tuple[int, ...] = ()
     also: tuple[int, ...] = ()
+    answers: bool = False
+    judges: tuple[str, ...] = ()
 
     @property
     def base(self) -> Measure:
@@ -104,8 +108,19 @@ class Plan:
     @property
     def measures(self) -> tuple[str, ...]:
         """All measures to compute: those asked for or the usual ones, and the main one at every cut-off."""
-        asked = self.choices.measures or usual({self.k, *self.cuts, *self.also})
-        return tuple(dict.fromkeys((*asked, *(m.name for m in self.cells))))
+        asked = self.choices.measures or (*usual({self.k, *self.cuts, *self.also}), *self._of_answers)
+        return tuple(dict.fromkeys((*asked, *(m.name for m in self.cells), *self.judges)))
+
+    @property
+    def _of_answers(self) -> tuple[str, ...]:
+        """The measures of answers where none are named: the dialect's, what each sentence rests on, and refusals."""
+        from karat.measures.dialects import dialect_named
+
+        if not self.answers:
+            return ()
+        dialect = dialect_named(self.choices.dialect)
+        found = dialect.measures(rankings=False, answers=True, references=True, contexts=True, k=None)
+        return (*found, "SentenceSupport", "Refusal")
 
 
 def usual(cuts: set[int]) -> tuple[str, ...]:
@@ -124,24 +139,26 @@ def study_of(
     taken: Sequence[Taken] = (),
     notes: Sequence[Note] = (),
     manifest: Mapping[str, Any] | None = None,
+    means: Means | None = None,
     say: Callable[[str], None] = lambda step: None,
 ) -> Study:
     """Score what the contenders returned and say what follows from it.
 
     Hits that are chunks of an index are scored by which of them hold the gold, others by what is known of them.
-    Failures are traced for contenders whose hits are chunks of an index.
+    Failures are traced for contenders whose hits are chunks of an index. `means` are the models that measures ask.
     """
     from dataclasses import replace
 
     from karat.experiment.score import evaluate
 
+    plan = replace(plan, answers=plan.answers or any(c.run.has_answers for c in contenders))
     choices = replace(plan.choices, measures=plan.measures)
     runs, resolutions = [c.run for c in contenders], [c.resolution for c in contenders]
-    evaluation = evaluate(testset, runs, choices, say, taken, notes, resolutions)
+    evaluation = evaluate(testset, runs, choices, say, taken, notes, resolutions, means)
     say("choosing")
     choice, pairs = _chosen(evaluation, plan, contenders, testset)
     say("tracing failures")
-    failures, counts = _failures(contenders, plan.k, problems)
+    failures, counts = _failures(contenders, plan.k, problems, evaluation)
     shown = _shown(contenders, choice)
     return Study(
         name,
@@ -156,8 +173,22 @@ def study_of(
         _error_classes(evaluation, plan.recall),
         {c.name: _hits(c, testset) for c in shown},
         {c.name: tuple(c.seconds) for c in contenders if len(c.seconds)},
+        {c.name: answers_of(c) for c in contenders if c.run.has_answers},
         dict(manifest or {}),
     )
+
+
+def answers_of(contender: Contender) -> dict[str, StudyAnswer]:
+    """The answers of a system as reports show them."""
+    from karat.core.text.refusals import declines
+
+    return {
+        qid: StudyAnswer(
+            contender.name, qid, a.text, a.error, a.contexts or (), a.used or (), a.used, a.model, a.tokens, a.cost_usd,
+            a.confidence, declines(a.text or ""), a.seconds.get("answer"),
+        )
+        for qid, a in contender.run.answers.items()
+    }  # fmt: skip
 
 
 def values_of(evaluation: Evaluation, measure: str) -> Floats:
@@ -207,8 +238,9 @@ def _chosen(
 
 
 def _failures(
-    contenders: Sequence[Contender], k: int, problems: Sequence[Problem]
+    contenders: Sequence[Contender], k: int, problems: Sequence[Problem], evaluation: Evaluation
 ) -> tuple[tuple[Failure, ...], tuple[FailureCount, ...]]:
+    from karat.diagnose.answers import answer_scores, attribute_answers
     from karat.diagnose.failures import attribute
 
     failures: list[Failure] = []
@@ -218,13 +250,20 @@ def _failures(
         if resolution is None or not contender.run.has_rankings:
             continue
         number = {qid: q for q, qid in enumerate(resolution.testset.ids)}
+        ranked = retrieved.ranked if retrieved else _as_ranked(contender.run, resolution)
+        skipped = [number[qid] for qid in contender.run.failed if qid in number]
         found = attribute(
-            contender.name, resolution, retrieved.ranked if retrieved else _as_ranked(contender.run, resolution), k,
+            contender.name, resolution, ranked, k,
             legs=retrieved.legs if retrieved else None,
             problems=problems,
             deep=contender.retrieval.deep(retrieved.settings) if retrieved and contender.retrieval else None,
-            skipped=[number[qid] for qid in contender.run.failed if qid in number],
+            skipped=skipped,
         )  # fmt: skip
+        if contender.run.has_answers:
+            scored = answer_scores(evaluation.scores, contender.name)
+            found = attribute_answers(
+                found, contender.name, resolution, ranked, k, answers_of(contender), scored, skipped=skipped
+            )
         failures += found.failures
         counts += found.counts
     return tuple(failures), tuple(counts)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
 from karat.experiment._environment import Blot, Environment, filled, lookup, variables
-from karat.experiment.spec._answers import model_keys
+from karat.experiment.spec._answers import chat_settings, option_values
 from karat.experiment.spec._checks import checked
 from karat.experiment.spec._errors import Mistake, mistakes_of, raise_mistakes
 from karat.experiment.spec._listed import Listed, ResultsFile, embedder_of, grid_of, listed
@@ -29,7 +29,17 @@ if TYPE_CHECKING:
     from karat.models import EmbedderSettings
     from karat.models.chat import ChatSettings
 
-__all__ = ["Indexing", "Listed", "ResultsFile", "Spec", "SpecKeys", "json_schema", "load_spec", "spec_of"]
+__all__ = [
+    "Indexing",
+    "Listed",
+    "ResultsFile",
+    "Spec",
+    "SpecKeys",
+    "chat_settings",
+    "json_schema",
+    "load_spec",
+    "spec_of",
+]
 
 FILE = "karat.yaml"
 _NO_WORK = (
@@ -243,18 +253,17 @@ class Spec:
 
     def chat_settings(self, *, judge: bool = False) -> ChatSettings | None:
         """The chat model that answers and rewrites, or the one that judges; None: there is none."""
-        from karat.models.chat import ChatSettings
-
         value = (self.keys.judge_model if judge else None) or self.keys.model
-        if value is None:
-            return None
-        keys = model_keys(value).model_dump()
-        return ChatSettings(model=keys.pop("name"), **keys)
+        return None if value is None else chat_settings(value)
 
     def changed(self, values: Mapping[str, Any]) -> Spec:
         """The same experiment with other values of some keys, checked as if they were written."""
         written = replace(self.written, values={**self.written.values, **values})
         return _spec(written, self.folder)
+
+    def with_options(self, **options: Any) -> Spec:
+        """The same with what a command line says of answers and models in place of its keys; None says nothing."""
+        return self.changed(option_values(self.written.values, **options))
 
     def select(self, testset: TestSet) -> TestSet:
         """The questions that `where` lets through."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
+from karat.core.errors import UsageError
 from karat.experiment.spec._fields import Cut, Jobs, Part, Seconds, Text, Texts
 from karat.experiment.spec._systems import HttpKeys
+
+if TYPE_CHECKING:
+    from karat.models.chat import ChatSettings
 
 Price = Annotated[float, Field(ge=0)]
 
@@ -64,6 +69,65 @@ AnswerValue = Annotated[AnswerKeys, BeforeValidator(_named, json_schema_input_ty
 ModelValue = Annotated[Annotated[Text, Tag("<text>")] | Annotated[ModelKeys, Tag("<mapping>")], Discriminator(_shape)]
 
 
-def model_keys(value: str | ModelKeys) -> ModelKeys:
+def model_keys(value: str | ModelKeys | Mapping[str, Any]) -> ModelKeys:
     """A model by its name alone, or with more."""
-    return ModelKeys.model_validate({"name": value}) if isinstance(value, str) else value
+    if isinstance(value, ModelKeys):
+        return value
+    return ModelKeys.model_validate({"name": value} if isinstance(value, str) else dict(value))
+
+
+def chat_settings(value: str | ModelKeys | Mapping[str, Any]) -> ChatSettings:
+    """A model of karat.yaml as it is asked."""
+    from karat.models.chat import ChatSettings
+
+    keys = model_keys(value).model_dump()
+    return ChatSettings(model=keys.pop("name"), **keys)
+
+
+_AS_KEYS = {"model": "name", "price_in": "price_in_usd", "price_out": "price_out_usd"}
+
+
+def option_values(
+    written: Mapping[str, Any],
+    *,
+    answer: str | None = None,
+    contexts: int | None = None,
+    judge: str | None = None,
+    repeat: int | None = None,
+    max_cost: float | None = None,
+    max_calls: int | None = None,
+    **model: Any,
+) -> dict[str, Any]:
+    """The keys that options of a command line change, each whole; what they leave open stays as written.
+
+    `--answer none` takes the key out.
+    """
+    values: dict[str, Any] = {}
+    if answer is not None or contexts is not None:
+        before = _mapping(written.get("answer"), "by")
+        same = answer is None or before.get("by", "extractive") == answer
+        merged = {**(before if same else {}), "by": answer or before.get("by", "extractive")}
+        values["answer"] = (
+            None if answer == "none" else merged | ({"contexts": contexts} if contexts is not None else {})
+        )
+    given = {_AS_KEYS.get(name, name): value for name, value in model.items() if value is not None}
+    if given:
+        if "name" not in given and written.get("model") is None:
+            option = next(iter(model))
+            raise UsageError(f"--{option.replace('_', '-')} is for a chat model, and none is named. Add --model.")
+        before = _mapping(written.get("model"), "name")
+        other = given.get("name") not in (None, before.get("name"))
+        values["model"] = {**({} if other else before), **given}
+    if judge is not None:
+        values["judge"] = [judge]
+    if repeat is not None:
+        values["judge_repeat"] = repeat
+    limits = {"max_cost_usd": max_cost, "max_calls": max_calls}
+    if any(value is not None for value in limits.values()):
+        kept = {name: value for name, value in limits.items() if value is not None}
+        values["budgets"] = {**_mapping(written.get("budgets"), ""), **kept}
+    return values
+
+
+def _mapping(value: Any, name: str) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {} if value is None else {name: value}

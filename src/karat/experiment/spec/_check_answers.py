@@ -33,13 +33,17 @@ def check_answers(keys: SpecKeys, tried: Tried, names: Callable[[], list[str]]) 
 
 
 def _answer(keys: SpecKeys, answer: AnswerKeys, tried: Tried, names: Callable[[], list[str]]) -> Iterator[Mistake]:
+    from karat.experiment.spec._checks import endpoint
+
     kind, _, target = answer.by.partition(":")
     if kind == CALL:
-        if not target:
+        if not all(target.partition(":")):
             yield ("answer", "by"), "names no function. Write call:MODULE:FUNCTION."
     elif kind == HTTP:
         if answer.http is None and not target:
             yield ("answer", "by"), "names no endpoint. Add http: with its url, body and answer."
+        elif answer.http is not None:
+            yield from endpoint(("answer", "http"), answer.http, answers=True)
     else:
         yield from tried(("answer", "by"), _registered, answer.by)
     idle = {

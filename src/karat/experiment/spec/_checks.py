@@ -156,7 +156,7 @@ def _system(place: Place, system: Any, keys: SpecKeys) -> Iterator[Mistake]:
     elif isinstance(system, CallKeys):
         yield from _tried((*place, "call"), _callable, system.call)
     elif isinstance(system, EndpointKeys):
-        yield from _endpoint((*place, "http"), system.http)
+        yield from endpoint((*place, "http"), system.http)
     else:
         assert isinstance(system, ResultsKeys)
 
@@ -217,18 +217,22 @@ def _own(place: Place, system: str | PresetKeys | EngineKeys, keys: SpecKeys) ->
         yield from _embedder((*place, "embedder"), embedder)
 
 
-def _endpoint(place: Place, http: HttpKeys) -> Iterator[Mistake]:
+def endpoint(place: Place, http: HttpKeys, *, answers: bool = False) -> Iterator[Mistake]:
+    """Mistakes in how an endpoint is asked, which retrieves or, given contexts, `answers`."""
     from karat.experiment.outside._json_path import JsonPath
 
     for name in _PATHS:
         path = getattr(http, name)
         if path is not None:
             yield from _tried((*place, name), JsonPath.parse, path)
-    if not any(getattr(http, name) for name in _PATHS if name != "scores"):
+        if answers and path is not None and name != "answer":
+            yield (*place, name), "has no effect: of an endpoint that answers only the answer is read. Remove it."
+    if not answers and not any(getattr(http, name) for name in _PATHS if name != "scores"):
         yield place, "says nowhere what the reply holds. Add ids: $.hits[*].id, or another path."
     if http.method == "GET" and http.body is not None:
         yield (*place, "body"), "is not sent with GET. Put {question} into url, or use method: POST."
-    if not any("{question}" in text for text in (http.url, *_texts(http.body))):
+    usual = answers and http.body is None and http.method != "GET"
+    if not usual and not any("{question}" in text for text in (http.url, *_texts(http.body))):
         yield place, "sends no question. Put {question} into body, or into url."
     for name, value in http.headers.items():
         if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):

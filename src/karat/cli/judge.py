@@ -1,0 +1,87 @@
+"""karat judge: measures of stored answers by a language model."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from karat.cli._options import Debug, Json, Quiet, Run, RunsDir, Verbose, counted_on_terminal, with_chat
+from karat.cli.run import announced
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from karat.experiment.means import MeansSettings
+
+    Progress = Callable[[str, int, int], None]
+
+
+@with_chat
+def command(
+    run: Run = "LAST",
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--measure", help="Faithfulness, Correctness, ContextRelevance, ... Repeatable."),
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option("--system", help="A system whose answers are judged, all by default. Repeatable."),
+    ] = None,
+    tamper_test: Annotated[
+        bool,
+        typer.Option("--tamper-test", help="Measure how far injection, verbosity and position move this judge."),
+    ] = False,
+    runs_dir: RunsDir = "runs",
+    as_json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+    **chat: Any,
+) -> None:
+    """Judge the answers of a run by a language model, without retrieving or answering anything again.
+
+    Exit codes: 0 done, 2 bad input, 5 done but some judgements failed.
+    """
+    from karat.experiment.judge import chat_of, judge
+    from karat.experiment.means import MeansSettings
+    from karat.experiment.store import find_run
+    from karat.report import studied
+
+    folder = find_run(runs_dir, run)
+    settings = MeansSettings.of(**chat)
+    progress = counted_on_terminal(quiet or as_json)
+    announce = None if quiet or as_json else announced
+    if tamper_test:
+        _tamper(replace(settings, chat=settings.chat or chat_of(folder)), measure, as_json, progress)
+        return
+    study = judge(folder, measure or (), settings, systems=system or (), say=progress, announce=announce)
+    progress("", 0, 0)
+    place = str(folder.path)
+    if as_json:
+        typer.echo(studied.as_json(study, place))
+    else:
+        studied.show(study, sys.stdout, place=place, quiet=quiet, verbose=verbose)
+    if (study.evaluation.scores.status == 2).any():
+        sys.stdout.flush()
+        raise typer.Exit(5)
+
+
+def _tamper(settings: MeansSettings, measures: list[str] | None, as_json: bool, progress: Progress) -> None:
+    """Print how far a judge can be moved."""
+    from karat.experiment.means import close, means_of
+    from karat.experiment.tamper import JUDGES, tamper
+    from karat.report import tampered
+
+    means = means_of(settings)
+    try:
+        found = tamper(means.chat, measures or JUDGES, progress=progress).plain()
+    finally:
+        close(means)
+    progress("", 0, 0)
+    if as_json:
+        typer.echo(tampered.as_json(found))
+    else:
+        tampered.show(found, sys.stdout)

@@ -1,0 +1,161 @@
+"""Judge: measures of stored answers by a language model; nothing is retrieved or answered again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.errors import UsageError, did_you_mean
+from karat.core.scores import Scores, Status
+
+if TYPE_CHECKING:
+    from karat.core.evaluation import Evaluation, Note
+    from karat.core.means import Means
+    from karat.core.measure import Measure
+    from karat.core.run import Run
+    from karat.core.study import Study
+    from karat.experiment.means import MeansSettings
+    from karat.experiment.store import RunFolder
+    from karat.models.chat import ChatSettings
+
+Say = Callable[[str, int, int], None]
+NOT_JUDGED = "not judged"
+
+
+def judge(
+    folder: RunFolder,
+    measures: Iterable[str],
+    settings: MeansSettings,
+    *,
+    systems: Sequence[str] = (),
+    say: Say = lambda what, done, total: None,
+    announce: Callable[[str], None] | None = None,
+) -> Study:
+    """The study of a run with more measures of its answers, in its folder and as it is returned.
+
+    `systems` are those to judge, all that answered unless given. What was measured before under the same name is
+    measured anew. `settings` without a chat model mean the one that the run's karat.yaml names.
+    """
+    from karat.core.language import parse_all
+    from karat.experiment.means import CALLS, check_needs, close, means_of, spent_by
+    from karat.experiment.outputs import ALL, write_study
+    from karat.experiment.stored import load_study, save_study
+
+    study = load_study(folder.path)
+    wanted = tuple(m for m in parse_all(measures) if m.spec.stage == "answer")
+    if not wanted:
+        raise UsageError("no measure of answers is named. Name one with -m, such as -m Faithfulness.")
+    runs = _answers(folder, systems)
+    settings = replace(settings, chat=settings.chat or chat_of(folder), shared=folder.path.parent / CALLS)
+    means = means_of(settings.within(folder.path), progress=say, announce=announce)
+    check_needs(wanted, means)
+    with folder.held():
+        try:
+            judged = _scored(study, runs, wanted, means)
+            spent = spent_by(means)
+        finally:
+            close(means)
+        say("summarising", 0, 1)
+        spec = folder.manifest.get("spec", {})
+        joined = _joined(study.evaluation, judged, judge_notes(judged), int(spec.get("seed", 0)))
+        study = replace(study, evaluation=joined)
+        outputs = [name for name in spec.get("outputs", ALL) if name in ALL]
+        write_study(study, folder.path, outputs, say=lambda step: say(step, 0, 1))
+        save_study(study, folder.path)
+        if spent is not None:
+            folder.update(models=[*folder.manifest.get("models", []), spent])
+    return study
+
+
+def _answers(folder: RunFolder, systems: Sequence[str]) -> list[Run]:
+    from karat.experiment.outputs import ANSWERS
+    from karat.files import read_results
+
+    path = folder.path / ANSWERS
+    if not path.is_file():
+        raise UsageError(f"the run {folder.id} holds no answers. Make some with `karat run --answer extractive`.")
+    runs, _ = read_results(path)
+    known = [run.name for run in runs]
+    for name in systems:
+        if name not in known:
+            raise UsageError(f"no system of this run is called {name!r}.{did_you_mean(name, known)}")
+    return [run for run in runs if not systems or run.name in systems]
+
+
+def chat_of(folder: RunFolder) -> ChatSettings | None:
+    """The model that the run's karat.yaml names for judging, or for all."""
+    from karat.experiment._environment import filled
+    from karat.experiment.spec import chat_settings
+
+    spec: Mapping[str, Any] = folder.manifest.get("spec", {})
+    value = spec.get("judge_model") or spec.get("model")
+    return None if value is None else chat_settings(filled(value))
+
+
+def judge_notes(scores: Scores) -> list[Note]:
+    """Who judged by each measure that asks a model, and how often one that was asked again said something else."""
+    from karat.core.evaluation import Note
+    from karat.stats.flips import flips
+
+    found = []
+    for m, measure in enumerate(scores.measures):
+        shown = [detail for (_, _, at), detail in scores.details.items() if at == m]
+        if "chat" not in measure.needs or not shown:
+            continue
+        models = ", ".join(sorted({str(detail["model"]) for detail in shown if detail.get("model")}))
+        text = f"{measure.name} was judged by {models or 'a language model'}."
+        repeated = flips([detail.get("repeats") or () for detail in shown])
+        if repeated.rate is not None:
+            text += (
+                f" Asked again, it said something else of {repeated.rate:.0%} of {repeated.rows:,} answers; "
+                f"{repeated.disagree:.0%} of pairs of repeats differ."
+            )
+        found.append(Note("info", text))
+    return found
+
+
+def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], means: Means) -> Scores:
+    from karat.experiment._answered import answered_of, unanswered_of
+    from karat.measures.compute import compute
+
+    testset = study.evaluation.testset
+    answered = answered_of(testset, runs, means)
+    return compute(
+        measures, [run.name for run in runs], testset.ids, answered=answered, unanswered=unanswered_of(testset, runs)
+    )
+
+
+def _joined(evaluation: Evaluation, judged: Scores, notes: Sequence[Note], seed: int) -> Evaluation:
+    """The evaluation with the judged measures after its own; systems that were not judged have no value of them."""
+    from karat.experiment.score import slices_of
+    from karat.stats.summary import summarise
+
+    old = evaluation.scores
+    names = {m.name for m in judged.measures}
+    kept = [m for m, measure in enumerate(old.measures) if measure.name not in names]
+    shape = (len(old.systems), len(old.questions), len(judged.measures))
+    values, status = np.full(shape, np.nan), np.full(shape, Status.undefined, np.uint8)
+    place = {kept_at: number for number, kept_at in enumerate(kept)}
+    reasons = {(s, q, place[m]): text for (s, q, m), text in old.reasons.items() if m in place}
+    details = {(s, q, place[m]): shown for (s, q, m), shown in old.details.items() if m in place}
+    row_of = {name: number for number, name in enumerate(judged.systems)}
+    for s, name in enumerate(old.systems):
+        if name not in row_of:
+            every = ((s, q, len(kept) + m) for q in range(shape[1]) for m in range(shape[2]))
+            reasons.update(dict.fromkeys(every, NOT_JUDGED))
+            continue
+        values[s], status[s] = judged.values[row_of[name]], judged.status[row_of[name]]
+        at = row_of[name]
+        reasons.update({(s, q, len(kept) + m): why for (j, q, m), why in judged.reasons.items() if j == at})
+        details.update({(s, q, len(kept) + m): shown for (j, q, m), shown in judged.details.items() if j == at})
+    scores = Scores(
+        old.systems, old.questions, (*(old.measures[m] for m in kept), *judged.measures),
+        np.concatenate((old.values[:, :, kept], values), axis=2),
+        np.concatenate((old.status[:, :, kept], status), axis=2), reasons, details,
+    )  # fmt: skip
+    by = tuple(dict.fromkeys(one.slice for one in evaluation.summaries if one.slice is not None))
+    summaries = summarise(scores, slices=slices_of(evaluation.testset, by), seed=seed)
+    return replace(evaluation, scores=scores, summaries=summaries, notes=(*evaluation.notes, *notes))

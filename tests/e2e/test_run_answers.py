@@ -1,0 +1,218 @@
+"""karat run with answers and judges: offline, by a chat server that misbehaves, by a function; and karat judge."""
+
+import json
+import re
+
+import polars as pl
+import pytest
+
+from karat.experiment.store import runs_in
+from karat.testing import FakeLLM, Fault
+
+PASSAGES = {
+    "watch": "The night watch lasts four hours and is kept by two people.",
+    "fuel": "Each tank holds 42,000 litres of fuel and is dipped every Monday.",
+    "radio": "The radio room answers to the call name Lantern at all hours.",
+    "power": "Three generators give electricity: Asta, Brun and Cille.",
+    "water": "Snow is melted for drinking; a wash may take three minutes.",
+    "galley": "Hot meals are served at seven, at noon and at half past six.",
+}
+QUESTIONS = [
+    ("How long does the night watch last?", "watch", "four hours"),
+    ("How much fuel does a tank hold?", "fuel", "42,000 litres"),
+    ("What is the call name of the radio room?", "radio", "Lantern"),
+    ("Which generators give electricity?", "power", "Asta, Brun and Cille"),
+    ("How long may a wash take?", "water", "three minutes"),
+    ("Who won the chess tournament of 1987?", None, None),
+]
+SPEC = """\
+name: station
+corpus: corpus.jsonl
+testset: qa.jsonl
+chunk: whole
+systems: [balanced, pure_sparse]
+k: [1, 3]
+main: MRR
+outputs: [csv]
+"""
+KEY = "sk-a-key-that-must-stand-nowhere"
+ANSWERING = """
+def answer(question, contexts):
+    if "fuel" in question:
+        raise ValueError("no fuel")
+    return contexts[0] if contexts else None
+"""
+
+
+@pytest.fixture
+def station(put, folder):
+    put("corpus.jsonl", [{"id": name, "text": text} for name, text in PASSAGES.items()])
+    rows = [
+        {"id": f"q{n}", "question": q, "gold": [{"doc": d}], "answers": [a]}
+        if d
+        else {"id": f"q{n}", "question": q, "gold": [], "answerable": False}
+        for n, (q, d, a) in enumerate(QUESTIONS)
+    ]
+    put("qa.jsonl", rows)
+    put("karat.yaml", SPEC)
+    return folder
+
+
+def last(folder):
+    return runs_in(folder / "runs")[-1].path
+
+
+def rows_of(folder):
+    return pl.read_parquet(last(folder) / "rows.parquet").to_dicts()
+
+
+def answers_of(folder):
+    return [json.loads(line) for line in (last(folder) / "answers.jsonl").read_text("utf-8").splitlines()]
+
+
+def said(request):
+    """An answer from the first context, as a model would give it."""
+    return "Lantern [1]." if "call name of" in request.user else "It is so [1]."
+
+
+def judged(request):
+    """Replies of a judge: every claim is supported, whatever is asked."""
+    return json.dumps(
+        {"claims": ["It is so."], "verdicts": [{"claim": 1, "verdict": "supported", "contexts": [1], "reason": "r"}]}
+    )
+
+
+def test_offline_answers_are_scored_and_kept(station, karat):
+    told = karat("run", "--answer", "extractive")
+    assert told.code == 0, told.err
+    rows = rows_of(station)
+    assert len(rows) == 12
+    assert {row["question_id"]: row["TokenF1"] for row in rows if row["system"] == "balanced"}["q2"] > 0
+    answers = answers_of(station)
+    assert {a["system"] for a in answers} == {"balanced", "pure_sparse"}
+    assert all(set(a["context_ids"]) <= set(PASSAGES) and len(a["contexts"]) == len(a["context_ids"]) for a in answers)
+    times = pl.read_parquet(last(station) / "times.parquet")
+    assert times["seconds_answer"].null_count() == 0
+    assert times["cost_usd"].null_count() == len(times)
+    assert "refus" in told.out.lower()
+
+
+def test_the_same_run_twice_gives_the_same_bytes(station, karat):
+    for _ in range(2):
+        assert karat("run", "--answer", "extractive", "--fresh", "-q").code == 0
+    one, two = (run.path for run in runs_in(station / "runs"))
+    for name in ("rows.parquet", "answers.jsonl", "judgements.jsonl", "summary.csv"):
+        assert (one / name).read_bytes() == (two / name).read_bytes(), name
+
+
+def test_a_failed_call_is_a_failed_row_and_only_that_is_asked_again(station, karat):
+    down = True
+
+    def reply(request):
+        return Fault("bad_request", times=None) if down and "How much fuel" in request.user else said(request)
+
+    with FakeLLM(reply) as llm:
+        options = ("--answer", "chat", "--model", "fake", "--base-url", llm.base_url)
+        told = karat("run", *options)
+        assert told.code == 5, told.err
+        assert "asking fake" in told.err
+        failed = [row for row in rows_of(station) if row["TokenF1.status"] == "failed"]
+        assert {row["question_id"] for row in failed} == {"q1"}
+        assert all(row["MRR.status"] == "ok" for row in failed)
+        before, down = llm.count, False
+        told = karat("run", *options, "--retry-errors", "-q")
+        assert told.code == 0, told.err
+        assert all("How much fuel" in request.user for request in llm.requests[before:])
+        assert len(runs_in(station / "runs")) == 1
+        before = llm.count
+        assert karat("run", *options, "--fresh", "-q").code == 0
+        assert llm.count == before
+
+
+def test_judges_score_and_can_be_asked_later(station, karat):
+    with FakeLLM(said) as llm, FakeLLM(judged) as judging:
+        karat("run", "--answer", "chat", "--model", "fake", "--base-url", llm.base_url)
+        before = llm.count
+        told = karat("judge", "LAST", "-m", "Faithfulness", "--model", "judge", "--base-url", judging.base_url,
+                     "--repeat", "2")  # fmt: skip
+        assert told.code == 0, told.err + told.out
+        assert llm.count == before
+        rows = rows_of(station)
+        assert {row["Faithfulness"] for row in rows if row["ranked"]} == {1.0}
+        assert [row["Faithfulness"] for row in rows if not row["ranked"]] == [0.0]  # nothing found, yet it says so
+        kept = [json.loads(line) for line in (last(station) / "judgements.jsonl").read_text("utf-8").splitlines()]
+        faithful = [row for row in kept if row["measure"] == "Faithfulness"]
+        assert len(faithful) == 12
+        assert faithful[0]["repeats"] == [1.0, 1.0]
+        assert faithful[0]["prompt"].startswith("faithfulness/")
+
+
+def test_a_function_answers_and_its_failures_are_told(station, karat, put):
+    put("mine.py", ANSWERING)
+    told = karat("run", "--answer", "call:mine:answer")
+    assert told.code == 5, told.err
+    failed = [row for row in rows_of(station) if row["TokenF1.status"] == "failed"]
+    assert {row["question_id"] for row in failed} == {"q1"}
+    assert "no fuel" in failed[0]["TokenF1.reason"]
+
+
+def test_a_budget_is_kept_and_what_was_not_asked_is_told(station, karat):
+    with FakeLLM(said) as llm:
+        told = karat("run", "--answer", "chat", "--model", "fake", "--base-url", llm.base_url, "--max-calls", "3")
+    assert told.code == 5
+    assert llm.count == 3
+    reasons = {row["TokenF1.reason"] for row in rows_of(station) if row["TokenF1.status"] == "failed"}
+    assert any("budget" in reason for reason in reasons)
+
+
+def test_no_key_reaches_a_file_or_the_screen(station, karat, monkeypatch):
+    monkeypatch.setenv("MY_KEY", KEY)
+
+    def echo(request):
+        if "How much fuel" in request.user:
+            return Fault("bad_request", times=None, message=f"bad key Bearer {KEY}")
+        return said(request)
+
+    with FakeLLM(echo) as llm:
+        told = karat("run", "--answer", "chat", "--model", "m", "--base-url", llm.base_url, "--key-env", "MY_KEY")
+        assert told.code == 5
+        assert any(KEY in str(request.headers) for request in llm.requests)
+    written = [path for path in station.rglob("*") if path.is_file()]
+    assert len(written) > 10
+    assert [path for path in written if KEY.encode() in path.read_bytes()] == []
+    assert KEY not in told.out + told.err
+
+
+def test_a_wrong_key_is_one_sentence(station, karat, monkeypatch):
+    monkeypatch.setenv("MY_KEY", KEY)
+    with FakeLLM([Fault("unauthorized", times=None)]) as llm:
+        told = karat("run", "--answer", "chat", "--model", "m", "--base-url", llm.base_url, "--key-env", "MY_KEY", "-q")
+    assert told.code == 2
+    assert "MY_KEY" in told.sentence
+    assert KEY not in told.sentence
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--answer", "extractve"], "extractive"),
+        (["--answer", "chat"], "model"),
+        (["--judge", "Faithfulness", "--answer", "extractive"], "heuristic"),
+        (["--judge", "TokenF1", "--answer", "extractive"], "no language model"),
+        (["--base-url", "http://127.0.0.1:1/v1"], "--model"),
+        (["--answer", "call:nothing"], "function"),
+        (["--contexts", "0", "--answer", "extractive"], "contexts"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_done(station, karat, options, words):
+    told = karat("run", *options)
+    assert told.code == 2
+    assert re.search(words, told.sentence, re.I), told.sentence
+    assert not (station / "runs").exists()
+
+
+def test_judging_a_run_without_answers_says_so(station, karat):
+    karat("run", "-q")
+    told = karat("judge", "LAST", "-m", "Faithfulness(by=heuristic)")
+    assert told.code == 2
+    assert "--answer" in told.sentence
