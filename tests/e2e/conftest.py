@@ -3,9 +3,14 @@
 import gzip
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -121,3 +126,43 @@ def files(put):
     put("dense.run", DENSE)
     put("answers.jsonl", ANSWERS)
     put("qrels.txt", "q1 0 d1 1\nq2 0 d2 2\nq2 0 d3 1\nq3 0 d4 1\n")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real browser, for tests marked so."""
+    from playwright.sync_api import sync_playwright
+
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    assert found, "no Chromium on the PATH. Install it: apt-get install chromium"
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        browser = playwright.chromium.launch(executable_path=found, args=options)
+        yield browser
+        browser.close()
+
+
+WIDE, NARROW = {"width": 1200, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture(params=[WIDE, NARROW], ids=["wide", "narrow"])
+def page(request, browser, address):
+    """The report at `address`, open; whatever was done with it, it must not have complained or asked for anything.
+
+    What tries to take the page over changes its title.
+    """
+    source = Path(unquote(urlsplit(address).path)).read_text(encoding="utf-8")
+    title = unescape(re.search("<title>(.*?)</title>", source).group(1))
+    context = browser.new_context(viewport=request.param, color_scheme="light")
+    page = context.new_page()
+    asked, wrong = [], []
+    page.on("request", lambda call: asked.append(call.url))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("dialog", lambda dialog: wrong.append(dialog.message) or dialog.dismiss())
+    page.goto(address)
+    yield page
+    assert wrong == []
+    assert set(asked) == {address}
+    assert page.title() == title
+    context.close()

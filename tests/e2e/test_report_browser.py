@@ -1,7 +1,6 @@
 """The report in a real browser: it sorts, filters, opens and draws; it lets nothing in, and nothing leaves it."""
 
 import json
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -21,7 +20,6 @@ HOSTILE = (
 SETTINGS = (SystemSettings("bm25"), SystemSettings("dense"), SystemSettings(alpha=0.3), SystemSettings(alpha=0.7))
 NAMES = ("<b>bm25</b>", "dense", "hybrid 0.3", "hybrid 0.7")
 TOPICS = ("anchors", "boilers", "cranes", "dinghies", "engines", "funnels", "gauges", "hatches")
-WIDE, NARROW = {"width": 1200, "height": 900}, {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
@@ -88,37 +86,6 @@ def address(study, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(render(study, chart_specs(study)), encoding="utf-8")
     return path.as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    assert found, "no Chromium on the PATH. Install it: apt-get install chromium"
-    with sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = playwright.chromium.launch(executable_path=found, args=options)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(params=[WIDE, NARROW], ids=["wide", "narrow"])
-def page(request, browser, address):
-    """The report, open; whatever was done with it, it must not have complained or asked for anything."""
-    context = browser.new_context(viewport=request.param, color_scheme="light")
-    page = context.new_page()
-    asked, wrong = [], []
-    page.on("request", lambda call: asked.append(call.url))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-    page.on("dialog", lambda dialog: wrong.append(dialog.message) or dialog.dismiss())
-    page.goto(address)
-    yield page
-    assert wrong == []
-    assert set(asked) == {address}
-    assert "taken" not in page.title().removeprefix(f"study {HOSTILE}")
-    context.close()
 
 
 def rows(table):
