@@ -79,7 +79,7 @@ def one_text(text: str) -> str:
 def one_a_line(text: str) -> list[str]:
     """The lines of a reply without numbering and quotes; an announcement, which ends in a colon, is none."""
     lines = [one_text(_NUMBERING.sub("", line)) for line in text.splitlines() if not line.strip().startswith("```")]
-    return [line for line in lines if not line.endswith((":", "\uff1a"))]
+    return [line for line in lines if _has_words(line) and not line.endswith((":", "\uff1a"))]
 
 
 def _has_words(text: str) -> bool:
