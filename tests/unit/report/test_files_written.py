@@ -121,6 +121,7 @@ def test_json_says_what_the_console_says(make, warning):
         "summaries",
         "targets",
         "usage",
+        "refusals",
         "verdicts",
         "leaders",
         "notes",
