@@ -17,7 +17,7 @@ from karat.models._endpoint import check_url
 OPENAI = "https://api.openai.com/v1"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _TAKEN = ("model", "messages", "stream", "n", "temperature", "seed", "max_tokens")
-_SECRET = re.compile(r"(?i)api.?key|authorization|token\Z|secret|password")
+_SECRET = re.compile(r"(?i)api.?key|authorization|(access|auth).?token|secret|password")
 _WRITES = "max_completion_tokens"
 
 
@@ -44,7 +44,7 @@ class ChatSettings:
     per_minute: int | None = None
     price_in_usd: float | None = None
     price_out_usd: float | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, str) or not self.model.strip():

@@ -44,8 +44,8 @@ class Fault:
     The connection or the server: `too_many` (429, with `retry_after` as its Retry-After: seconds or a date),
     `server_error` (500), `hang` (nothing comes, until the server is closed), `drip` (a byte now and then, without end),
     `half` (the connection is closed in the middle), `invalid_json` (a body that is not JSON), `not_chat` (JSON that is
-    no chat reply), `empty` (a reply without text), `huge` (a reply of 10 MB), `bad_request` (400), `unauthorized` (401),
-    `not_found` (404). `message` is what the server says where it answers with a status.
+    no chat reply), `empty` (a reply without text), `huge` (a reply of 10 MB), `bad_request` (400), `unauthorized`
+    (401), `not_found` (404). `message` is what the server says where it answers with a status.
 
     The model: `prose` (the reply with words around it), `broken_json` (the reply, cut in the middle), `wrong_schema`
     (JSON with other fields), `other_language`.

@@ -92,7 +92,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._status(400, "invalid_request_error", "The body is not a JSON object.")
             return
         try:
-            request = self.server.decide(body, dict(self.headers))
+            request = self.server.decide(body, {name.title(): value for name, value in self.headers.items()})
         except Exception as error:
             self._status(400, "invalid_request_error", f"The function of the test failed: {error!r}")
             return

@@ -69,6 +69,8 @@ class FakeLLM:
     """
 
     def __init__(self, reply: Reply = "ok", faults: Faults = None, seed: int = 0) -> None:
+        if not isinstance(reply, str) and not callable(reply) and not reply:
+            raise ValueError("a sequence of replies needs at least one reply")
         self._reply, self._faults, self._seed = reply, faults, seed
         self._shares = _shares(faults)
         self._lock = threading.Lock()
