@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
@@ -104,15 +105,20 @@ Legs = Annotated[str, typer.Option("--legs", help="What a hybrid fuses, dense fi
 Depth = Annotated[int, typer.Option("--depth", help="Candidates that each leg gives.")]
 Rewrite = Annotated[
     list[str] | None,
-    typer.Option("--rewrite", help="spell, expand:FILE or phrasings:FILE. Repeatable: one follows the other."),
+    typer.Option(
+        "--rewrite",
+        help="spell, expand:FILE, phrasings:FILE; by --model: rephrase, hyde, translate:LANGUAGE. Repeatable.",
+    ),
 ]
 Rerank = Annotated[
-    str | None, typer.Option("--rerank", help="A folder with a cross-encoder (needs sentence-transformers).")
+    str | None,
+    typer.Option("--rerank", help="A folder with a cross-encoder (needs sentence-transformers), or chat: by --model."),
 ]
 RerankDepth = Annotated[int, typer.Option("--rerank-depth", help="How many of the first hits it reranks.")]
 Embedder = Annotated[str | None, typer.Option("--embedder", help="Of a faiss: or chroma: store; as in `karat index`.")]
 BaseUrl = Annotated[
-    str | None, typer.Option("--base-url", help="Of an OpenAI-compatible endpoint, for --embedder openai:MODEL.")
+    str | None,
+    typer.Option("--base-url", help="Of an OpenAI-compatible endpoint, for --model and --embedder openai:MODEL."),
 ]
 KeyEnv = Annotated[str, typer.Option("--key-env", help="The environment variable that holds the endpoint's key.")]
 Match = Annotated[str, typer.Option("--match", help="auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN.")]
@@ -187,9 +193,12 @@ _CHAT: dict[str, tuple[Any, Any]] = {
 }
 
 
+_NOT_SEARCHING = ("base_url", "key_env", "repeat")  # options of a chat model that a system has anyway, or not at all
+
+
 def with_system(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that describe a system, in place of its `**options`."""
-    return _with(command, _SYSTEM)
+    """Give a command the options that describe a system and its chat model, in place of its `**options`."""
+    return _with(command, _SYSTEM | {name: option for name, option in _CHAT.items() if name not in _NOT_SEARCHING})
 
 
 def with_chat(command: Callable[..., None]) -> Callable[..., None]:
@@ -224,10 +233,12 @@ def _with(command: Callable[..., None], options: dict[str, tuple[Any, Any]]) -> 
     return command
 
 
-def system_of(index: str, **options: Any) -> System:
-    """The system that options describe, over the index they name; `-` is none."""
+@contextmanager
+def system_of(index: str, **options: Any) -> Iterator[System]:
+    """The system that options describe, over the index they name; `-` is none. Its models are closed at the end."""
     from karat.core.errors import UsageError
     from karat.experiment.index import Index
+    from karat.experiment.means import MeansSettings, close, means_of
     from karat.experiment.system import HYBRID, System, SystemSettings
     from karat.models import EmbedderSettings
 
@@ -239,6 +250,7 @@ def system_of(index: str, **options: Any) -> System:
             raise UsageError(
                 f"--{named} is for a hybrid fused by {fusion}: it would change nothing here. Leave it out."
             )
+    asking = {name: options.pop(name) for name in _CHAT if name not in _NOT_SEARCHING}
     embedder, base_url, key_env = (options.pop(name) for name in ("embedder", "base_url", "key_env"))
     chosen = EmbedderSettings.parse(embedder, base_url=base_url, key_env=key_env) if embedder is not None else None
     options["legs"] = tuple(part.strip() for part in options["legs"].split(",") if part.strip())
@@ -250,7 +262,14 @@ def system_of(index: str, **options: Any) -> System:
             "--embedder is for a faiss: or chroma: store. An index has its own: its queries are embedded by the model "
             "that `karat index --embedder` built it with."
         )
-    return System(described, None if index == "-" else Index.open(index))
+    if asking["model"] is not None and not described.needs_chat:
+        raise UsageError("--model is for --rewrite rephrase, hyde or translate, and for --rerank chat. Leave it out.")
+    wanted = {"base_url": base_url, "key_env": key_env} if asking["model"] is not None else {}
+    means = means_of(MeansSettings.of(**asking, **wanted))
+    try:
+        yield System(described, None if index == "-" else Index.open(index), means)
+    finally:
+        close(means)
 
 
 RunsDir = Annotated[str, typer.Option("--runs-dir", help="The folder that holds the runs.")]

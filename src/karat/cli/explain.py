@@ -31,11 +31,11 @@ def command(
     from karat.experiment.system import check_pages
     from karat.report import explained
 
-    system = system_of(index, **options)
-    found = explain(
-        testset, system, question, k=k, measures=measure or (), match=match, page_offset=page_offset,
-        pages=check_pages(pages),
-    )  # fmt: skip
+    with system_of(index, **options) as system:
+        found = explain(
+            testset, system, question, k=k, measures=measure or (), match=match, page_offset=page_offset,
+            pages=check_pages(pages),
+        )  # fmt: skip
     if as_json:
         typer.echo(explained.as_json(found))
     else:

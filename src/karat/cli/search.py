@@ -34,7 +34,7 @@ def command(
     """Search an index, or a FAISS or Chroma store, with one query or with all questions of a test set.
 
     A higher score is better, whatever the engine. With --questions and -o the hits become a results file that
-    `karat score` reads.
+    `karat score` reads. Exit codes: 0 done, 2 bad input, 5 done but a model failed on some questions.
     """
     from karat.core.errors import UsageError
     from karat.experiment.search import search_all, search_one
@@ -42,20 +42,24 @@ def command(
     from karat.report import found
 
     counted = check_pages(pages)
-    system = system_of(index, **options)
     if questions is not None:
         if query is not None or output is None:
             raise UsageError("--questions searches every question of a file: name -o FILE for the hits, and no query.")
-        for line in search_all(
-            system, questions, output, k=20 if k is None else k, pages=counted, columns=columns_of(map_)
-        ):
+        with system_of(index, **options) as system:
+            said, failed = search_all(
+                system, questions, output, k=20 if k is None else k, pages=counted, columns=columns_of(map_)
+            )
+        for line in said:
             typer.echo(line, err=True)
+        if failed:
+            raise typer.Exit(5)
         return
     if query is None or not query.strip():
         raise UsageError("no query. Write what to search for, or --questions FILE -o RESULTS.")
     if output is not None:
         raise UsageError("-o writes the hits of --questions FILE. For one query, use --json.")
-    about, hits = search_one(system, query, 5 if k is None else k)
+    with system_of(index, **options) as system:
+        about, hits = search_one(system, query, 5 if k is None else k)
     if as_json:
         typer.echo(found.as_json(about, hits))
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.errors import UsageError, did_you_mean
+from karat.core.errors import KaratError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from karat.core.explanation import Explanation, FusedHit, JudgedHit, LegHit, MeasureLine, UnitFate
@@ -43,7 +43,9 @@ def explain(
     questions, _ = as_testset(testset)
     asked = _asked(questions, question)
     number = questions.ids.index(asked.id)
-    system.search([asked.text], k)  # what is loaded at the first search is not this question's time
+    first = system.search([asked.text], k)  # what is loaded at the first search is not this question's time
+    if first.failed:
+        raise KaratError(f"question {asked.id!r}: {first.failed[0]}")
     found = system.search([asked.text], k, whole=True)
     docs = system.index.docs if system.index is not None else None
     whole = system.index is not None and found.chunks is system.index.chunks

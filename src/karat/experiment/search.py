@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from karat.core.errors import UsageError
+from karat.core.errors import KaratError, UsageError
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunk
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 def search_one(system: System, query: str, k: int) -> tuple[dict[str, Any], list[tuple[float, Chunk]]]:
     """How a query was searched, in plain values, and what it found, best first."""
     found = system.search([query], k)
+    if found.failed:
+        raise KaratError(found.failed[0])
     (rewritten,) = found.rewritten
     notes = list(found.notes)
     if system.settings.rewrite and not rewritten.changes:
@@ -40,8 +42,8 @@ def search_all(
     k: int,
     pages: Pages,
     columns: Mapping[str, str] | None = None,
-) -> list[str]:
-    """Search every question of a file and write the hits; says what was read and written."""
+) -> tuple[list[str], int]:
+    """Search every question of a file and write the hits; says what was read and written, and how many failed."""
     from karat.files import read_testset, write
 
     testset, taken = read_testset(questions, columns=columns or {})
@@ -57,4 +59,8 @@ def search_all(
         changed = sum(1 for one in found.rewritten if one.changes)
         said.append(f"--rewrite changed {changed:,} of {len(testset):,} questions.")
     said += found.notes
-    return said + ([f"{output}: this format does not hold {', '.join(lost)}"] if lost else [])
+    if found.failed:
+        first, n = min(found.failed), len(found.failed)
+        said.append(f"{n:,} of {len(testset):,} questions failed, {testset.ids[first]!r} by {found.failed[first]}")
+    said += [f"{output}: this format does not hold {', '.join(lost)}"] if lost else []
+    return said, len(found.failed)

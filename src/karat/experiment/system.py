@@ -39,9 +39,9 @@ class _Clock:
     def start(self) -> None:
         self._since = perf_counter()
 
-    def stop(self, step: str) -> None:
-        """A step has ended, and the next begins."""
-        self.seconds[step] = perf_counter() - self._since
+    def stop(self, step: str, least: float = 0.0) -> None:
+        """A step has ended, and the next begins. `least` is what a model took that was asked before."""
+        self.seconds[step] = max(perf_counter() - self._since, least)
         self.start()
 
 
@@ -253,7 +253,7 @@ class System:
         rewritten = self.rewritten(questions) if rewritten is None else tuple(rewritten)
         failed = {i: one.error for i, one in enumerate(rewritten) if one.error is not None}
         if settings.rewrite:
-            clock.stop("rewriting")
+            clock.stop("rewriting", max((one.seconds for one in rewritten), default=0.0))
         depth = settings.depth_for(k)
         found = {}
         for name in settings.consulted:
@@ -270,7 +270,7 @@ class System:
         if settings.rerank is not None:
             reranked = self.reranked(ranked, chunks, questions)
             ranked, failed = reranked.ranked, {**reranked.failed, **failed}
-            clock.stop("reranking")
+            clock.stop("reranking", float(reranked.seconds.max(initial=0.0)))
         notes = (*(note for name in legs for note in self._notes(name)), *remarks_of(rewritten, len(questions)))
         return Found(chunks, rewritten, legs, parts, ranked if whole else ranked.top(k), notes, clock.seconds, failed)
 

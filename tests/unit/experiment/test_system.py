@@ -80,7 +80,8 @@ def test_a_question_is_rewritten_before_it_is_searched(index, tmp_path):
     expand = System(SystemSettings("bm25", rewrite=(f"expand:{tmp_path / 'list.txt'}",)), index)
     assert search_one(expand, "What is fuel?", 1)[0]["notes"] == ["--rewrite changed nothing in the query."]
     (tmp_path / "qa.jsonl").write_text('{"id": 1, "question": "Whose call sign?"}\n{"id": 2, "question": "Fuel?"}\n')
-    said = search_all(expand, tmp_path / "qa.jsonl", tmp_path / "hits.jsonl", k=3, pages="physical")
+    said, failed = search_all(expand, tmp_path / "qa.jsonl", tmp_path / "hits.jsonl", k=3, pages="physical")
+    assert failed == 0
     assert "--rewrite changed 1 of 2 questions." in said
 
 
@@ -126,7 +127,10 @@ def test_a_file_of_questions_becomes_a_results_file_that_scores(index, tmp_path)
             for i, (text, gold) in enumerate(zip(QUESTIONS, ("watch", "power"), strict=True))
         )
     )
-    said = search_all(System(SystemSettings(), index), questions, tmp_path / "hits.jsonl", k=3, pages="physical")
+    said, failed = search_all(
+        System(SystemSettings(), index), questions, tmp_path / "hits.jsonl", k=3, pages="physical"
+    )
+    assert failed == 0
     assert said[1] == f"wrote 6 hits to {tmp_path / 'hits.jsonl'}"
     assert karat.score(questions, tmp_path / "hits.jsonl", measures="Hit@1").mean("Hit@1") == 1.0
     search_all(System(SystemSettings(), index), questions, tmp_path / "hits.run", k=3, pages="physical")
