@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
 
 QUALITY = ("Correctness", "TokenF1")  # by which answers are worst, the first that there is
+SUPPORT = ("Faithfulness", "SentenceSupport", "SupportDensity")
 HEURISTIC = "heuristic"
 UNKNOWN = "unknown"
 
@@ -88,12 +89,13 @@ class Answers:
     @cached_property
     def quality(self) -> Measure | None:
         """The measure by which answers are good or bad."""
-        known = [m for m in self.measures if m.spec.direction != "none" and self._has_value(m)]
-        for name in QUALITY:
-            for measure in known:
-                if measure.spec.name == name:
-                    return measure
-        return next(iter(known), None)
+        known = (m for m in self.measures if m.spec.direction != "none" and self._has_value(m))
+        return self.first(QUALITY) or next(known, None)
+
+    def first(self, names: Sequence[str]) -> Measure | None:
+        """Of the measures of answers, the first named that has a value."""
+        found = ((names.index(m.spec.name), i, m) for i, m in enumerate(self.measures) if m.spec.name in names)
+        return next((m for _, _, m in sorted(found, key=lambda one: one[:2]) if self._has_value(m)), None)
 
     def _has_value(self, measure: Measure) -> bool:
         return bool((statuses(self.scores)[:, :, self._column[measure.name]] == Status.ok).any())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.report._answers import QUALITY, UNKNOWN, Answers
+from karat.report._answers import HEURISTIC, QUALITY, SUPPORT, UNKNOWN, Answers
 from karat.report._escape import clean, markdown
 from karat.report._grid import listing, plain_table, texts, title
 from karat.report._numbers import NONE, amount, figure, percent, short
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from karat.core.study import Study
     from karat.report._answers import Bill
 
-MEASURES = 6
+MEASURES = 5
 ROWS = 12
 WORST = 3
 CLAIMS = 3  # missing claims of an answer
-_FIRST = (*QUALITY, "EM", "ROUGE-L", "Faithfulness", "SentenceSupport", "SupportDensity", "SemanticSimilarity")
+_FIRST = (*QUALITY, "Faithfulness", "SemanticSimilarity", "EM", "ROUGE-L")
 
 
 def blocks(study: Study, *, every: bool = False) -> Iterator[RenderableType]:
@@ -37,7 +37,7 @@ def blocks(study: Study, *, every: bool = False) -> Iterator[RenderableType]:
     yield from _means(answers, shown)
     if len(shown) < len(ranked):
         yield from texts([f"and {len(ranked) - len(shown)} more: -v shows all"])
-    judged = [f"{j.measure}" for j in answers.judged if j.who == "heuristic"]
+    judged = [j.measure for j in answers.judged if j.who == HEURISTIC]
     if judged:
         names = ", ".join(dict.fromkeys(judged))
         yield from texts([f"Heuristic, by words and rules and not by a model: {names}."])
@@ -76,10 +76,12 @@ def _ranked(study: Study, answers: Answers) -> list[str]:
 
 
 def _columns(answers: Answers) -> list[Measure]:
-    """The measures of answers that are known best, those first that were asked of a judge."""
+    """The measures of answers that are known best, one of support among them."""
     place = {name: i for i, name in enumerate(_FIRST)}
-    ordered = sorted(answers.measures, key=lambda m: place.get(m.spec.name, len(place)))
-    return [m for m in ordered if m.spec.direction != "none"][:MEASURES]
+    known = sorted((m for m in answers.measures if m.spec.name in place), key=lambda m: place[m.spec.name])
+    support, others = answers.first(SUPPORT), [m for m in answers.measures if m.spec.direction != "none"]
+    found = [m for m in known if m is not support][: MEASURES - 1] + ([support] if support is not None else [])
+    return found or others[:MEASURES]
 
 
 def _means(answers: Answers, systems: Sequence[str]) -> Iterator[RenderableType]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat.report._answers import SUPPORT, Answers
 from karat.report._numbers import deviation
 from karat.report.charts._chart import Chart, Missing
 from karat.report.charts._lens import INTERVALS, Lens, finite
@@ -15,6 +16,7 @@ from karat.report.charts._style import headed, names_axis, tips
 if TYPE_CHECKING:
     import altair as alt
 
+    from karat.core.measure import Measure
     from karat.core.study import Study
     from karat.report.charts._chart import Figure
 
@@ -24,7 +26,10 @@ STEPS = 50  # points closer than this share of the range are one, its size their
 
 
 def make(study: Study) -> Figure | Missing:
-    """Equal scores are one point whose area is their number: a measure at a cut takes few values."""
+    """Equal scores are one point whose area is their number: a measure at a cut takes few values.
+
+    Below the main measure stand those that say how good the answers are and how far they are supported.
+    """
     import altair as alt
 
     lens = Lens(study)
@@ -32,18 +37,47 @@ def make(study: Study) -> Figure | Missing:
     if main is None or lens.best is None:
         return Missing("the main measure has no value for any system")
     systems = lens.shown(SYSTEMS)
+    measures = [main, *(m for m in _of_answers(study) if m is not main)]
+    rows = {m.name: _rows(lens, systems, m) for m in measures}
+    most = max((row.get("count", 1) for found in rows.values() for row in found), default=1)
+    panels = [_panel(lens, systems, m, rows[m.name], most) for m in measures]
+    names = [m.name for m in measures]
+    named = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    title = headed(
+        f"How {named} {'spread' if len(names) > 1 else 'spreads'} over the questions",
+        [
+            f"{lens.counted(measures, systems)}. Box: middle half of the questions, with the median as an upright "
+            f"line; diamond and its line: mean with {INTERVALS}. Below: the questions.",
+            lens.left_out(systems),
+            lens.gaps(measures, systems),
+        ],
+        WIDE + 160,
+    )
+    return (panels[0] if len(panels) == 1 else alt.vconcat(*panels, spacing=24)).properties(title=title)
+
+
+def _of_answers(study: Study) -> list[Measure]:
+    """The measure of how good answers are, and one of their support, where they have values."""
+    answers = Answers(study.evaluation, study.answers)
+    if not answers.systems:
+        return []
+    return [m for m in (answers.quality, answers.first(SUPPORT)) if m is not None]
+
+
+def _rows(lens: Lens, systems: list[str], measure: Measure) -> list[dict[str, Any]]:
+    """Of each system its box, then its points."""
     rows: list[dict[str, Any]] = []
     for system in systems:
-        cell = lens.cell(system, main)
-        values = np.array([v for v in lens.per_question(system, main) if v is not None])
+        cell = lens.cell(system, measure)
+        values = np.array([v for v in lens.per_question(system, measure) if v is not None])
         if not len(values):
             rows.append(cell | {"row": "box"})
             continue
         q = [finite(float(v)) for v in np.quantile(values, (0, 0.25, 0.5, 0.75, 1))]
         box = dict(zip(("least", "q25", "q50", "q75", "most"), q, strict=True))
-        said = {f"{name}_said": deviation(main, value) for name, value in box.items()}
+        said = {f"{name}_said": deviation(measure, value) for name, value in box.items()}
         rows.append(cell | {"row": "box"} | box | said)
-        width = float(np.ptp(values)) if main.bounds != (0.0, 1.0) else 1.0
+        width = float(np.ptp(values)) if measure.bounds != (0.0, 1.0) else 1.0
         grid = width / STEPS or 1.0
         near: dict[int, list[float]] = defaultdict(list)
         for value in values.tolist():
@@ -53,9 +87,16 @@ def make(study: Study) -> Figure | Missing:
             rows.append(
                 {"system": cell["system"], "name": cell["name"], "row": "points", "value": at, "count": len(group)}
             )
-    most = max((row.get("count", 1) for row in rows), default=1)
+    return rows
+
+
+def _panel(
+    lens: Lens, systems: list[str], measure: Measure, rows: list[dict[str, Any]], most: int
+) -> alt.LayerChart | alt.FacetChart:
+    import altair as alt
+
     domain = lens.domain(systems)
-    title = f"{main.name} of a question"
+    title = f"{measure.name} of a question"
     base = alt.Chart().encode(y=alt.Y("system:N", sort=domain, title=None, axis=alt.Axis(**names_axis())))
 
     axis = alt.Axis(format=".6~g", tickCount=8)
@@ -85,25 +126,12 @@ def make(study: Study) -> Figure | Missing:
         ),
         dots,
         data=alt.InlineData(values=rows),
-    ).properties(
-        width=WIDE,
-        height=alt.Step(STEP),
-        title=headed(
-            f"How {main.name} spreads over the questions",
-            [
-                f"{lens.counted([main], systems)}. Box: middle half of the questions, with the median as an upright "
-                f"line; diamond and its line: mean with {INTERVALS}. Below: the questions.",
-                lens.left_out(systems),
-                lens.gaps([main], systems),
-            ],
-            WIDE + 160,
-        ),
-    )
+    ).properties(width=WIDE, height=alt.Step(STEP))
 
 
 chart = Chart(
     "score_distributions",
     "How the scores spread over the questions",
-    "Box and points of the main measure per system: a mean hides whether few questions fail or all do a little.",
+    "Box and points of the main measure, and of the answers, per system: a mean hides whether few questions fail.",
     make,
 )

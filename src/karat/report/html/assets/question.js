@@ -50,6 +50,7 @@ function foundBy(study, entry, q, system) {
   }
   if (entry?.answers) box.append(answerDetail(study, entry, q));
   const hits = entry?.hits[q];
+  if (entry?.answers) box.append(make("h4", { textContent: "Hits" }));
   if (!hits) box.append(make("p", { class: "muted", textContent: "The hits of this system are not kept in this page." }));
   else if (!hits.length) box.append(make("p", { class: "muted", textContent: "It found nothing." }));
   else box.append(hitList(study, hits, q));
