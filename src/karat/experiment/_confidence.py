@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.calibration import Reliability
-from karat.core.errors import UsageError, did_you_mean
+from karat.core.errors import UsageError
 from karat.core.evaluation import Note
 from karat.core.scores import Status
-from karat.experiment._labelled import CORRECTNESS, Labelled, find_measure
+from karat.experiment._labelled import CORRECTNESS, Labelled, find_measure, others
 from karat.stats.calibration_error import brier, expected_calibration_error, reliability
 
 if TYPE_CHECKING:
@@ -88,12 +88,9 @@ def _right(scores: Scores, labelled: Sequence[Labelled], correct: str | None) ->
     if shape is None:
         raise UsageError(f"--correct {rule!r}: write a measure and what it must reach, as in {DEFAULT}.")
     number = find_measure(shape["measure"], scores.measures)
-    names = [measure.name for measure in scores.measures]
     if number is None and correct is not None:
-        raise UsageError(
-            f"--correct {rule!r}: the run has no scores by {shape['measure']}.{did_you_mean(shape['measure'], names)} "
-            f"It has {', '.join(names[:8])}."
-        )
+        wanted = shape["measure"]
+        raise UsageError(f"--correct {rule!r}: no scores by {wanted} in the run. {others(wanted, scores.measures)}")
     if number is None:
         text = (
             "systems report how sure they are of their answers, and nothing says which answers are right: label "

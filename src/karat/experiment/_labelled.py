@@ -138,14 +138,17 @@ def find_measure(name: str, measures: Sequence[Measure]) -> int | None:
     return same[0] if same else None
 
 
-def _wanted(name: str, measures: Sequence[Measure]) -> int:
+def _wanted(name: str, measures: Sequence[Measure], option: str = "-m") -> int:
     found = find_measure(name, measures)
     if found is None:
-        names = [measure.name for measure in measures]
-        raise UsageError(
-            f"-m {name}: the run has no scores by this measure.{did_you_mean(name, names)} It has {_list(names)}."
-        )
+        raise UsageError(f"{option} {name}: the run has no scores by this measure. {others(name, measures)}")
     return found
+
+
+def others(name: str, measures: Sequence[Measure]) -> str:
+    """What a measure that the run does not have may be meant to be, and what it has."""
+    known = dict.fromkeys(spelled for measure in measures for spelled in (measure.name, measure.spec.name))
+    return f"{did_you_mean(name, known)} It has {_list([measure.name for measure in measures])}.".strip()
 
 
 def _only(chosen: Sequence[int], labels: Labels) -> int:
@@ -181,7 +184,7 @@ def _scales(given: Sequence[str], measures: Sequence[Measure]) -> dict[int | Non
             raise UsageError(
                 f"--scale {text!r}: write the lowest and the highest label, as in 1:5 or Faithfulness=1:5."
             )
-        found[_wanted(shape["measure"].strip(), measures) if shape["measure"] else None] = (low, high)
+        found[_wanted(shape["measure"].strip(), measures, "--scale") if shape["measure"] else None] = (low, high)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,11 +119,8 @@ def _measure(labelled: Labelled, scores: Scores) -> MeasureCalibration:
     )
     again = flips([tuple(d["repeats"]) for (_, _, m), d in scores.details.items() if m == number and "repeats" in d])
     undefined, failed = int((status == Status.undefined).sum()), int((~scored & (status != Status.undefined)).sum())
-    reasons = {
-        scores.reason(int(s), int(q), number) or "no reason given"
-        for s, q in zip(systems[~scored], questions[~scored], strict=True)
-    }
-    notes = [*labelled.notes, *_told(both, shown, correlation, undefined, failed, sorted(reasons))]
+    without = _without(scores, number, zip(systems[~scored].tolist(), questions[~scored].tolist(), strict=True))
+    notes = [*labelled.notes, *without, *_told(both, shown, correlation)]
     notes += _unlike(scores, number, systems[scored], questions[scored])
     return MeasureCalibration(
         measure=labelled.name,
@@ -256,24 +253,27 @@ def _within(found: Estimate, bounds: tuple[float, float]) -> Estimate:
     return Estimate(mean if mean is not None else found.mean, low, high, found.weight)
 
 
-def _told(
-    both: tuple[Floats, Floats],
-    table: Confusion | None,
-    correlation: float | None,
-    undefined: int,
-    failed: int,
-    reasons: Sequence[str],
-) -> list[Note]:
+def _without(scores: Scores, number: int, places: Iterable[tuple[int, int]]) -> list[Note]:
+    """Warns of labelled answers that have no score, with the reasons."""
+    reasons: dict[str, list[str]] = {"failed": [], "undefined": []}
+    for system, question in places:
+        kind = "undefined" if scores.status[system, question, number] == Status.undefined else "failed"
+        reasons[kind].append(scores.reason(system, question, number) or "no reason given")
+    return [
+        Note(
+            "warning",
+            f"{many(len(told), 'labelled answer')} without a score: the measure "
+            f"{'failed' if kind == 'failed' else 'is undefined'} there ({'; '.join(sorted(set(told))[:3])}).",
+        )
+        for kind, told in reasons.items()
+        if told
+    ]
+
+
+def _told(both: tuple[Floats, Floats], table: Confusion | None, correlation: float | None) -> list[Note]:
     """What the reader of the figures must know."""
     values, people = both
     told: list[tuple[bool, str]] = []
-    why = f" ({'; '.join(reasons[:3])})" if reasons else ""
-    if failed:
-        told.append((True, f"{many(failed, 'labelled answer')} without a score: the measure failed there{why}."))
-    if undefined:
-        told.append(
-            (True, f"{many(undefined, 'labelled answer')} without a score: the measure is undefined there{why}.")
-        )
     if len(values) < ROUGH:
         told.append(
             (True, f"{many(len(values), 'labelled answer')} with a score: below {ROUGH} every figure is rough.")

@@ -141,7 +141,7 @@ def _blocks(found: Calibration, quiet: bool, verbose: bool) -> Iterator[Renderab
             yield _rich(parted)
             left = len(one.confusion.off) - len(parted.rows) if one.confusion else 0
             if left:
-                yield from texts([f"{left:,} more answers that they part on: -v lists them."])
+                yield from texts([f"{left:,} more that they part on: -v lists them."])
     if found.reliability:
         yield title("Confidence")
         yield listing(*(("-", clean(confidence_sentence(said))) for said in found.reliability))
