@@ -78,6 +78,34 @@ def test_canonical_results_round_trip(tmp_path, run):
     same(run, again)
 
 
+ANSWERED = [
+    {"id": "1", "retrieved": ["a", "b"], "answer": "A", "confidence": 0.8, "context_ids": ["b"]},
+    {"id": "2", "retrieved": ["a"], "answer": None, "answer_error": "no reply"},
+]
+
+
+def test_what_is_known_of_answers_survives_canonical_results(tmp_path):
+    (tmp_path / "given.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ANSWERED))
+    (first,), _ = read_results(tmp_path / "given.jsonl")
+    assert (first.answers["1"].confidence, first.answers["1"].used) == (0.8, ("b",))
+    assert (first.answers["2"].text, first.answers["2"].error) == (None, "no reply")
+    assert write(first, tmp_path / "again.jsonl") == []
+    (again,), _ = read_results(tmp_path / "again.jsonl")
+    same(Run("again", first.question_ids, first.offsets, first.docs, answers=first.answers), again, scores=False)
+
+
+@pytest.mark.parametrize("name", ["out.tsv", "out.live.jsonl", "out.ragas.jsonl"])
+def test_an_answer_that_failed_is_no_empty_one_in_other_formats(tmp_path, name):
+    (tmp_path / "given.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ANSWERED))
+    (first,), _ = read_results(tmp_path / "given.jsonl")
+    lost = write(first, tmp_path / name)
+    assert {"how sure systems are of their answers", "which hits answers used"} <= set(lost)
+    (again,), _ = read_results(tmp_path / name)
+    assert (again.answers["2"].text, again.answers["2"].error) == (None, "no reply")
+    assert again.answers["1"].error is None
+    assert again.failed == {}
+
+
 def test_several_systems_in_one_file(tmp_path, run):
     other = Run.from_scores("other", {"1": {"a": 1.0, "b": 2.0}})
     write([run, other], tmp_path / "both.jsonl")

@@ -53,6 +53,20 @@ def test_canonical(put):
     assert (taken.format, taken.what) == ("canonical", "bm25: 2 hits and 1 answer for 3 questions (1 failed)")
 
 
+def test_what_is_no_confidence_is_left_aside_and_counted(put):
+    given = [0.5, "0.25", 87, "high", -1, None]
+    path = put("a.jsonl", [{"id": i, "answer": "A", "confidence": value} for i, value in enumerate(given)])
+    (run,), taken = read_results(path)
+    assert [run.answers[str(i)].confidence for i in range(6)] == [0.5, 0.25, None, None, None, None]
+    assert taken.notes == ("in 3 rows the confidence is no number from 0 to 1: left aside",)
+
+
+def test_an_answer_fails_alone_and_says_nothing(put):
+    path = put("a.jsonl", [{"id": 1, "retrieved": ["c"], "answer": "half an ans", "answer_error": {"message": "cut"}}])
+    (run,), _ = read_results(path)
+    assert (run.answers["1"].text, run.answers["1"].error, run.failed, run.doc_list) == (None, "cut", {}, ["c"])
+
+
 def test_hits_without_an_id_are_named_by_what_they_have(put):
     hits = [{"doc": "a.pdf", "page_number": "34", "page": 33}, {"url": "http://x"},
             {"metadata": {"source": "b.pdf"}},

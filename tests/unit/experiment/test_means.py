@@ -1,0 +1,129 @@
+"""Means from plain choices: what is there, what is asked for, and that nothing is loaded before it is."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from karat.core.errors import UsageError
+from karat.core.language import parse, parse_all
+from karat.core.means import Prompt
+from karat.experiment.index import index
+from karat.experiment.means import (
+    CALLS,
+    MeansSettings,
+    check_named,
+    check_needs,
+    close,
+    means_of,
+    spent_by,
+    spent_notes,
+)
+from karat.models import EmbedderSettings
+from karat.testing import FakeLLM
+
+
+def test_wordllama_is_there_by_default_and_nothing_else():
+    means = means_of()
+    assert means.able == ("embedder",)
+    assert means.embedder_label == "wordllama"
+    assert means.embedder() is means.embedder()
+    assert means.embedder().embed(["a pump"], "passage").shape == (1, 256)
+
+
+def test_the_embedder_of_an_index_goes_before_wordllama_and_one_that_is_named_before_both(tmp_path):
+    (tmp_path / "a.txt").write_text("The pump is red.")
+    prefixed = EmbedderSettings(passage_prefix="passage: ")
+    dense = index(tmp_path / "a.txt", tmp_path / "dense", embedder=prefixed)
+    assert means_of(index=dense).embedder().settings == prefixed
+    sparse = index(tmp_path / "a.txt", tmp_path / "sparse", engines="bm25")
+    assert means_of(index=sparse).embedder_label == "wordllama"
+    named = MeansSettings.of(embedder="openai:small", base_url="http://127.0.0.1:1/v1", key_env="KEY")
+    assert named.embedder.base_url == "http://127.0.0.1:1/v1"
+    assert means_of(named, index=dense).embedder_label == "openai:small"
+
+
+def test_nothing_is_opened_before_it_is_asked_for(tmp_path):
+    settings = MeansSettings.of(model="m", base_url="http://127.0.0.1:1/v1", cross_encoder=tmp_path / "none")
+    means = means_of(settings.within(tmp_path))
+    assert means.able == ("chat", "embedder", "cross_encoder")
+    assert means.chat.label == "m"
+    assert (spent_by(means), spent_notes(means)) == (None, [])
+    close(means)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_calls_are_kept_where_it_is_said_and_what_was_spent_is_told(tmp_path):
+    said = []
+    with FakeLLM(reply="yes") as llm:
+        settings = MeansSettings.of(model="m", base_url=llm.base_url, price_in=1.0, price_out=1.0)
+        for expected in (1, 0):
+            means = means_of(settings.within(tmp_path / "out"), announce=said.append)
+            assert [s.text for s in means.chat.ask([Prompt("is it?")])] == ["yes"]
+            close(means)
+            spent = spent_by(means)
+            assert (spent["model"], spent["calls"]) == ("m", expected)
+            assert spent_notes(means)[0].text.startswith("m: ")
+        assert llm.count == 1
+    assert (tmp_path / "out" / CALLS).is_file()
+    assert len(said) == 1
+
+
+def test_calls_without_a_place_are_gone_when_the_means_are_closed():
+    with FakeLLM(reply="yes") as llm:
+        means = means_of(MeansSettings.of(model="m", base_url=llm.base_url))
+        means.chat.ask([Prompt("is it?"), Prompt("is it?")])
+        folder = means.chat._folder.name
+        close(means)
+        assert llm.count == 1
+    assert not Path(folder).exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"base_url": "http://x/v1"}, "--base-url is for a chat model, and none is named"),
+        ({"price_in": 1.0}, "--price-in is for a chat model"),
+        ({"max_calls": 1}, "--max-calls is for a chat model"),
+        ({"calls": "c.sqlite"}, "--calls is for a chat model"),
+        ({"repeat": 0}, "repeat=0: a judge is asked once or more"),
+    ],
+    ids=["base_url", "price_in", "max_calls", "calls", "repeat"],
+)
+def test_what_would_change_nothing_or_cannot_be_is_refused(given, said):
+    with pytest.raises(UsageError, match=said):
+        MeansSettings.of(**given)
+
+
+def test_a_measure_whose_model_is_not_there_is_refused_by_name():
+    check_needs(parse_all("SBERT, TokenF1, Faithfulness(by=heuristic)"), means_of())
+    with pytest.raises(UsageError, match=r"CrossEncoder needs a cross-encoder\. .* --cross-encoder"):
+        check_needs([parse("CrossEncoder")], means_of())
+    with pytest.raises(UsageError, match=r"Faithfulness needs a chat model\. .*--model.*Faithfulness\(by=heuristic\)"):
+        check_needs([parse("Faithfulness")], means_of())
+
+
+@pytest.mark.parametrize(
+    ("given", "measure"),
+    [
+        ({"model": "m"}, "Faithfulness"),
+        ({"cross_encoder": "f"}, "CrossEncoder"),
+        ({"embedder": "wordllama"}, "SBERT"),
+    ],
+    ids=["model", "cross_encoder", "embedder"],
+)
+def test_a_model_that_no_measure_asks_is_refused(given, measure):
+    settings = MeansSettings.of(**given)
+    check_named(settings, [parse(measure)])
+    with pytest.raises(UsageError, match="would change nothing"):
+        check_named(settings, [parse("TokenF1")])
+
+
+def test_settings_do_not_bring_the_client():
+    code = (
+        "import sys; from karat.experiment.means import MeansSettings, means_of; means_of();"
+        "print([m for m in sys.modules if m.startswith(('openai', 'torch', 'wordllama', 'safetensors'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
