@@ -73,6 +73,9 @@ class ChatSettings:
                 continue
             if not _is_number(value) or (value < least if least is not None else value <= 0):
                 raise _wrong(name, value, "a number, 0 or more" if least is not None else "a number above 0")
+        given: Any = self.per_minute
+        if isinstance(given, float) and given.is_integer():  # as a command line has it
+            object.__setattr__(self, "per_minute", int(given))
         for name, least in (("max_tokens", 1), ("retries", 0), ("jobs", 1), ("per_minute", 1), ("seed", None)):
             value = getattr(self, name)
             if value is None and name in ("per_minute", "seed"):

@@ -21,6 +21,7 @@ from karat.models.chat import Budget, ChatSettings
         ({"timeout_seconds": 0}, "timeout_seconds must be a number above 0, found 0."),
         ({"retries": -1}, "retries must be a whole number, 0 or more, found -1."),
         ({"jobs": 0}, "jobs must be a whole number, 1 or more, found 0."),
+        ({"per_minute": 1.5}, "per_minute must be a whole number, 1 or more, found 1.5."),
         ({"per_minute": 0}, "per_minute must be a whole number, 1 or more, found 0."),
         ({"price_in_usd": -1.0, "price_out_usd": 1.0}, "price_in_usd must be a number, 0 or more, found -1.0."),
         ({"price_in_usd": 1.0}, "give both prices"),
@@ -59,6 +60,7 @@ def test_plain_values_and_back():
     assert ChatSettings.of(settings.plain()) == settings
     assert settings.plain()["extra"] == {"top_p": 0.5}
     assert settings.label == "m"
+    assert repr(ChatSettings("m", per_minute=30.0).per_minute) == "30"
     assert settings.address == "http://localhost:1/v1"
     assert ChatSettings("m").address == "https://api.openai.com/v1"
     assert hash(settings) == hash(ChatSettings.of(settings.plain()))
