@@ -1,0 +1,107 @@
+"""The reply to a question: which units answer it, what of them is said, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.answer._extract.evidence import Evidence, evidence_of
+from karat.answer._extract.spans import SHORT, Span, said, span_of, yes_or_no
+
+if TYPE_CHECKING:
+    from karat.answer._extract.evidence import Similar
+    from karat.answer._extract.question import Part, Wanted
+    from karat.answer._extract.reading import Unit
+
+# How much each feature of a unit weighs when units are ranked, and what makes of the best unit's features the chance
+# that the answer is right. Fitted on the demo's dev half: docs/decisions/017-extractive-answers.md says how.
+WORDS, HEADED, SIMILAR, FIT, RANK = 6.2, 5.2, 7.2, 6.3, 1.4
+SPAN = (-1.9, 4.4)  # of a short answer: at no evidence, and by evidence
+QUOTED = (-2.6, 2.0)  # of a sentence that is quoted
+THRESHOLD = 0.4  # chance from which a short answer is given
+LENIENCE = 0.2  # share of the threshold that is enough for a quotation, which shows by itself what it is worth
+_MOST_ITEMS = 12
+_LISTED = ("list", "name", "other", "manner")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What is said, the chance that it is right, and whether it is a short answer or a quotation."""
+
+    text: str
+    chance: float
+    short: bool
+
+    def stands(self, threshold: float) -> bool:
+        """Whether the evidence is enough to say it."""
+        return self.text != "" and self.chance >= (threshold if self.short else threshold * LENIENCE)
+
+
+def reply_to(wanted: Wanted, contexts: Sequence[Sequence[Unit]], similar: Similar | None) -> Reply:
+    """The best answer that the contexts give."""
+    evidence = evidence_of(wanted, contexts, similar)
+    if not evidence.units:
+        return Reply("", 0.0, False)
+    base = WORDS * evidence.words + HEADED * evidence.headed + SIMILAR * evidence.similar + RANK * evidence.rank
+    texts: dict[str, None] = {}
+    chance, short = 0.0, False
+    for number, part in enumerate(wanted.parts):
+        spans = [span_of(part, unit, evidence.weights) for unit in evidence.units]
+        fits = np.array([span.fit if span else 0.0 for span in spans])
+        best = int(np.round(base + FIT * fits, 6).argmax())
+        if number == 0:
+            short = part.kind in SHORT
+            chance = _chance(evidence, best, float(fits[best]), short)
+        elif spans[best] is None and part.kind != "polar":
+            continue
+        texts.setdefault(_text(wanted, part, evidence, best, spans[best]))
+    return Reply("; ".join(filter(None, texts)), chance, short)
+
+
+def _chance(evidence: Evidence, best: int, fit: float, short: bool) -> float:
+    """The chance that an answer from this unit is right."""
+    told = float(evidence.words[best] + evidence.headed[best])
+    near = float(evidence.similar[best])
+    (least, slope), amount = (SPAN, (told + near / 2) * fit) if short else (QUOTED, told + near)
+    return round(1 / (1 + math.exp(-(least + slope * amount))), 6)
+
+
+def _text(wanted: Wanted, part: Part, evidence: Evidence, best: int, span: Span | None) -> str:
+    unit = evidence.units[best]
+    if part.kind == "polar":
+        return f"{yes_or_no(part, unit, wanted.language)}, {said(part, unit, evidence.weights)}"
+    if span is not None:
+        return unit.text[span.start : span.end].strip(" ,;:.")
+    items = _items(evidence, best) if part.kind in _LISTED else []
+    if len(items) > 1:
+        return "; ".join(item.text.strip(" ,;.") for item in items)
+    return said(part, unit, evidence.weights)
+
+
+def _items(evidence: Evidence, place: int) -> list[Unit]:
+    """The items of the list that a unit opens, or stands in if the question is about what heads the list."""
+    units = evidence.units
+    opens = units[place].text.endswith(":") and place + 1 < len(units) and units[place + 1].kind == "item"
+    if opens:
+        place += 1
+    elif units[place].kind != "item" or evidence.words[place] > evidence.headed[place]:
+        return []
+    first = last = place
+    while not opens and first and _same_list(evidence, first - 1, place):
+        first -= 1
+    while last + 1 < len(units) and _same_list(evidence, last + 1, place):
+        last += 1
+    return units[first : last + 1][:_MOST_ITEMS]
+
+
+def _same_list(evidence: Evidence, one: int, other: int) -> bool:
+    unit = evidence.units[one]
+    return (
+        unit.kind == "item"
+        and evidence.contexts[one] == evidence.contexts[other]
+        and unit.heading == evidence.units[other].heading
+    )

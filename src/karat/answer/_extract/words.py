@@ -1,0 +1,60 @@
+"""Words of a text with their places and stems."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from karat.core.text import stop_words
+
+_STEMMERS = {"en": "english", "ru": "russian", "hi": "hindi", "de": "german", "fr": "french", "es": "spanish"}
+# A number with its marks, a word with its combining marks, or a sign of money or share that stands for a word.
+_WORD = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_][\w\u0300-\u036f\u0900-\u0963'’]*|[%‰€$£₽¥₹°]")
+_LONGEST = 40  # letters of a word that are looked at
+_CYRILLIC = re.compile("[\u0400-\u052f]")
+_DEVANAGARI = re.compile("[\u0900-\u097f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word: where it stands, in small letters, its stem, and whether it is a mere function word."""
+
+    start: int
+    end: int
+    lower: str
+    stem: str
+    stop: bool
+
+
+def words_of(text: str, language: str | None) -> list[Word]:
+    """The words of a text. Cyrillic and Devanagari are read as Russian and Hindi whatever the language."""
+    found = []
+    for match in _WORD.finditer(text):
+        lower = match[0][:_LONGEST].lower().replace("’", "'")
+        if lower.endswith("'s"):
+            lower = lower[:-2]
+        stem, stop = _known(lower.rstrip("'"), language)
+        found.append(Word(match.start(), match.end(), lower, stem, stop))
+    return found
+
+
+@lru_cache(maxsize=65_536)
+def _known(lower: str, language: str | None) -> tuple[str, bool]:
+    if _CYRILLIC.search(lower):
+        language = "ru"
+    elif _DEVANAGARI.search(lower):
+        language = "hi"
+    if language not in _STEMMERS or not lower[:1].isalpha():
+        return lower, lower in stop_words(language, "words")
+    plain = lower.replace("'", "")
+    stop = plain in stop_words(language, "words") or len(plain) == 1
+    stem = str(_stemmer(language).stemWord(plain.encode("utf-8", "replace").decode()))
+    return stem or plain, stop
+
+
+@lru_cache(maxsize=8)
+def _stemmer(language: str):  # type: ignore[no-untyped-def]
+    import Stemmer
+
+    return Stemmer.Stemmer(_STEMMERS[language], 0)
