@@ -52,7 +52,7 @@ class Answerer(Protocol):
     `fingerprint` changes whenever its answers may change: what is journaled is kept under it. Each answer holds the
     texts and ids of the contexts it used, its seconds under "answer", tokens and cost where they are known, and an
     `error` in place of a text where it failed: one failure stops nothing. `done` is called once for each question, in
-    any order, from the calling thread.
+    any order, from the calling thread. One that has `remarks`, a sequence of sentences, is told by them afterwards.
     """
 
     name: str

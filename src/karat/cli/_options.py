@@ -234,8 +234,11 @@ def _with(command: Callable[..., None], options: dict[str, tuple[Any, Any]]) -> 
 
 
 @contextmanager
-def system_of(index: str, **options: Any) -> Iterator[System]:
-    """The system that options describe, over the index they name; `-` is none. Its models are closed at the end."""
+def system_of(index: str, *, announce: Callable[[str], None] | None = None, **options: Any) -> Iterator[System]:
+    """The system that options describe, over the index they name; `-` is none. Its models are closed at the end.
+
+    `announce` gets a sentence on what a chat model is about to be asked.
+    """
     from karat.core.errors import UsageError
     from karat.experiment.index import Index
     from karat.experiment.means import MeansSettings, close, means_of
@@ -265,7 +268,7 @@ def system_of(index: str, **options: Any) -> Iterator[System]:
     if asking["model"] is not None and not described.needs_chat:
         raise UsageError("--model is for --rewrite rephrase, hyde or translate, and for --rerank chat. Leave it out.")
     wanted = {"base_url": base_url, "key_env": key_env} if asking["model"] is not None else {}
-    means = means_of(MeansSettings.of(**asking, **wanted))
+    means = means_of(MeansSettings.of(**asking, **wanted), announce=announce)
     try:
         yield System(described, None if index == "-" else Index.open(index), means)
     finally:

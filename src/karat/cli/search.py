@@ -36,6 +36,7 @@ def command(
     A higher score is better, whatever the engine. With --questions and -o the hits become a results file that
     `karat score` reads. Exit codes: 0 done, 2 bad input, 5 done but a model failed on some questions.
     """
+    from karat.cli.run import announced
     from karat.core.errors import UsageError
     from karat.experiment.search import search_all, search_one
     from karat.experiment.system import check_pages
@@ -45,7 +46,7 @@ def command(
     if questions is not None:
         if query is not None or output is None:
             raise UsageError("--questions searches every question of a file: name -o FILE for the hits, and no query.")
-        with system_of(index, **options) as system:
+        with system_of(index, announce=None if quiet else announced, **options) as system:
             said, failed = search_all(
                 system, questions, output, k=20 if k is None else k, pages=counted, columns=columns_of(map_)
             )

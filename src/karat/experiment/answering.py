@@ -115,6 +115,8 @@ def answer_all(
     if missing:
         say(what, 0, len(missing))
         answerer.answer([piece.asked for piece in missing], done)
+        remarks: Sequence[str] = getattr(answerer, "remarks", ())
+        notes += [Note("warning", f"{answerer.name}: {remark}") for remark in remarks]
     lost = [piece for piece in pieces if piece.key not in answers]
     if lost:
         raise AssertionError(
