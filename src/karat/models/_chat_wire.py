@@ -186,6 +186,12 @@ class Wire:
             return Failure(" ".join((place, *redirected(response.headers.get("location", ""), key))), stops=True)
         said = words_of(response.content, key)
         told = f"HTTP {status}{f': {said}' if said else ''}"
+        if status == 402 or (status == 429 and b"insufficient_quota" in response.content):
+            return Failure(
+                f"{place} answered {told}. The account behind {variable} has no credit left: add some, then run again.",
+                stops=True,
+                status=status,
+            )
         if status == 404:
             return Failure(
                 f"{place} answered {told}. Check the base url and the name of the model, {self.settings.model}.",

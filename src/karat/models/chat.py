@@ -166,6 +166,8 @@ class Chat:
             future.cancel()
             ended.wait(_END_SECONDS)
             raise
+        if future.cancelled():
+            raise UsageError("the chat client was closed while it was being asked. What was answered is kept.")
         if error := future.result():
             raise error
 

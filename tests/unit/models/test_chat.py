@@ -251,6 +251,15 @@ def test_a_server_that_points_elsewhere_is_not_followed(calls):
         one(calls, ("302 Found", ["Location: http://other.example/secret?x=1"], b""))
 
 
+@pytest.mark.parametrize("status", ["402 Payment Required", "429 Too Many Requests"])
+def test_an_account_without_credit_is_one_sentence(status, calls):
+    body = {"error": {"message": "You exceeded your quota.", "code": "insufficient_quota"}}
+    with pytest.raises(
+        KaratError, match=r"You exceeded your quota\. The account behind OPENAI_API_KEY has no credit left"
+    ):
+        one(calls, (status, [], json.dumps(body).encode()))
+
+
 def test_an_unknown_model_is_one_sentence(calls):
     with FakeLLM(faults={Fault("not_found", None): 1.0}) as llm, client(llm, calls) as chat:
         with pytest.raises(KaratError, match=r"answered HTTP 404: The model does not exist\. Check .* model, fake\."):
@@ -433,6 +442,14 @@ def test_closed_and_asked_again(calls):
         assert chat.ask([Prompt("b")])[0].text == "ok"
         chat.close()
     assert not [thread for thread in threading.enumerate() if thread.name == "karat chat"]
+
+
+def test_closed_while_it_is_asked(calls):
+    with FakeLLM(lambda request: "ok" if request.user == "a" else Fault("hang")) as llm:
+        chat = client(llm, calls, jobs=1)
+        with pytest.raises(UsageError, match=r"closed while it was being asked\. What was answered is kept"):
+            chat.ask([Prompt("a"), Prompt("b")], lambda number, said: chat.close())
+        assert len(calls) == 1
 
 
 def test_nothing_to_ask(calls):
