@@ -12,7 +12,8 @@ from karat.core.calibration import Reliability
 from karat.core.errors import UsageError
 from karat.core.evaluation import Note
 from karat.core.scores import Status
-from karat.experiment._labelled import CORRECTNESS, Labelled, find_measure, others
+from karat.experiment._labelled import CORRECTNESS, Labelled
+from karat.experiment._named import find_measure, others
 from karat.stats.calibration_error import brier, expected_calibration_error, reliability
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import numpy as np
 
 from karat.core.errors import InputError, NoOverlapError, UsageError, did_you_mean
 from karat.core.evaluation import Note
-from karat.core.language import parse
 from karat.core.registry import key_of
+from karat.experiment._named import find_measures, listed, need_measure, spellings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 Scale = tuple[float, float]
 CORRECTNESS = "Correctness"
 MOST_CATEGORIES = 11
-_FEW = 5  # names shown in a sentence
 _SCALE = re.compile(r"(?:(?P<measure>.+)=)?(?P<low>-?[\d.]+):(?P<high>-?[\d.]+)")
 
 
@@ -75,10 +74,9 @@ def meet(labels: Labels, scores: Scores, wanted: Sequence[str], scale: Sequence[
 
     Labels of Correctness, which a run without a judge has no scores for, are kept where a system is `confident`.
     """
-    known = {
-        name: find_measure(name, scores.measures) for name in {label.measure for label in labels.rows if label.measure}
-    }
-    chosen = [_wanted(name, scores.measures) for name in wanted]
+    chosen = [need_measure(name, scores.measures, "-m") for name in wanted]
+    names = dict.fromkeys(label.measure for label in labels.rows if label.measure is not None)
+    known = {name: find_measures(name, scores.measures, chosen) for name in names}
     systems = {name: number for number, name in enumerate(scores.systems)}
     questions = {name: number for number, name in enumerate(scores.questions)}
     scales = _scales(scale, scores.measures)
@@ -86,23 +84,24 @@ def meet(labels: Labels, scores: Scores, wanted: Sequence[str], scale: Sequence[
     aside: Counter[str] = Counter()
     kept: dict[tuple[str, int | None], list[tuple[Label, int, int]]] = {}
     for label in labels.rows:
-        number = known[label.measure] if label.measure is not None else _only(chosen, labels)
-        stays = (
-            number is None and confident and label.measure is not None and key_of(label.measure) == key_of(CORRECTNESS)
-        )
+        meant: Sequence[int | None] = known[label.measure] if label.measure is not None else _only(chosen, labels)
+        used = [number for number in meant if not chosen or number in chosen]
+        if not used and confident and label.measure is not None and key_of(label.measure) == key_of(CORRECTNESS):
+            meant = used = [None]
         system = systems.get(label.system) if label.system is not None else _only_system(scores, labels)
         question = questions.get(label.question)
-        if number is None and not stays:
+        if not meant:
             unmatched[f"measure {label.measure}"] += 1
-        elif chosen and number not in chosen and not stays:
-            aside[scores.measures[number or 0].name] += 1
+        elif not used:
+            aside[str(label.measure)] += 1
         elif system is None:
             unmatched[f"system {label.system}"] += 1
         elif question is None:
             unmatched[f"question {label.question}"] += 1
         else:
-            name = CORRECTNESS if number is None else scores.measures[number].name
-            kept.setdefault((name, number), []).append((label, system, question))
+            for number in used:
+                name = CORRECTNESS if number is None else scores.measures[number].name
+                kept.setdefault((name, number), []).append((label, system, question))
     notes = [Note("warning", text) for text in _told(unmatched, scores)]
     notes += [
         Note("info", f"{many(n, 'label')} of {name} left aside: -m names other measures.") for name, n in aside.items()
@@ -114,51 +113,14 @@ def meet(labels: Labels, scores: Scores, wanted: Sequence[str], scale: Sequence[
     return Met(made, unmatched, notes)
 
 
-def find_measure(name: str, measures: Sequence[Measure]) -> int | None:
-    """The measure of the run that a name means: as it is written there, or the only one with that name.
-
-    Two of one name, told apart by parameters, must be named in full.
-    """
-    spelled = [number for number, measure in enumerate(measures) if key_of(measure.name) == key_of(name)]
-    if spelled:
-        return spelled[0]
-    try:
-        wanted = parse(name)
-    except UsageError:
-        same = [number for number, measure in enumerate(measures) if key_of(measure.spec.name) == key_of(name)]
-    else:
-        same = [number for number, measure in enumerate(measures) if measure.name == wanted.name]
-        if not same and not wanted.given and wanted.k is None and wanted.tokens is None:
-            same = [number for number, measure in enumerate(measures) if measure.spec.name == wanted.spec.name]
-    if len(same) > 1:
-        shown = ", ".join(measures[number].name for number in same[:_FEW])
-        raise UsageError(
-            f"{name!r} may mean {len(same)} measures of this run: {shown}. Write one of them in the labels."
-        )
-    return same[0] if same else None
-
-
-def _wanted(name: str, measures: Sequence[Measure], option: str = "-m") -> int:
-    found = find_measure(name, measures)
-    if found is None:
-        raise UsageError(f"{option} {name}: the run has no scores by this measure. {others(name, measures)}")
-    return found
-
-
-def others(name: str, measures: Sequence[Measure]) -> str:
-    """What a measure that the run does not have may be meant to be, and what it has."""
-    known = dict.fromkeys(spelled for measure in measures for spelled in (measure.name, measure.spec.name))
-    return f"{did_you_mean(name, known)} It has {_list([measure.name for measure in measures])}.".strip()
-
-
-def _only(chosen: Sequence[int], labels: Labels) -> int:
+def _only(chosen: Sequence[int], labels: Labels) -> Sequence[int]:
     if len(chosen) != 1:
         raise InputError(
             "the labels do not say of which measure they are",
             place=labels.place,
             remedy='Add a column "measure", or name the one they are of: -m Faithfulness.',
         )
-    return chosen[0]
+    return chosen
 
 
 def _only_system(scores: Scores, labels: Labels) -> int:
@@ -166,7 +128,7 @@ def _only_system(scores: Scores, labels: Labels) -> int:
         raise InputError(
             f"the labels do not say whose answers they are about, and the run has {len(scores.systems)} systems",
             place=labels.place,
-            remedy=f'Add a column "system" with {_list(scores.systems)}.',
+            remedy=f'Add a column "system" with {listed(scores.systems)}.',
         )
     return 0
 
@@ -184,7 +146,10 @@ def _scales(given: Sequence[str], measures: Sequence[Measure]) -> dict[int | Non
             raise UsageError(
                 f"--scale {text!r}: write the lowest and the highest label, as in 1:5 or Faithfulness=1:5."
             )
-        found[_wanted(shape["measure"].strip(), measures, "--scale") if shape["measure"] else None] = (low, high)
+        named = shape["measure"].strip() if shape["measure"] else None
+        if named is not None and not find_measures(named, measures):
+            need_measure(named, measures, "--scale")
+        found.update(dict.fromkeys((None,) if named is None else find_measures(named, measures), (low, high)))
     return found
 
 
@@ -279,7 +244,7 @@ def _moved(values: NDArray[np.float64], raw: Scale, bounds: Scale) -> list[float
 def _told(unmatched: Counter[str], scores: Scores) -> Iterable[str]:
     """A sentence for each kind of thing that labels name and the run does not have."""
     there = {
-        "measure": list(dict.fromkeys(n for m in scores.measures for n in (m.name, m.spec.name))),
+        "measure": spellings(scores.measures),
         "system": list(scores.systems),
         "question": list(scores.questions),
     }
@@ -289,22 +254,17 @@ def _told(unmatched: Counter[str], scores: Scores) -> Iterable[str]:
             continue
         labels = sum(unmatched[f"{kind} {name}"] for name in names)
         near = did_you_mean(names[0], known)
-        has = f" The run has {_list(known)}." if kind != "question" and not near else ""
-        yield f"{many(labels, 'label')} not used: the run has no {kind} {_list(names)}.{near}{has}"
+        has = f" The run has {listed(known)}." if kind != "question" and not near else ""
+        yield f"{many(labels, 'label')} not used: the run has no {kind} {listed(names)}.{near}{has}"
 
 
 def _nothing(labels: Labels, scores: Scores, unmatched: Counter[str], aside: Counter[str]) -> str:
     told = " ".join(_told(unmatched, scores))
     if aside:
         told = f"{told} {many(sum(aside.values()), 'label')} of other measures than -m names.".strip()
-    ids = _list(scores.questions)
+    ids = listed(scores.questions)
     example = f" Its questions are {ids}." if any(key.startswith("question ") for key in unmatched) else ""
     return f"{labels.place}: no label meets a score of the run. {told}{example}"
-
-
-def _list(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_FEW])
-    return shown if len(names) <= _FEW else f"{shown} and {len(names) - _FEW:,} more"
 
 
 def many(count: int, noun: str) -> str:

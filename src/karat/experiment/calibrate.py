@@ -303,7 +303,7 @@ def _unlike(scores: Scores, number: int, systems: Ints, questions: Ints) -> list
         if min(len(here), len(there)) < FEWEST:
             continue
         error = float(np.sqrt(here.var(ddof=1) / len(here) + there.var(ddof=1) / len(there)))
-        if abs(here.mean() - there.mean()) > _FAR * error and error > 0:
+        if abs(here.mean() - there.mean()) > max(_FAR * error, 1e-9):
             found.append(
                 Note(
                     "warning",

@@ -188,6 +188,28 @@ def test_a_measure_is_found_by_its_plain_name_unless_two_have_it():
         calibrate(two, labels(ANN, measure="MRR"))
 
 
+def test_labels_of_a_plain_name_hold_for_a_judge_and_its_heuristic():
+    study = made(np.repeat(SCORES, 2), measures=parse_all(["Faithfulness", "Faithfulness(by=heuristic)"]))
+    both = calibrate(study, labels(ANN, measure="faithfulness")).measures
+    assert [one.measure for one in both] == ["Faithfulness", "Faithfulness(by=heuristic)"]
+    assert [one.n_labels for one in both] == [12, 12]
+    for name in ("Faithfulness", "Faithfulness(by=heuristic)"):
+        (one,) = calibrate(study, labels(ANN, measure="Faithfulness"), measures=[name]).measures
+        assert one.measure == name
+    (one,) = calibrate(study, labels(ANN, measure="Faithfulness(by=heuristic)")).measures
+    assert one.measure == "Faithfulness(by=heuristic)"
+    five = labels([1 + 4 * value for value in ANN], measure="Faithfulness")
+    assert len(calibrate(study, five, scale=["Faithfulness=1:5"]).measures) == 2
+
+
+def test_a_measure_of_another_range_is_not_taken_for_the_same():
+    names = ["Faithfulness", "Faithfulness(scale=liverag)"]
+    study = made(np.repeat(SCORES, 2), measures=parse_all(names))
+    assert [one.measure for one in calibrate(study, labels(ANN, measure="Faithfulness")).measures] == names[:1]
+    (one,) = calibrate(study, labels(ANN, measure="Faithfulness"), measures=names[1:]).measures
+    assert one.confusion.categories == (-1, 0, 1)
+
+
 def test_labels_of_other_measures_are_left_aside_and_told():
     study = made(np.repeat(SCORES, 2), measures=[judge(), judge("Other")])
     found = calibrate(study, labels(ANN) + labels(ANN, measure="Other"), measures=["Other"])
@@ -236,6 +258,10 @@ def test_kappa_of_one_category_is_undefined_in_words():
     found = calibrate(made([0.9, 0.8, 0.7] * 4), labels([1] * 12))
     assert found.measures[0].agreement.kappa is None
     assert "kappa and alpha are undefined" in calibrated.render(found, width=200)
+
+
+def test_a_share_of_unlike_answers_without_any_spread_is_seen_too():
+    assert "not like the others" in notes(calibrate(made([1.0] * 12 + [0.0] * 20), labels(ANN)))
 
 
 def test_labelled_answers_that_are_unlike_the_others_are_warned_of():
