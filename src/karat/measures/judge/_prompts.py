@@ -16,7 +16,7 @@ CONTEXT_CHARS = 60_000  # of all contexts of a prompt together
 TEXT_CHARS = 20_000  # of an answer or a reference
 QUESTION_CHARS = 4_000
 CLAIMS = 20  # asked for at most
-_LONG = 4_096  # tokens of a reply that lists claims
+_LONG = 3_000  # tokens of a reply that lists claims
 
 _ONLY = "Reply with one JSON object and nothing else, of this form:"
 _SPLIT = f"""You prepare a text for checking. The text answers the question above it. Break it into its claims.
