@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
 from karat.core.study import StudyAnswer
-from karat.report._view import SAME, statuses
+from karat.report._view import SAME, View, statuses
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Evaluation, Note
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 QUALITY = ("Correctness", "TokenF1")  # by which answers are worst, the first that there is
 SUPPORT = ("Faithfulness", "SentenceSupport", "SupportDensity")
+KNOWN = (*QUALITY, "EM", "ROUGE-L", *SUPPORT, "SemanticSimilarity", "Completeness")
 HEURISTIC = "heuristic"
 UNKNOWN = "unknown"
 
@@ -82,7 +83,9 @@ class Answers:
             for s in self.scores.systems
             if self.kept.get(s) or any(a is not None for a in evaluation.answers.get(s, ()))
         ]
-        self.measures = [m for m in self.scores.measures if m.spec.stage == "answer"]
+        self.measures = sorted(
+            (m for m in self.scores.measures if m.spec.stage == "answer"), key=lambda m: _known(m.spec.name)
+        )
         self._column = {m.name: i for i, m in enumerate(self.scores.measures)}
         self._number = {q: i for i, q in enumerate(self.scores.questions)}
 
@@ -96,6 +99,18 @@ class Answers:
         """Of the measures of answers, the first named that has a value."""
         found = ((names.index(m.spec.name), i, m) for i, m in enumerate(self.measures) if m.spec.name in names)
         return next((m for _, _, m in sorted(found, key=lambda one: one[:2]) if self._has_value(m)), None)
+
+    def ranked(self, chosen: str | None) -> list[str]:
+        """Systems that answer: the chosen one, then by how good their answers are."""
+        view, quality = View(self.evaluation), self.quality
+        sign = -1 if quality is not None and quality.spec.direction == "lower" else 1
+
+        def key(system: str) -> tuple[bool, bool, float]:
+            found = view.summary(system, quality) if quality is not None else None
+            mean = found.mean if found is not None else None
+            return system != chosen, mean is None, -sign * (mean or 0.0)
+
+        return sorted(self.systems, key=key)
 
     def _has_value(self, measure: Measure) -> bool:
         return bool((statuses(self.scores)[:, :, self._column[measure.name]] == Status.ok).any())
@@ -221,6 +236,11 @@ class Answers:
         """Notes that say where the floor of a similarity lies."""
         names = {m.spec.name for m in self.measures if "Similarity" in m.spec.name}
         return [note for note in self.evaluation.notes if any(name in note.text for name in names)]
+
+
+def _known(name: str) -> int:
+    """The place of a measure among those known best."""
+    return KNOWN.index(name) if name in KNOWN else len(KNOWN)
 
 
 def _is_verdict(detail: object) -> bool:

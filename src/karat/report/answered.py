@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.report._answers import HEURISTIC, QUALITY, SUPPORT, UNKNOWN, Answers
+from karat.report._answers import HEURISTIC, KNOWN, SUPPORT, UNKNOWN, Answers
 from karat.report._escape import clean, markdown
 from karat.report._grid import listing, plain_table, texts, title
 from karat.report._numbers import NONE, amount, figure, percent, short
@@ -23,7 +23,6 @@ MEASURES = 5
 ROWS = 12
 WORST = 3
 CLAIMS = 3  # missing claims of an answer
-_FIRST = (*QUALITY, "Faithfulness", "SemanticSimilarity", "EM", "ROUGE-L")
 
 
 def blocks(study: Study, *, every: bool = False) -> Iterator[RenderableType]:
@@ -31,7 +30,7 @@ def blocks(study: Study, *, every: bool = False) -> Iterator[RenderableType]:
     answers = Answers(study.evaluation, study.answers)
     if not answers.systems:
         return
-    ranked = _ranked(study, answers)
+    ranked = answers.ranked(study.choice.best.system if study.choice is not None else None)
     shown = ranked if every else ranked[:ROWS]
     yield title("Answers")
     yield from _means(answers, shown)
@@ -61,27 +60,12 @@ def lines(evaluation: Evaluation) -> Iterator[str]:
     yield ""
 
 
-def _ranked(study: Study, answers: Answers) -> list[str]:
-    """The chosen system first, then by the quality of answers."""
-    chosen = study.choice.best.system if study.choice is not None else None
-    view, quality = View(study.evaluation), answers.quality
-    sign = -1 if quality is not None and quality.spec.direction == "lower" else 1
-
-    def key(system: str) -> tuple[bool, bool, float]:
-        found = view.summary(system, quality) if quality is not None else None
-        mean = found.mean if found is not None else None
-        return system != chosen, mean is None, -sign * (mean or 0.0)
-
-    return sorted(answers.systems, key=key)
-
-
 def _columns(answers: Answers) -> list[Measure]:
     """The measures of answers that are known best, one of support among them."""
-    place = {name: i for i, name in enumerate(_FIRST)}
-    known = sorted((m for m in answers.measures if m.spec.name in place), key=lambda m: place[m.spec.name])
-    support, others = answers.first(SUPPORT), [m for m in answers.measures if m.spec.direction != "none"]
-    found = [m for m in known if m is not support][: MEASURES - 1] + ([support] if support is not None else [])
-    return found or others[:MEASURES]
+    support = answers.first(SUPPORT)
+    known = [m for m in answers.measures if m.spec.name in KNOWN and m.spec.name not in SUPPORT]
+    others = [m for m in answers.measures if m.spec.direction != "none" and m.spec.name not in SUPPORT]
+    return (known or others)[: MEASURES - 1] + ([support] if support is not None else [])
 
 
 def _means(answers: Answers, systems: Sequence[str]) -> Iterator[RenderableType]:

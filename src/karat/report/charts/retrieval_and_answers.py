@@ -33,7 +33,8 @@ def make(study: Study) -> Figure | Missing:
         return Missing("there are no answers with a score (TokenF1)")
     if rank is None:
         return Missing("MRR was not computed")
-    systems = [s for s in lens.shown(LINES) if lens.mean(s, rank) is not None and lens.mean(s, answer) is not None]
+    both = [s for s in lens.ranked if lens.mean(s, rank) is not None and lens.mean(s, answer) is not None]
+    systems = both[: LINES[1]]
     if not systems:
         return Missing("no system has both MRR and TokenF1")
     best = lens.best if lens.best in systems else systems[0]
@@ -45,11 +46,19 @@ def make(study: Study) -> Figure | Missing:
                 f"{lens.counted([rank, answer], systems)}. Left: means, with 95% intervals as crosses. Right: "
                 f"answers of {lens.labels[best]} by the rank of the first relevant hit; bar: mean {answer.name}; line: "
                 "middle half of the questions.",
-                lens.left_out(systems),
+                _left_out(systems, both, lens.ranked),
             ],
             820,
         )
     )
+
+
+def _left_out(systems: list[str], both: list[str], every: list[str]) -> str:
+    """A sentence on systems that do not answer or have no room, where there are any."""
+    if len(systems) == len(every):
+        return ""
+    answering = f"{len(both)} of {len(every)} systems have both scores"
+    return f"{answering}." if len(systems) == len(both) else f"{answering}; shown: the {len(systems)} best."
 
 
 def _named(lens: Lens, name: str) -> Measure | None:

@@ -38,22 +38,29 @@ def make(study: Study) -> Figure | Missing:
         return Missing("the main measure has no value for any system")
     systems = lens.shown(SYSTEMS)
     measures = [main, *(m for m in _of_answers(study) if m is not main)]
-    rows = {m.name: _rows(lens, systems, m) for m in measures}
+    having = {m.name: [s for s in systems if m is main or lens.mean(s, m) is not None] for m in measures}
+    measures = [m for m in measures if having[m.name]]
+    rows = {m.name: _rows(lens, having[m.name], m) for m in measures}
     most = max((row.get("count", 1) for found in rows.values() for row in found), default=1)
-    panels = [_panel(lens, systems, m, rows[m.name], most) for m in measures]
+    panels = [_panel(lens, having[m.name], m, rows[m.name], most) for m in measures]
     names = [m.name for m in measures]
+    counts = "; ".join(_counted(lens, m, having[m.name], len(names) > 1) for m in measures)
     named = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     title = headed(
         f"How {named} {'spread' if len(names) > 1 else 'spreads'} over the questions",
         [
-            f"{lens.counted(measures, systems)}. Box: middle half of the questions, with the median as an upright "
+            f"{counts}. Box: middle half of the questions, with the median as an upright "
             f"line; diamond and its line: mean with {INTERVALS}. Below: the questions.",
             lens.left_out(systems),
-            lens.gaps(measures, systems),
+            lens.gaps([main], systems),
         ],
         WIDE + 160,
     )
     return (panels[0] if len(panels) == 1 else alt.vconcat(*panels, spacing=24)).properties(title=title)
+
+
+def _counted(lens: Lens, measure: Measure, systems: list[str], named: bool) -> str:
+    return f"{measure.name}: {lens.counted([measure], systems)}" if named else lens.counted([measure], systems)
 
 
 def _of_answers(study: Study) -> list[Measure]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -62,9 +63,8 @@ def _scores(answers: Answers, system: str, question: int) -> list[Any]:
     s = answers.scores.systems.index(system)
     row = statuses(answers.scores)[s, question]
     found: list[Any] = []
-    for m, measure in enumerate(answers.scores.measures):
-        if measure.spec.stage != "answer":
-            continue
+    column = {m.name: i for i, m in enumerate(answers.scores.measures)}
+    for m in (column[measure.name] for measure in answers.measures):
         value = answers.scores.value(s, question, m)
         why = clean(answers.scores.reason(s, question, m) or "no value", 200)
         ok = value is not None and row[m] == Status.ok
@@ -113,7 +113,7 @@ def _verdict(verdict: Verdict) -> list[Any]:
 def _sentence(one: Any) -> list[Any]:
     """A sentence of the answer, how far it is supported, and the sentence and context that support it best."""
     support, by = one.get("support"), one.get("by")
-    context, words = (by.get("context"), by.get("text")) if isinstance(by, dict) else (None, None)
+    context, words = (by.get("context"), by.get("text")) if isinstance(by, Mapping) else (None, None)
     return [
         _passage(one.get("text")),
         round(float(support), 3) if isinstance(support, int | float) else None,

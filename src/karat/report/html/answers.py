@@ -21,7 +21,7 @@ COLUMNS = 6  # measures shown before all are asked for
 def make(shown: Shown) -> str:
     """The section; nothing where no system answered."""
     answers = shown.answers
-    ranked = [s for s in shown.ranking if s in answers.systems]
+    ranked = answers.ranked(shown.best)
     if not ranked:
         return ""
     body = _scores(shown, ranked) + _floors(answers) + _refusals(shown, ranked) + _judges(shown) + _bills(shown, ranked)
@@ -42,18 +42,16 @@ def worst_of(shown: Shown) -> dict[str, Any]:
     answers = shown.answers
     if answers.quality is None:
         return {}
-    lists = {
-        str(place): [[q, round(value, 4)] for q, value in answers.worst(system, WORST)]
-        for place, system in enumerate(shown.ranking)
-        if system in answers.systems
-    }
-    return {"measure": answers.quality.name, "lists": {place: found for place, found in lists.items() if found}}
+    lists = [
+        [shown.ranking.index(system), [[q, round(value, 4)] for q, value in answers.worst(system, WORST)]]
+        for system in answers.ranked(shown.best)
+    ]
+    return {"measure": answers.quality.name, "lists": [one for one in lists if one[1]]}
 
 
 def _scores(shown: Shown, ranked: list[str]) -> str:
     answers = shown.answers
-    first = [m for m in (answers.quality,) if m is not None]
-    measures = [*first, *(m for m in answers.measures if m not in first)]
+    measures = answers.measures
     marks = {m.name: shown.view.marks(m) for m in measures}
     columns = [
         Column("system"),

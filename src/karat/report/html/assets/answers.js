@@ -120,7 +120,8 @@ function startAnswers(study) {
   if (!study || !place) return;
   const { measure, lists } = study.worst;
   const kept = new Map(study.found.map((entry) => [entry.system, entry]));
-  const systems = Object.keys(lists ?? {}).map(Number).filter((s) => kept.has(s)).sort((a, b) => a - b);
+  const worst = new Map(lists ?? []);
+  const systems = [...worst.keys()].filter((s) => kept.has(s));
   if (!systems.length) {
     place.replaceChildren(make("p", { class: "muted", textContent: "No answer has a score, or none is kept in this page; results.json holds them." }));
     return;
@@ -151,11 +152,11 @@ function startAnswers(study) {
     return box;
   }
   function fill(system) {
-    list.replaceChildren(...lists[system].map(([q, value], i) => item(system, q, value, i === 0)));
-    count.textContent = `${lists[system].length} of ${study.questions.length} questions, the worst first`;
+    list.replaceChildren(...worst.get(system).map(([q, value], i) => item(system, q, value, i === 0)));
+    count.textContent = `${worst.get(system).length} of ${study.questions.length} questions, the worst first`;
   }
   const chosen = choice("System", systems.map((s) => [s, study.systems[s]]), (value) => fill(Number(value)));
   place.replaceChildren(make("div", { class: "tools" }, chosen.box, count), list);
-  if (systems.length < Object.keys(lists).length) place.append(make("p", { class: "muted", textContent: `The answers of ${systems.length} of ${Object.keys(lists).length} systems are kept in this page; results.json holds all.` }));
+  if (systems.length < worst.size) place.append(make("p", { class: "muted", textContent: `The answers of ${systems.length} of ${worst.size} systems are kept in this page; results.json holds all.` }));
   fill(systems[0]);
 }

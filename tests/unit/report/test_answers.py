@@ -1,0 +1,318 @@
+"""Answers in the reports: means, refusals, judges, the bill, and the worst with what they miss."""
+
+import json
+from dataclasses import replace
+from importlib.resources import files
+
+import jsonschema
+import numpy as np
+import pytest
+
+from karat.core.docs import Chunk
+from karat.core.evaluation import Note, Refusals
+from karat.core.scores import Status
+from karat.core.study import Cell, Choice, Configuration, FailureCount, Study, StudyAnswer, StudyHit
+from karat.report import markdown, results, studied
+from karat.report._answers import Answers
+from karat.report._labels import costliest
+from karat.report.charts import CHARTS
+from karat.report.html import render
+from karat.report.html._shown import Shown
+from karat.report.html.questions import pack
+
+N = 30
+MEASURES = ("F1@5", "MRR", "SupportDensity", "SentenceSupport", "Faithfulness", "TokenF1", "Correctness")
+HOSTILE = "</script><img src=x onerror=alert(1)>\x1b[31m"
+
+
+def detail(name, q):
+    if name == "Correctness":
+        return {
+            "by": "model",
+            "model": "m-1",
+            "reason": "because",
+            "missing": [f"claim {q}"],
+            "repeats": [0.0, q % 2, None],
+        }
+    if name == "Faithfulness":
+        return {"by": "heuristic", "reason": "by words", "claims": [{"claim": "c", "verdict": "supported"}]}
+    if name == "SentenceSupport":
+        by = {"context": 1, "text": "held"}
+        return {"sentences": [{"text": "one", "support": 0.8, "by": by, "supported": True}]}
+    return {}
+
+
+@pytest.fixture
+def study(make):
+    def made(systems=("bm25", "dense"), *, details=detail, text="an answer", n=N, **given):
+        evaluation = make(systems, n, MEASURES, undefined=0, **given)
+        scores = evaluation.scores
+        values = scores.values.copy()
+        values[:, :, 2:] = np.linspace(0, 1, n)[None, :, None]
+        shown = {
+            (s, q, m): found
+            for s in range(len(systems))
+            for q in range(n)
+            for m, measure in enumerate(scores.measures)
+            if (found := details(measure.spec.name, q))
+        }
+        answers = {
+            s: {
+                q: StudyAnswer(
+                    s, q, None if i == 3 else text, "timed out" if i == 3 else None, ("words",), ("c1",), ("c1",), "m",
+                    10 if i < 20 else None, None, 0.5, i == 4, 0.25,
+                )
+                for i, q in enumerate(scores.questions)
+            }
+            for s in systems
+        }  # fmt: skip
+        hits = {q: (StudyHit(1, 0.5, Chunk("c1", "d", "words"), ("gold",)),) for q in scores.questions}
+        best = Cell(systems[-1], "F1@5", 5, 0.5, 0.4, 0.6, n)
+        return Study(
+            "s",
+            replace(
+                evaluation,
+                scores=replace(scores, values=values, details=shown),
+                answers={s: [a.text for a in answers[s].values()] for s in systems},
+                refusals={s: Refusals(s, n, 4, 1, 1, 0, 1.0, 0.25, 0.4) for s in systems},
+            ),
+            tuple(Configuration(s) for s in systems),
+            "F1@5",
+            5,
+            Choice("F1", (best,), best, (), (), None, None, {}, 0, None, sentences=("It is best.",)),
+            hits=dict.fromkeys(systems, hits),
+            seconds={s: [0.5] * n for s in systems},
+            answers=answers,
+            manifest={"karat": "0", "spec": {}, "inputs": [], "digest": "d", "seed": 0},
+        )
+
+    return made
+
+
+def lookup(study):
+    return Answers(study.evaluation, study.answers)
+
+
+def test_the_worst_are_those_with_the_lowest_score_of_a_judge(study):
+    found = lookup(study())
+    assert found.quality.name == "Correctness"
+    assert [q for q, _ in found.worst("dense", 4)] == [0, 1, 2, 3]
+    assert found.missing("dense", 2) == ["claim 2"]
+
+
+def test_without_a_judge_words_decide_and_a_score_that_failed_is_not_the_worst(study):
+    made = study()
+    scores = made.evaluation.scores
+    status = scores.status.copy()
+    status[:, :, -1] = Status.failed  # Correctness
+    status[:, 0, -2] = Status.failed  # TokenF1 of the first question
+    found = lookup(replace(made, evaluation=replace(made.evaluation, scores=replace(scores, status=status))))
+    assert found.quality.name == "TokenF1"
+    assert found.worst("dense", 1)[0][0] == 1
+
+
+def test_judges_are_named_heuristics_as_such_and_flips_are_the_share_of_answers_that_differ(study):
+    judged = {j.measure: j for j in lookup(study()).judged if j.system == "dense"}
+    assert judged["Faithfulness"].who == "heuristic"
+    assert judged["Faithfulness"].flips is None
+    assert (judged["Correctness"].who, judged["Correctness"].repeats) == ("m-1", 2)
+    assert judged["Correctness"].flips == 0.5  # every second one differs
+
+
+def test_what_is_not_known_is_none_and_what_is_known_in_part_says_so(study):
+    bill = lookup(study()).bill("dense", [0.5, None])
+    assert (bill.retrieve_seconds, bill.answer_seconds) == (0.5, 0.25)
+    assert (bill.tokens, bill.tokens_known, bill.n) == (200, 20, N)
+    assert bill.cost_usd is None
+    assert lookup(study()).bill("dense").retrieve_seconds is None
+
+
+def test_answers_are_counted_apart_from_those_that_failed(study):
+    assert lookup(study()).counts("dense") == {"answers": N - 1, "empty": 0, "declined": 1, "failed": 1}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"missing": "x", "claims": 3, "sentences": {"a": 1}, "repeats": "no", "by": None},
+        {"reason": None, "claims": ["x", None], "sentences": [None, {"text": ""}], "missing": [None, {}]},
+        {"by": 3, "sentences": [{"text": "x", "by": "y", "support": "z"}], "contexts": [1, {"context": 2}]},
+    ],
+    ids=["no lists", "lists of nothing", "other kinds"],
+)
+def test_details_of_any_shape_are_shown_without_a_fuss(study, broken):
+    made = study(details=lambda name, q: broken)
+    render(made, {})
+    studied.render(made)
+    results.render(made)
+
+
+def test_the_section_has_means_refusals_judges_and_the_bill(study):
+    made = study()
+    floor = Note("info", "SemanticSimilarity of dense: .9 is to be read against .8")
+    made = replace(made, evaluation=replace(made.evaluation, notes=(floor,)))
+    page = render(made, {})
+    part = page[page.index('<section id="answers"') : page.index('<section id="questions"')]
+    assert '<a href="#answers">Answers</a>' in page
+    for words in ("Answers by measure", "Refusals", ".250", "Judges", "heuristic", "50.0%", "unknown", "of 20 answers"):
+        assert words in part, words
+    assert 'id="worst"' in part
+    assert "Worst answers by Correctness" in part
+
+
+def test_where_nobody_answered_there_is_no_section(study):
+    made = study()
+    bare = replace(made, answers={}, evaluation=replace(made.evaluation, answers={}))
+    assert 'id="answers"' not in render(bare, {})
+    assert "Answers" not in studied.render(bare)
+    assert json.loads(studied.as_json(bare))["answers"] == []
+
+
+def test_the_page_holds_each_answer_once_with_its_contexts_among_the_hits(study):
+    held = pack(Shown(study()), 10**7)
+    assert held["worst"]["measure"] == "Correctness"
+    assert [place for place, _ in held["worst"]["lists"]] == [0, 1]
+    assert held["worst"]["lists"][0][1][:2] == [[0, 0.0], [1, round(1 / 29, 4)]]
+    assert len(held["worst"]["lists"][0][1]) == 20
+    entry = held["found"][0]
+    assert entry["answers"][0] == "an answer"
+    said = entry["said"]["0"]
+    assert said["contexts"] == [0]
+    assert held["pools"][0] == [[0, ["gold"], {}]]
+    assert said["missing"] == ["claim 0"]
+    assert said["sentences"] == [["one", 0.8, "1", "held", True]]
+    assert [v[:3] for v in said["verdicts"]] == [["Correctness", 0.0, "m-1"], ["Faithfulness", 0.0, "heuristic"]]
+    assert said["about"] == "m · 10 tokens · 0.25 s · confidence .500"
+    assert entry["said"]["3"]["error"] == "timed out"
+    assert entry["said"]["4"]["declined"] is True
+
+
+def test_a_context_that_is_no_hit_is_kept_beside_them_and_one_without_words_is_nothing(study):
+    made = study()
+    answers = {"dense": {"q0": StudyAnswer("dense", "q0", "x", contexts=("words", "other"), used=("c1", "c9", "c8"))}}
+    held = pack(Shown(replace(made, answers=answers)), 10**7)
+    dense = next(e for e in held["found"] if held["systems"][e["system"]] == "dense")
+    assert dense["said"]["0"]["contexts"] == [0, 1, None]
+    assert held["chunks"][held["pools"][0][1][0]][5] == "other"
+
+
+def test_long_answers_are_cut_aloud_and_much_is_kept_of_the_worst_alone(study, monkeypatch):
+    made = study(text="слово " * 1000, n=60)
+    whole = pack(Shown(made), 10**8)["found"][0]
+    assert whole["answers"][0].endswith("… (2,000 of 5,999 characters)")
+    assert (len(whole["said"]), whole["shortened"]) == (60, False)
+    monkeypatch.setattr("karat.report.html.questions.LEAST", 50_000)
+    small = pack(Shown(made), 0)
+    assert len(small["found"][0]["said"]) == 20
+    assert any("20 worst answers" in line for line in small["said"])
+    assert sum(len(a.encode()) for a in small["found"][0]["answers"] if a) < 60 * 400
+
+
+def test_the_console_says_it_in_few_lines_and_quiet_in_none(study):
+    made = study()
+    text = studied.render(made, width=120)
+    assert "Worst answers of dense by Correctness" in text
+    assert "q0 .000: question 0? It says: an answer. Missing: claim 0." in text
+    assert "Heuristic, by words and rules and not by a model: Faithfulness." in text
+    assert "retrieval 500 ms a question (median), answer 250 ms a question (median)" in text.replace("\n", " ")
+    assert "tokens 200 (20 of 30 answers say), cost unknown" in " ".join(text.split())
+    assert "Refusals of questions that have no answer" in text
+    assert "Answers" not in studied.render(made, quiet=True)
+
+
+def test_hostile_words_reach_neither_terminal_nor_markup(study):
+    made = study(text=HOSTILE, details=lambda name, q: {"reason": HOSTILE, "missing": [HOSTILE], "by": HOSTILE})
+    assert "\x1b" not in studied.render(made)
+    assert "<img" not in markdown.render(made.evaluation).replace("\\<", "")
+    assert "<img" not in render(made, {})
+
+
+def test_results_hold_what_judges_said_and_no_seconds(study):
+    made = study()
+    schema = json.loads((files("karat.report") / "results.schema.json").read_text(encoding="utf-8"))
+    found = json.loads(results.render(made))
+    jsonschema.validate(found, schema)
+    system = next(s for s in found["systems"] if s["name"] == "dense")
+    assert system["answers"]["tokens"] == 200
+    assert system["answers"]["cost_usd"] is None
+    assert system["answers"]["refusals"]["f1"] == 0.4
+    first, failed = system["questions"][0], system["questions"][3]
+    assert first["details"]["Correctness"]["missing"] == ["claim 0"]
+    assert (first["declined"], first["contexts"], first["answer_error"]) == (False, ["c1"], None)
+    assert (failed["answer"], failed["answer_error"]) == (None, "timed out")
+    assert "seconds" not in json.dumps(system["answers"])
+
+
+def test_markdown_lists_the_worst_of_each_system(study):
+    text = markdown.render(study().evaluation)
+    assert "## Answers" in text
+    assert "of 4 questions without an answer 1 declined" in text
+    assert "q0 .000: question 0? It says: an answer. Missing: claim 0." in text
+
+
+def test_gains_of_different_measures_are_not_compared():
+    lost, wrong = (
+        FailureCount("s", "below_k", ("a",), 0.3),
+        FailureCount("s", "wrong_answer", ("b", "c"), 0.1, "TokenF1"),
+    )
+    assert costliest([lost, wrong]) == [wrong, lost]
+    assert costliest([replace(lost, gain=0.01), lost]) == [lost, replace(lost, gain=0.01)]
+
+
+def test_the_next_step_comes_from_answers_where_they_fail_most(study):
+    made = replace(study(), failure_counts=(FailureCount("dense", "refused", ("q1", "q2"), 0.1, "TokenF1"),))
+    page = render(made, {})
+    assert "would add .100 to the mean TokenF1" in page
+    assert "+.100 <small>TokenF1</small>" in page
+    text = studied.render(made)
+    assert "Where dense goes wrong, at 5" in text
+    assert "+0.100 TokenF1" in text
+    assert "Loosen the prompt" in text
+
+
+def test_the_waterfall_names_what_gains_are_of_and_a_right_refusal_succeeds(study):
+    counts = (
+        FailureCount("dense", "below_k", ("q1",), 0.1),
+        FailureCount("dense", "wrong_answer", ("q2",), 0.1, "TokenF1"),
+    )
+    made = replace(study(), failure_counts=counts)
+    scores = made.evaluation.scores
+    status, values = scores.status.copy(), scores.values.copy()
+    status[:, 4:6, :], values[:, 4:6, :] = Status.undefined, np.nan
+    questions = [replace(q, answerable=i not in (4, 5)) for i, q in enumerate(made.evaluation.testset)]
+    testset = type(made.evaluation.testset)(questions)
+    evaluation = replace(made.evaluation, testset=testset, scores=replace(scores, status=status, values=values))
+    spec = CHARTS.get("failure_waterfall").make(replace(made, evaluation=evaluation)).to_dict()
+    rows = [row for found in spec["datasets"].values() for row in found]
+    assert [(row["step"].replace("\n", " "), row["count"]) for row in rows] == [
+        ("all questions", 30), ("found, but below k", 1), ("retrieved, answered wrongly", 1),
+        ("nothing to score (undefined)", 1), ("succeed", 27),
+    ]  # fmt: skip
+    assert "mean Recall (for answers, TokenF1)" in " ".join(spec["title"]["subtitle"])
+
+
+def test_distributions_show_the_answers_of_those_that_answer(study):
+    made = study()
+    spec = CHARTS.get("score_distributions").make(made).to_dict()
+    assert len(spec["vconcat"]) == 3
+    said = " ".join([*spec["title"]["text"], *spec["title"]["subtitle"]])
+    assert "F1@5, Correctness and Faithfulness spread" in said
+    scores = made.evaluation.scores
+    summaries = tuple(
+        replace(s, mean=None) if s.system == "bm25" and s.measure == "Correctness" else s
+        for s in made.evaluation.summaries
+    )
+    fewer = replace(made, evaluation=replace(made.evaluation, scores=scores, summaries=summaries))
+    panel = CHARTS.get("score_distributions").make(fewer).to_dict()["vconcat"][1]
+    rows = CHARTS.get("score_distributions").make(fewer).to_dict()["datasets"][panel["data"]["name"]]
+    assert {row["system"] for row in rows} == {"dense"}
+
+
+def test_retrieval_against_answers_says_how_many_systems_answer(study):
+    made = study(("a", "b", "c"))
+    summaries = tuple(
+        replace(s, mean=None) if s.system == "a" and s.measure == "TokenF1" else s for s in made.evaluation.summaries
+    )
+    made = replace(made, evaluation=replace(made.evaluation, summaries=summaries))
+    spec = CHARTS.get("retrieval_and_answers").make(made).to_dict()
+    assert "2 of 3 systems have both scores." in " ".join(spec["title"]["subtitle"])
