@@ -10,6 +10,7 @@ SRC = Path(__file__).parents[2] / "src" / "karat"
 LAYERS = (
     ("cli", "testing"),
     ("experiment",),
+    ("testset",),
     ("diagnose",),
     ("answer", "corpus", "files", "fuse", "match", "measures", "report", "retrieve", "stats"),
     ("models",),

@@ -1,0 +1,1 @@
+"""Make, audit, review and freeze test sets."""
