@@ -18,6 +18,20 @@ def test_the_mean_is_moved_along_the_line_of_labels_on_scores():
     assert found.mean == pytest.approx(0.8 - 0.1)
 
 
+def test_the_interval_holds_residuals_slope_and_the_mean_of_all_scores():
+    """The first two as numpy's straight line gives them, at the judge's mean over all rows."""
+    draw = np.random.default_rng(5)
+    scores, others = draw.random(12) * 0.4, 0.5 + draw.random(30) * 0.5
+    labels = 0.8 * scores + 0.1 * draw.random(12)
+    every = np.concatenate([scores, others])
+    (_, level), spread = np.polyfit(scores - every.mean(), labels, 1, cov=True)
+    found = powered_mean(labels, scores, others)
+    assert found.mean == pytest.approx(level)
+    square = spread[1, 1] + found.weight**2 * every.var(ddof=1) / 42
+    assert found.high - found.mean == pytest.approx(t_quantile(10) * np.sqrt(square))
+    assert found.mean - found.low == pytest.approx(found.high - found.mean)
+
+
 def test_people_alone_have_the_interval_of_student():
     found = people_mean(np.array([0.2, 0.4, 0.6]))
     reach = t_quantile(2) * 0.2 / np.sqrt(3)
@@ -90,7 +104,7 @@ def lenient(draw, n):
 
 def simulated(make, n, ends):
     """Share of simulated sets whose interval covers the truth, and the mean width beside that of people alone."""
-    truth = make(np.random.default_rng(99), 2_000_000)[0].mean()
+    truth = make(np.random.default_rng(99), 500_000)[0].mean()
     draw = np.random.default_rng(0)
     covered, widths = 0, np.zeros(2)
     for _ in range(TIMES):
