@@ -99,9 +99,9 @@ def placed(text: str, words: Sequence[Word], known: Collection[str]) -> list[tup
             ) or (following in _LIGHT and following not in ("both",)):
                 break
             last += 1
+        end = last
         while last > first and (words[last].stop and words[last].lower not in ("it", "him", "her", "them")):
             last -= 1
-        end = last
         told = [j for j in range(first, last + 1) if words[j].stem in known and not words[j].stop]
         if told:  # what is asked about stands in it: the place is told behind that
             first = next((j for j in range(told[-1] + 1, last) if words[j].lower in _PLACING), first)

@@ -13,7 +13,8 @@ from karat.answer._extract.words import Word, words_of
 from karat.core.text import guess_language
 from karat.core.text.sentences import sentence_spans
 
-MOST_CHARACTERS = 200_000  # of a context that are read
+MOST_CHARACTERS = 100_000  # of a context that are read
+_MOST_UNITS = 2000  # of a context that are looked at
 _LONGEST = 1200  # characters of a sentence; what is longer is parted
 _LONGEST_HEADING = 10  # words
 _ENDS = re.compile(r"[.!?…।॥。！？:;][\"'»”’)\]]*$")
@@ -75,6 +76,7 @@ def read(text: str, title: str = "") -> list[Unit]:
             )
         if not marked:
             intro = len(units) - 1 if body.endswith(":") and units else None
+    del units[_MOST_UNITS:]
     for unit in units:
         unit.words = words_of(unit.text, language)
         unit.stems = frozenset(word.stem for word in unit.words if not word.stop)

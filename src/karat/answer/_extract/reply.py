@@ -13,7 +13,7 @@ from karat.answer._extract.evidence import Evidence, evidence_of
 from karat.answer._extract.spans import SHORT, Span, said, span_of, yes_or_no
 
 if TYPE_CHECKING:
-    from karat.answer._extract.evidence import Similar
+    from karat.answer._extract.evidence import Floats, Similar
     from karat.answer._extract.question import Part, Wanted
     from karat.answer._extract.reading import Unit
 
@@ -50,16 +50,30 @@ def reply_to(wanted: Wanted, contexts: Sequence[Sequence[Unit]], similar: Simila
     texts: dict[str, None] = {}
     chance, short = 0.0, False
     for number, part in enumerate(wanted.parts):
-        spans = [span_of(part, unit, evidence.weights) for unit in evidence.units]
-        fits = np.array([span.fit if span else 0.0 for span in spans])
-        best = int(np.round(base + FIT * fits, 6).argmax())
+        best, span = _best(part, evidence, base)
         if number == 0:
             short = part.kind in SHORT
-            chance = _chance(evidence, best, float(fits[best]), short)
-        elif spans[best] is None and part.kind != "polar":
+            chance = _chance(evidence, best, span.fit if span else 0.0, short)
+        elif span is None and part.kind != "polar":
             continue
-        texts.setdefault(_text(wanted, part, evidence, best, spans[best]))
+        texts.setdefault(_text(wanted, part, evidence, best, span))
     return Reply("; ".join(filter(None, texts)), chance, short)
+
+
+def _best(part: Part, evidence: Evidence, base: Floats) -> tuple[int, Span | None]:
+    """The unit that answers a part best, the first of equals, and the span in it.
+
+    A span adds `FIT` at most, so units that could not win with the best of spans are not searched for one.
+    """
+    found: tuple[float, int, Span | None] = (-math.inf, 0, None)
+    for place in np.argsort(-base, kind="stable").tolist():
+        if base[place] + FIT < found[0] - 1e-6:
+            break
+        span = span_of(part, evidence.units[place], evidence.weights)
+        score = round(float(base[place]) + (FIT * span.fit if span else 0.0), 6)
+        if (score, -place) > (found[0], -found[1]):
+            found = (score, place, span)
+    return found[1], found[2]
 
 
 def _chance(evidence: Evidence, best: int, fit: float, short: bool) -> float:
