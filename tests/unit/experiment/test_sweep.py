@@ -235,3 +235,10 @@ def test_a_sweep_is_saved_as_a_file_or_a_folder(index, tmp_path):
         swept.save(tmp_path / "a.xyz")
     with pytest.raises(UsageError, match=r"has no slice 'kin'\. Did you mean kind"):
         swept.view(by="kin")
+
+
+def test_a_sweep_asks_no_model(index):
+    with pytest.raises(
+        UsageError, match=r"hyde asks a chat model, and a sweep asks none. List such systems in karat.yaml"
+    ):
+        sweep([], index, {"rewrite": ["hyde"]})

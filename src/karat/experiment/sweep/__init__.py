@@ -74,6 +74,7 @@ def sweep(
 
     say = progress or (lambda what, done, total: None)
     grid = grid if isinstance(grid, Grid) else grid_of(grid or {})
+    _check_rewriting(grid)
     choices = Choices(
         dialect=dialect, match=match, repeats=repeats, rel=rel, page_offset=page_offset, pages=pages,
         allow_zero_overlap=allow_zero_overlap, columns=dict(columns or {}),
@@ -172,6 +173,14 @@ def _length(grid: Grid, measures: Sequence[Measure], given: int | None) -> int:
     if given < max(cuts, default=1):
         raise UsageError(f"length={given}: lists must reach the largest cut-off, {max(cuts)}.")
     return given
+
+
+def _check_rewriting(grid: Grid) -> None:
+    from karat.retrieve.rewrite import needs_of
+
+    asking = [text for text in grid.rewrite if needs_of(text)]
+    if asking:
+        raise UsageError(f"{asking[0]} asks a chat model, and a sweep asks none. List such systems in karat.yaml.")
 
 
 def _check_questions(testset: TestSet) -> None:
