@@ -8,9 +8,11 @@ import pytest
 import karat
 from karat.core.errors import KaratError, UsageError
 from karat.core.means import Means, Said
+from karat.experiment._provenance import _read_by
 from karat.experiment.explain import explain
 from karat.experiment.retrieval import Memory, Retrieval
 from karat.experiment.search import search_all, search_one
+from karat.experiment.spec import spec_of
 from karat.experiment.system import System, SystemSettings
 
 PASSAGES = {
@@ -121,6 +123,15 @@ def test_names_tell_what_is_done():
     assert [s.needs_chat for s in (HYDE, RERANK, SystemSettings(), SystemSettings(rewrite=("spell",)))] == [
         True, True, False, False,
     ]  # fmt: skip
+
+
+def test_in_karat_yaml_languages_numbers_and_chat_are_no_paths(tmp_path):
+    systems = "[{engine: bm25, rewrite: ['translate:de', 'rephrase:2', 'expand:a.txt'], rerank: chat}]"
+    (listed,) = spec_of(f"testset: q.json\ncorpus: docs\nmodel: m\nsystems: {systems}\n", tmp_path).systems()
+    assert listed.name == "bm25+translate:de+rephrase:2+expand+rerank:chat"
+    assert listed.source.rewrite == ("translate:de", "rephrase:2", f"expand:{tmp_path / 'a.txt'}")
+    assert listed.source.rerank == "chat"
+    assert [path.name for path in _read_by(listed)] == ["a.txt"]
 
 
 class Kept(Memory):

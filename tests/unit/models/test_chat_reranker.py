@@ -40,6 +40,7 @@ def test_passages_are_ordered_by_grade_then_as_they_stood_and_ungraded_ones_come
     chat = Stub(grades((3, 7), (2, 10), (4, 7), seconds=2.0))
     (scored,) = ChatReranker(chat).score_lists([("how long?", TEXTS)])
     assert order(scored) == [1, 2, 3, 0]
+    assert scored.scores[2] > scored.scores[3]
     assert np.floor(scored.scores).tolist() == [-1, 10, 7, 7]
     assert (scored.error, scored.seconds) == (None, 2.0)
 
