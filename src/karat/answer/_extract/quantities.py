@@ -34,6 +34,10 @@ _UNITS: dict[str, str] = {
     "money": """dollar dollars cent cents euro euros pound pounds crown crowns rouble roubles ruble rubles rupee rupees
         franc francs mark marks penny pence yen usd eur $ € £ ₽ ¥ ₹
         рубль рубля рублей руб доллар доллара долларов евро копейка копеек крона кроны крон""",
+    "pressure": "bar bars millibar millibars hectopascal hectopascals pascal psi atm бар атмосфер атмосферы паскаль",
+    "power": """watt watts kilowatt kilowatts megawatt megawatts kw mw volt volts amp amps ampere amperes ватт киловатт
+        вольт""",
+    "data": "byte bytes kilobyte kilobytes megabyte megabytes gigabyte gigabytes kb mb gb байт мегабайт гигабайт",
     "heat": "degree degrees celsius fahrenheit kelvin ° градус градуса градусов",
     "share": "percent per cent % ‰ percentage процент процента процентов",
     "age": "years old year-old лет года год",
@@ -88,6 +92,7 @@ _ASKED: tuple[tuple[str, tuple[str, ...]], ...] = (
             r"\bсто(?:ит|ят|имость)|\bцен[аыу]|\bплат",
         ),
     ),
+    ("pressure", (r"\bpressures?\b|\bдавлени",)),
     ("heat", (r"\btemperatures?\b|\bhow (?:hot|cold|warm)\b|\bтемператур",)),
     ("share", (r"\bpercent|\bпроцент",)),
     ("time", (r"\bhow old\b|\bage\b|\bвозраст",)),

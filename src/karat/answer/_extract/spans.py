@@ -38,6 +38,7 @@ _BEFORE_THINGS = frozenset(_BEFORE_THINGS_WORDS.split())  # rarely before person
 _AGENT = re.compile(
     r"\bby (?:the |an? )?(?:[^\W\d]{1,30} ?){1,3}?(?=[.,;()]| (?:and|who|after|before|in|on|at|when|if)\b|$)"
 )
+_COUNTED = re.compile(r"\bhow many\b|\bсколько\b|\bwie viele\b|\bcombien\b|\bcuánt[oa]s\b", re.I)
 _ONE_WHILE = re.compile(
     r"\b(?:within|in|for|after) (?:an?|the|one) (?:\w{1,30} )?(?:second|minute|hour|day|week|month|year|season"
     r"|fortnight)\b|\b(?:через|за) (?:одну |один |одни )?(?:секунду|минуту|час|день|сутки|неделю|месяц|год)\b",
@@ -107,7 +108,7 @@ def _number(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
             fit += 0.4
         elif wanted and (one.kind or wanted == "plain"):
             fit -= 0.4
-        elif part.heads:
+        elif part.heads and _COUNTED.search(part.text):
             fit -= 0.3
         elif one.kind:
             fit += 0.2
