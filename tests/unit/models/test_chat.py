@@ -371,6 +371,19 @@ def test_threads_that_ask_the_same_at_once_pay_once(calls):
         assert (chat.spent.calls, chat.spent.cached) == (1, 3)
 
 
+def test_what_another_client_paid_for_meanwhile_is_not_paid_again(calls):
+    def reply(request):
+        if request.user == "a":
+            other.ask([Prompt("b")])
+        return "ok"
+
+    with FakeLLM(reply) as llm, client(llm, calls) as other, client(llm, calls, jobs=1) as chat:
+        said = chat.ask([Prompt("a"), Prompt("b")])
+        assert [s.cached for s in said] == [False, True]
+        assert llm.count == 2
+        assert chat.spent.calls == 1
+
+
 def test_no_more_at_once_than_jobs(calls):
     lock, now, most = threading.Lock(), 0, 0
 
@@ -385,7 +398,12 @@ def test_no_more_at_once_than_jobs(calls):
         return "ok"
 
     with FakeLLM(watch) as llm, client(llm, calls, jobs=3) as chat:
-        chat.ask([Prompt(f"{n}") for n in range(20)])
+        prompts = [Prompt(f"{n}") for n in range(20)]
+        threads = [threading.Thread(target=chat.ask, args=(part,)) for part in (prompts[:10], prompts[10:])]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
         assert llm.count == 20
     assert most == 3
 
