@@ -213,10 +213,12 @@ def _check_scale(name: str, raw: Scale, bounds: Scale, kept: Sequence[tuple[Labe
     values = [label.value for label, _, _ in kept]
     least, most = min(values), max(values)
     if raw != bounds:
-        remedy = f"Correct it, or say the true scale, as in --scale {least:g}:{most:g}."
+        remedy = "Correct it, or say the true scale, from the lowest label that could be given to the highest."
         problem = f"label {outside.value:g} lies outside the scale {raw[0]:g}:{raw[1]:g}"
     else:
-        remedy = f"If they are of another scale, say its ends: --scale {least:g}:{most:g}."
+        remedy = (
+            "If they are of another scale, say the lowest and highest label that could be given, as in --scale 1:5."
+        )
         problem = (
             f"labels of {name} go from {least:g} to {most:g}, and {name} itself from {bounds[0]:g} to {bounds[1]:g}"
         )
