@@ -1,0 +1,134 @@
+"""What answering adds to retrieval on the demo, and how good the offline answerers are on its test half.
+
+Speed: all questions of the demo, top 5 chunks of the default hybrid, then the same with `extractive` answers: questions
+per second of both, in turn. Once as a first run has it, nothing read or embedded before, and once with 2,000 questions
+over the same chunks, as a sweep has it.
+
+Goodness: TokenF1 of `extractive` and `reciter` on the test half, which nothing was tuned on, their difference with its
+95% interval, and how well refusals meet the unanswerable questions. Printed as they are.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks._race import race
+
+if TYPE_CHECKING:
+    from karat.core.asked import Asked
+    from karat.core.means import Means
+    from karat.core.types import Answer, TestSet
+    from karat.experiment.system import Found, System
+
+CONTEXTS = 5
+MANY = 2000
+GOAL_F1, GOAL_REFUSAL = 0.45, 0.6
+
+
+def asked_of(testset: TestSet, found: Found) -> list[Asked]:
+    from karat.core.asked import Asked, Context
+
+    return [
+        Asked(
+            question.id,
+            question.text,
+            tuple(Context(chunk.id, chunk.text, chunk.title or "", score=score) for score, chunk in found.hits(i)),
+        )
+        for i, question in enumerate(testset)
+    ]
+
+
+def answers(name: str, asked: Sequence[Asked], means: Means) -> list[Answer]:
+    from karat.answer import AnswererSettings, answerer_named
+
+    made: dict[str, Answer] = {}
+    answerer_named(AnswererSettings(name, contexts=CONTEXTS), means).answer(
+        asked, lambda one, answer: made.__setitem__(one.id, answer)
+    )
+    return [made[one.id] for one in asked]
+
+
+def speed(label: str, system: System, testset: TestSet, means: Means, rounds: int) -> None:
+    texts = [question.text for question in testset]
+
+    def retrieve() -> Found:
+        return system.search(texts, CONTEXTS)
+
+    def answer() -> list[Answer]:
+        return answers("extractive", asked_of(testset, retrieve()), means)
+
+    seconds = race({"retrieval": retrieve, "with answers": answer}, rounds=rounds)
+    rates = {name: len(texts) / spent for name, spent in seconds.items()}
+    added = 1000 * (seconds["with answers"] - seconds["retrieval"]) / len(texts)
+    print(
+        f"{label}: retrieval {rates['retrieval']:.0f} questions a second, with extractive answers "
+        f"{rates['with answers']:.0f}; {added:.1f} ms more a question, "
+        f"{seconds['with answers'] / seconds['retrieval']:.1f}x the time"
+    )
+
+
+def goodness(testset: TestSet, asked: Sequence[Asked], means: Means) -> None:
+    from karat.core.answered import Answered
+    from karat.core.language import parse
+    from karat.core.text.refusals import declines
+    from karat.measures.compute import compute
+    from karat.stats.pairs import pairs
+
+    names = ("reciter", "extractive")
+    texts = {name: [answer.text for answer in answers(name, asked, means)] for name in names}
+    questions = list(testset)
+    answered = Answered(
+        names,
+        tuple(question.id for question in questions),
+        [question.text for question in questions] * 2,
+        [*texts["reciter"], *texts["extractive"]],
+        [question.answers for question in questions] * 2,
+        [None] * len(questions) * 2,
+        [question.answerable for question in questions] * 2,
+    )
+    values = compute([parse("TokenF1")], names, answered.questions, answered=answered).values[:, :, 0]
+    reciter, extractive = np.nanmean(values, axis=1)
+    (pair,) = pairs("TokenF1", names, values)
+    mark = "ok  " if extractive >= GOAL_F1 else "MISS"
+    print(f"{mark} TokenF1 of extractive on the test half: {extractive:.3f} (goal {GOAL_F1}), of reciter {reciter:.3f}")
+    low, high = pair.low or 0.0, pair.high or 0.0
+    mark = "ok  " if low > 0 else "MISS"
+    print(f"{mark} extractive - reciter: {pair.difference:+.3f}, 95% interval {low:+.3f} to {high:+.3f}, n = {pair.n}")
+    refused = np.array([declines(text or "") for text in texts["extractive"]])
+    vain = np.array([not question.answerable for question in questions])
+    right = int((refused & vain).sum())
+    precision, recall = right / max(int(refused.sum()), 1), right / max(int(vain.sum()), 1)
+    f1 = 2 * right / max(int(refused.sum() + vain.sum()), 1)
+    mark = "ok  " if f1 >= GOAL_REFUSAL else "MISS"
+    print(
+        f"{mark} refusals: precision {precision:.2f}, recall {recall:.2f}, F1 {f1:.2f} (goal {GOAL_REFUSAL}); "
+        f"{right} of {int(vain.sum())} unanswerable, {int(refused.sum())} refused of {len(questions)}"
+    )
+
+
+def main() -> None:
+    from karat import load_testset
+    from karat.core.means import Means
+    from karat.core.types import Question, TestSet
+    from karat.experiment.demo import HALF, demo_files, half_of
+    from karat.experiment.index import index
+    from karat.experiment.system import System, SystemSettings
+    from karat.models import EmbedderSettings, embedder_named
+
+    embedder = embedder_named(EmbedderSettings())
+    means = Means(embedder=lambda: embedder, embedder_label="wordllama")
+    with tempfile.TemporaryDirectory() as place, demo_files() as folder:
+        system = System(SystemSettings(), index(folder / "docs", Path(place) / "demo.index"))
+        testset = load_testset(folder / "questions.jsonl")
+        speed("the demo's 160 questions", system, testset, means, rounds=5)
+        repeated = [testset.questions[i % len(testset)] for i in range(MANY)]
+        many = TestSet([Question(f"{i}", f"{question.text} {i}") for i, question in enumerate(repeated)])
+        speed(f"{MANY:,} questions on the same chunks", system, many, means, rounds=1)
+        half = half_of(testset, HALF)
+        found = system.search([question.text for question in half], CONTEXTS)
+        goodness(half, asked_of(half, found), means)
