@@ -77,11 +77,14 @@ def read(text: str, title: str = "") -> list[Unit]:
         if not marked:
             intro = len(units) - 1 if body.endswith(":") and units else None
     del units[_MOST_UNITS:]
+    known: dict[str, frozenset[str]] = {}
     for unit in units:
         unit.words = words_of(unit.text, language)
         unit.stems = frozenset(word.stem for word in unit.words if not word.stop)
         above = f"{title} {unit.heading} {' '.join(unit.head)}"
-        unit.heading_stems = frozenset(word.stem for word in words_of(above, language) if not word.stop)
+        if above not in known:
+            known[above] = frozenset(word.stem for word in words_of(above, language) if not word.stop)
+        unit.heading_stems = known[above]
     return [unit for unit in units if unit.words]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from karat.core.text import stop_words
 
@@ -16,8 +16,7 @@ _CYRILLIC = re.compile("[\u0400-\u052f]")
 _DEVANAGARI = re.compile("[\u0900-\u097f]")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word: where it stands, in small letters, its stem, and whether it is a mere function word."""
 
     start: int
@@ -31,26 +30,25 @@ def words_of(text: str, language: str | None) -> list[Word]:
     """The words of a text. Cyrillic and Devanagari are read as Russian and Hindi whatever the language."""
     found = []
     for match in _WORD.finditer(text):
-        lower = match[0][:_LONGEST].lower().replace("’", "'")
-        if lower.endswith("'s"):
-            lower = lower[:-2]
-        stem, stop = _known(lower.rstrip("'"), language)
-        found.append(Word(match.start(), match.end(), lower, stem, stop))
+        start, end = match.span()
+        found.append(Word(start, end, *_known(text[start : min(end, start + _LONGEST)], language)))
     return found
 
 
 @lru_cache(maxsize=65_536)
-def _known(lower: str, language: str | None) -> tuple[str, bool]:
+def _known(written: str, language: str | None) -> tuple[str, str, bool]:
+    """A word in small letters, its stem, and whether it is a function word."""
+    lower = written.lower().replace("’", "'").removesuffix("'s").rstrip("'")
     if _CYRILLIC.search(lower):
         language = "ru"
     elif _DEVANAGARI.search(lower):
         language = "hi"
     if language not in _STEMMERS or not lower[:1].isalpha():
-        return lower, lower in stop_words(language, "words")
+        return lower, lower, lower in stop_words(language, "words")
     plain = lower.replace("'", "")
     stop = plain in stop_words(language, "words") or len(plain) == 1
     stem = str(_stemmer(language).stemWord(plain.encode("utf-8", "replace").decode()))
-    return stem or plain, stop
+    return lower, stem or plain, stop
 
 
 @lru_cache(maxsize=8)
