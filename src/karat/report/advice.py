@@ -23,7 +23,9 @@ def next_steps(study: Study) -> list[str]:
     failure = main_failure(study)
     if failure is not None:
         steps.append(f"{LABELS[failure.label].step}. {LABELS[failure.label].next}")
-    if failure is not None and failure.questions:
+    if failure is not None and failure.measure and failure.questions:
+        steps.append(f"See what was said, and from which contexts: question {failure.questions[0]} in report.html.")
+    elif failure is not None and failure.questions:
         steps.append(f"See one of them step by step: karat explain TESTSET INDEX --question {failure.questions[0]}")
     choice = study.choice
     if choice is not None and len(choice.equals) > len(choice.beaten):

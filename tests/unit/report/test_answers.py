@@ -268,6 +268,7 @@ def test_the_next_step_comes_from_answers_where_they_fail_most(study):
     assert "Where dense goes wrong, at 5" in text
     assert "+0.100 TokenF1" in text
     assert "Loosen the prompt" in text
+    assert "See what was said, and from which contexts: question q1 in report.html." in text
 
 
 def test_the_waterfall_names_what_gains_are_of_and_a_right_refusal_succeeds(study):
