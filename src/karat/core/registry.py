@@ -8,13 +8,30 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from karat.core.errors import KaratError, UsageError, did_you_mean
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 T = TypeVar("T")
+
+
+@cache
+def _registered() -> Any:
+    """What all installed packages register: read once, when somebody first asks, as there may be hundreds of them."""
+    from importlib import metadata
+
+    return metadata.entry_points()
+
+
+def entry_points(group: str) -> Iterable[EntryPoint]:
+    """What other packages register under a group."""
+    found: Iterable[EntryPoint] = _registered().select(group=group)
+    return found
 
 
 def key_of(name: str) -> str:

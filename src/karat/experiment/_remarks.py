@@ -70,13 +70,13 @@ def usage_of(runs: Sequence[Run]) -> Iterable[Usage]:
 
 def refusals_of(testset: TestSet, runs: Sequence[Run], answered: Answered | None) -> dict[str, Refusals]:
     """How each system declines, where any question is unanswerable or any answer declines; failed rows are left out."""
+    if answered is None:
+        return {}
     from karat.core.text.blocks import drop_blocks
     from karat.core.text.refusals import declines
     from karat.experiment._answered import unanswered
     from karat.stats.refusals import refusals
 
-    if answered is None:
-        return {}
     width, found = len(testset), {}
     for s, run in enumerate(runs):
         if not run.has_answers:

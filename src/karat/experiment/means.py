@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from karat.models import EmbedderSettings
     from karat.models.chat import Calls, Chat, ChatSettings, Estimate, Spent
 
-CALLS = "calls.sqlite"
+CALLS, WORDLLAMA = "calls.sqlite", "wordllama"
 _HOW: dict[Need, tuple[str, str]] = {
     "chat": ("a chat model", "Name one with --model (model=), and its endpoint with --base-url"),
     "cross_encoder": ("a cross-encoder", "Name the folder of one with --cross-encoder (cross_encoder=)"),
@@ -71,9 +71,9 @@ class MeansSettings:
 
         `base_url` and `key_env` are of the endpoint, for the chat model and for an embedder that asks one.
         """
-        from karat.models import EmbedderSettings
-
         if isinstance(embedder, str):
+            from karat.models import EmbedderSettings
+
             embedder = EmbedderSettings.parse(embedder, base_url=base_url, key_env=key_env)
         about = {"price_in": price_in, "price_out": price_out, "max_cost": max_cost, "max_calls": max_calls,
                  "per_minute": per_minute, "calls": calls}  # fmt: skip
@@ -186,17 +186,15 @@ def means_of(
 
     `announce` gets a sentence with the estimate before the first call that may cost something.
     """
-    from karat.models import EmbedderSettings
-
     settings = settings or MeansSettings()
-    embedder = settings.embedder or (embedder_of(index) if index is not None else None) or EmbedderSettings()
+    embedder = settings.embedder or (embedder_of(index) if index is not None else None)
     folder = settings.cross_encoder
 
     @cache
     def embeds() -> Embeds:
-        from karat.models import embedder_named
+        from karat.models import EmbedderSettings, embedder_named
 
-        return embedder_named(embedder)
+        return embedder_named(embedder or EmbedderSettings())
 
     @cache
     def scores_pairs() -> ScoresPairs:
@@ -209,7 +207,7 @@ def means_of(
         chat=ChatOnDemand(settings, progress, announce) if settings.chat is not None else None,
         embedder=embeds,
         cross_encoder=scores_pairs if folder is not None else None,
-        embedder_label=embedder.label,
+        embedder_label=WORDLLAMA if embedder is None else embedder.label,
         repeat=settings.repeat,
         progress=progress,
     )
