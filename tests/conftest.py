@@ -1,6 +1,6 @@
 """What holds for every test."""
 
-MARKED = ("sbert", "chroma", "browser", "slow")
+MARKED = ("sbert", "chroma", "browser", "slow", "local")
 
 
 def pytest_terminal_summary(terminalreporter, config):
