@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 MOST_CLAIMS = 40  # twice what the prompt asks for
 _REASON = 600  # characters of a reason that are kept
@@ -24,8 +24,15 @@ def _word(value: Any) -> Any:
     return value.strip().lower().replace(" ", "_") if isinstance(value, str) else value
 
 
+def _filled(claim: str) -> str:
+    """A claim that is more than what the form of the prompt holds in its place."""
+    if claim.startswith("<") and claim.endswith(">"):
+        raise ValueError("a claim is missing where the form says what to fill in")
+    return claim
+
+
 Reason = Annotated[str, _line(_REASON)]
-Claim = Annotated[str, _line(_CLAIM)]
+Claim = Annotated[str, _line(_CLAIM), AfterValidator(_filled)]
 Word = BeforeValidator(_word)
 
 

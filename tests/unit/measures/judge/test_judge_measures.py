@@ -188,6 +188,19 @@ def test_prompts_are_the_same_every_time_fenced_and_ask_for_json(name):
 
 
 @EVERY
+def test_a_model_that_copies_the_form_of_the_reply_gives_no_score(name):
+    """As a very small model did."""
+    replies, _ = VALID[name]
+
+    def copied(prompt):
+        return prompt.system.rpartition("filled in:\n")[2]
+
+    for step in replies:
+        outcome = judge(name, chat=Scripted(**{**replies, step: copied}))
+        assert list(outcome.failed) == [0], step
+
+
+@EVERY
 def test_repeats_are_asked_anew_and_their_mean_is_the_value(name):
     replies, value = VALID[name]
     last = list(replies)[-1]

@@ -25,7 +25,7 @@ def reply(request):
     """Supports every claim of an answer with an even number."""
     asked = next(m["content"] for m in request.messages if m["role"] == "user")
     number = int(re.search(r"item (\d+)", asked)[1])
-    if '"claims": ["' in request.system:
+    if '"claims": ["<' in request.system:
         return json.dumps({"claims": [f"This is item {number}."]})
     word = "supported" if number % 2 == 0 else "contradicted"
     verdict = {"claim": 1, "reason": "r", "contexts": [1], "verdict": word}
