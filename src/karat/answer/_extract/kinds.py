@@ -72,7 +72,7 @@ _RULES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
         "number",
         (
             rf"\bhow {_MEASURED}\b|\bby how much\b|{_WHAT} (?:\w+ ){{0,2}}{_AMOUNT}\b|\bhow much$",
-            rf"{_WHAT} {_BE} (?:\w+ ){{0,4}}{_AMOUNT}\b",
+            rf"{_WHAT} {_BE} (?:\w+ ){{0,4}}(?!floor|page|chapter|channel|area|share){_AMOUNT}\b",
             rf"\bwhat {_BE} (?:the )?(?:highest|lowest|maximum|minimum|largest|smallest|most|least)\b",
             r"\bwhat (?:does|do|did|will) .* (?:cost|weigh)\b",
             r"\bкак (?:часто|далеко|высоко|глубоко)\b|\bсколько\b|\bнасколько\b",
@@ -99,6 +99,8 @@ _RULES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
         (
             rf"{_WHAT} (?!{_HELPING}\b)(?:\w+ ){{1,2}}?\w+[^s\W]s (?:are|do|can|must|have|were|may|should|will)\b",
             rf"{_WHAT} (?!{_HELPING}\b|happens\b|goes\b)\w+[^s\W]s\b|\bwhat (?:are|were)\b|^(?:list|name|enumerate)\b",
+            r"\bwhat (?:is|are|was|were) (?:in|inside|on)\b",
+            r"\bwhat (?:does|do|did) .* (?:hold|contain|include|sell|comprise|consist of|offer)\b",
             r"\bкакие\b|\bкаких\b|\bперечисл|\bназовите\b|\bwelche\b|\bquelles\b|\bquels\b|\bcuáles\b",
         ),
     ),

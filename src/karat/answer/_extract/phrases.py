@@ -29,6 +29,8 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _HYPHENED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CONDITION = re.compile(r"(?:to|in order to|for|if|when|once|чтобы|если|когда|для) [^,;:]*, ", re.I)
 _COMMAS = re.compile(r",.*(?:,| and | or | и | или | und | et | y )|\S+ (?:and|и|und|et|y) \S+")
+_ITEM = r"[\w'’-]{1,30}(?: [\w'’-]{1,30}){0,5}"
+_ITEMS = re.compile(rf"(?:{_ITEM}, ){{1,12}}(?:{_ITEM},? )?(?:and|or|и|или|und|oder|et|ou|y|o) {_ITEM}(?=[.,;:)]|$)")
 _LIGHT_WORDS = """
 is are was were be been being has have had do does did will would shall should can could may might must it they there
 he she that which who and or but so then also as than both это есть был была было были и а но что которые который
@@ -162,12 +164,23 @@ def expansion(text: str, acronym: str) -> tuple[int, int, int] | None:
     return None
 
 
-def enumeration(text: str) -> tuple[int, int] | None:
-    """A list inside a sentence, from what opens it to the end of its sentence: "five bins: brown, grey and clear"."""
+def enumeration(text: str, words: Sequence[Word], known: Collection[str]) -> tuple[int, int] | None:
+    """A list inside a sentence: "five bins: brown, grey and clear", "the shop sells soap, stamps and string"."""
     colon = re.search(r":\s", text)
     if colon and _COMMAS.search(text, colon.end()):
         return colon.end(), len(text.rstrip(" .;"))
-    return None
+    listed = _ITEMS.search(text)
+    if listed is None:
+        return None
+    start, comma = listed.start(), text.index(",", listed.start())
+    for word in words:  # what the first item says of the question does not belong to it
+        if (
+            start <= word.start
+            and word.end < comma
+            and (word.lower in _LIGHT or (word.stem in known and not word.stop))
+        ):
+            start = word.end + 1
+    return (start, listed.end()) if start < comma else None
 
 
 def _initials(words: Sequence[re.Match[str]], letters: list[str], backwards: bool = False) -> int | None:

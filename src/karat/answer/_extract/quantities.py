@@ -53,7 +53,7 @@ a an per each every in в за на
 _RATES = frozenset(_RATES_WORDS.split())
 _MODIFIERS = re.compile(
     r"(?:\b(?:at least|at most|more than|less than|fewer than|no more than|no less than|up to|about|around|almost"
-    r"|nearly|over|under|within|roughly|approximately|minus|some"
+    r"|nearly|over|under|within|roughly|approximately|minus"
     r"|не более|не менее|более|менее|около|почти|примерно|до|свыше|минус|порядка) )+$",
     re.I,
 )

@@ -20,9 +20,10 @@ _LONGEST_HEADING = 10  # words
 _ENDS = re.compile(r"[.!?…।॥。！？:;][\"'»”’)\]]*$")
 _STOPPED = re.compile(r"[.!?…।॥。！？][\"'»”’)\]]*$")
 _MARKED = re.compile(r"\s*(?:[-*•–—·]|\(?\d{1,3}[.)]|#{1,6})\s+")
-_NUMBERED = re.compile(r"\s*(?:#{1,6}\s+)?(?:\d{1,3}(?:\.\d{1,3})*\.?\s+)?(?=\S)")
+_SECTION = re.compile(r"#{1,6}\s+|(?:\d{1,3}(?:\.\d{1,3})+\.?|\d{1,3}\.?)\s+(?=[^\W\d_])(?=\S*[A-ZА-ЯЁ])")
 _SKIPPED = re.compile(r"^\d{1,4}$|^.{3,80}?[ .…]{2,}\d{1,4}$|^(?:\d+(?:\.\d+)*|[A-Z]) \S.{2,70} \d{1,4}$")
 _MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_]|[*_](?!\w)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\ufeff]")
+_OUTSIDE = "\"'«»“”‘’„()[]{},;:.!?…*_`"
 _SPACE = re.compile(r"\s+")
 
 
@@ -37,18 +38,18 @@ class Unit:
     head: tuple[str, ...] = ()
     words: list[Word] = field(default_factory=list)
     heading_stems: frozenset[str] = frozenset()
-    intro: int | None = None  # the unit that opens the list an item stands in
     stems: frozenset[str] = frozenset()
+    plain: frozenset[str] = frozenset()  # words that its context writes without a capital
 
 
 def read(text: str, title: str = "") -> list[Unit]:
     """The units of a context, in order."""
     language = guess_language(text[:4000])
     units: list[Unit] = []
-    heading, intro = "", None
+    heading = ""
     table: list[tuple[str, ...]] = []
     row = False  # whether the last block was a line of its own among others, as in a table
-    blocks = _blocks(text[:MOST_CHARACTERS])
+    blocks = _blocks(text[:MOST_CHARACTERS], title)
     for place, block in enumerate(blocks):
         cells = _cells(block)
         if cells:
@@ -62,24 +63,23 @@ def read(text: str, title: str = "") -> list[Unit]:
         alone = _stands_alone(block, marked) and bool(following)
         row = alone and (row or _stands_alone(following, _MARKED.match(following))) and not _is_numbered(block)
         if alone and not row:
-            above = _clean(block[_NUMBERED.match(block).end() :].lstrip("# "))  # type: ignore[union-attr]
-            if above.lower() not in title.lower():  # what stands at the top of every page heads nothing
-                heading, intro = above, None
+            numbered = _SECTION.match(block)
+            heading = _clean(block[numbered.end() :] if numbered else block)
             continue
         body = _clean(block[marked.end() :] if marked else block)
         for start, end in _parts(body):
             if body[end - 1] in "?？" and not marked:  # a question in the text stands above its answer
                 heading = body[start:end]
                 continue
-            units.append(
-                Unit(body[start:end], heading, "item" if marked else "sentence", intro=intro if marked else None)
-            )
-        if not marked:
-            intro = len(units) - 1 if body.endswith(":") and units else None
+            units.append(Unit(body[start:end], heading, "item" if marked else "sentence"))
     del units[_MOST_UNITS:]
     known: dict[str, frozenset[str]] = {}
+    plain = frozenset(
+        piece.strip(_OUTSIDE) for piece in text[:MOST_CHARACTERS].split() if piece.strip(_OUTSIDE).islower()
+    )
     for unit in units:
         unit.words = words_of(unit.text, language)
+        unit.plain = plain
         unit.stems = frozenset(word.stem for word in unit.words if not word.stop)
         above = f"{title} {unit.heading} {' '.join(unit.head)}"
         if above not in known:
@@ -88,8 +88,8 @@ def read(text: str, title: str = "") -> list[Unit]:
     return [unit for unit in units if unit.words]
 
 
-def _blocks(text: str) -> list[str]:
-    """The lines of a text, those that were broken for want of room joined."""
+def _blocks(text: str, title: str) -> list[str]:
+    """The lines of a text, those that were broken for want of room joined; the title on top of a page is left out."""
     lines = [_SPACE.sub(" ", line).strip() for line in text.splitlines()]
     width = max(map(len, lines), default=0)
     room = max(width - max(6, width // 8), 1)
@@ -97,7 +97,7 @@ def _blocks(text: str) -> list[str]:
     open_ = False  # whether the last block may go on
     last = ""
     for line in lines:
-        if not line or (len(line) < 120 and _SKIPPED.search(line)):
+        if not line or (len(line) < 120 and (_SKIPPED.search(line) or line == title)):
             open_ = open_ and bool(line) and not _ENDS.search(last)
             continue
         goes_on = open_ and not _STOPPED.search(last) and not _MARKED.match(line) and "|" not in line
@@ -130,7 +130,7 @@ def _stands_alone(block: str, marked: re.Match[str] | None) -> bool:
 
 
 def _is_numbered(block: str) -> bool:
-    return bool(re.match(r"#{1,6}\s|\d{1,3}(?:\.\d{1,3})*\.?\s+[^\W\d]", block))
+    return bool(_SECTION.match(block))
 
 
 def _clean(text: str) -> str:

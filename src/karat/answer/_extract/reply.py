@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 # How much each feature of a unit weighs when units are ranked, and what makes of the best unit's features the chance
 # that the answer is right. Fitted on the demo's dev half: docs/decisions/017-extractive-answers.md says how.
-WORDS, HEADED, SIMILAR, FIT, RANK = 6.2, 5.2, 7.2, 6.3, 1.4
-SPAN = (-1.9, 4.4)  # of a short answer: at no evidence, and by evidence
-QUOTED = (-2.6, 2.0)  # of a sentence that is quoted
-THRESHOLD = 0.4  # chance from which a short answer is given
+WORDS, HEADED, SIMILAR, FIT, RANK = 10.3, 7.2, 10.0, 7.4, 1.9
+SPAN = (-2.05, 2.8, 2.32, -0.331)  # of a short answer: alone, by words told, by fit, by score lost to a nearer unit
+QUOTED = (-2.2, 1.6)  # of a sentence that is quoted: alone, by words told and similarity
+THRESHOLD = 0.45  # chance from which a short answer is given
 LENIENCE = 0.2  # share of the threshold that is enough for a quotation, which shows by itself what it is worth
 _MOST_ITEMS = 12
 _LISTED = ("list", "name", "other", "manner")
@@ -53,7 +53,7 @@ def reply_to(wanted: Wanted, contexts: Sequence[Sequence[Unit]], similar: Simila
         best, span = _best(part, evidence, base)
         if number == 0:
             short = part.kind in SHORT
-            chance = _chance(evidence, best, span.fit if span else 0.0, short)
+            chance = _chance(evidence, base, best, span.fit if span else 0.0, short)
         elif span is None and part.kind != "polar":
             continue
         texts.setdefault(_text(wanted, part, evidence, best, span))
@@ -76,12 +76,15 @@ def _best(part: Part, evidence: Evidence, base: Floats) -> tuple[int, Span | Non
     return found[1], found[2]
 
 
-def _chance(evidence: Evidence, best: int, fit: float, short: bool) -> float:
+def _chance(evidence: Evidence, base: Floats, best: int, fit: float, short: bool) -> float:
     """The chance that an answer from this unit is right."""
     told = float(evidence.words[best] + evidence.headed[best])
-    near = float(evidence.similar[best])
-    (least, slope), amount = (SPAN, (told + near / 2) * fit) if short else (QUOTED, told + near)
-    return round(1 / (1 + math.exp(-(least + slope * amount))), 6)
+    if short:
+        lost = float(base.max() - base[best])  # how much nearer to the question another unit is, one without the span
+        sum_ = SPAN[0] + SPAN[1] * told + SPAN[2] * fit + SPAN[3] * lost
+    else:
+        sum_ = QUOTED[0] + QUOTED[1] * (told + float(evidence.similar[best]))
+    return round(1 / (1 + math.exp(-sum_)), 6)
 
 
 def _text(wanted: Wanted, part: Part, evidence: Evidence, best: int, span: Span | None) -> str:

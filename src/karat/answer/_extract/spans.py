@@ -35,10 +35,21 @@ _BEFORE_THINGS_WORDS = """
 the a an in on at from to into of near в во на из у под над за
 """
 _BEFORE_THINGS = frozenset(_BEFORE_THINGS_WORDS.split())  # rarely before persons
+_COLOUR_STEMS = ("colour", "color", "цвет", "цвета")
+_COLOUR = re.compile(
+    r"\b(?:(?:dark|light|bright|pale|тёмно|светло|ярко)[ -])?(?:red|blue|green|yellow|black|white|orange|pink|violet"
+    r"|purple|brown|grey|gray|silver|gold|golden|beige|turquoise|красн\w+|син\w{2}|зелён\w+|зелен\w+|ж[её]лт\w+"
+    r"|ч[её]рн\w+|бел\w{2}|оранжев\w+|розов\w+|фиолетов\w+|коричнев\w+|сер\w{2}|голуб\w+)\b",
+    re.I,
+)
 _AGENT = re.compile(
     r"\bby (?:the |an? )?(?:[^\W\d]{1,30} ?){1,3}?(?=[.,;()]| (?:and|who|after|before|in|on|at|when|if)\b|$)"
 )
 _COUNTED = re.compile(r"\bhow many\b|\bсколько\b|\bwie viele\b|\bcombien\b|\bcuánt[oa]s\b", re.I)
+_WHENEVER = re.compile(
+    r"\b(?:when|once|after|before|until|as soon as|когда|как только|после того как|после|пока|до того как) [^,;.:]{6,}",
+    re.I,
+)
 _ONE_WHILE = re.compile(
     r"\b(?:within|in|for|after) (?:an?|the|one) (?:\w{1,30} )?(?:second|minute|hour|day|week|month|year|season"
     r"|fortnight)\b|\b(?:через|за) (?:одну |один |одни )?(?:секунду|минуту|час|день|сутки|неделю|месяц|год)\b",
@@ -144,6 +155,9 @@ def _time(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
             fit += 0.2
         if best is None or fit > best[0]:
             best = (fit, Span(inside[0].start, inside[-1].end, min(max(fit, 0.05), 1.0)))
+    clause_of_time = _WHENEVER.search(unit.text)
+    if clause_of_time and (best is None or best[0] < 0.5):
+        return Span(clause_of_time.start(), clause_of_time.end(), 0.5)
     return best[1] if best else None
 
 
@@ -158,11 +172,14 @@ def _duration(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None
 def _name(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
     called = re.search(r"\b(?:called|named|known as|называется|называют|под названием) (?:the |an? )?", unit.text, re.I)
     best: tuple[float, Span] | None = None
+    if any(head in _COLOUR_STEMS for head in part.heads):
+        found = _COLOUR.search(unit.text)
+        return Span(found.start(), found.end(), 0.8) if found else None
     for first, last in names(unit.text, unit.words, known):
         fit = 0.75 - 0.3 * _distance(unit, first, last, known)
         start, end = unit.words[first].start, unit.words[last].end
         if first == 0 and last == 0:
-            fit -= 0.35
+            fit -= 0.35 if unit.words[0].lower in unit.plain else 0.15
         if called and 0 <= start - called.end() < 3:
             fit += 0.3
         if part.heads and not any(word.stem in part.heads for word in unit.words):
@@ -186,7 +203,7 @@ def _person(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
             best = (fit, Span(unit.words[first].start, unit.words[last].end, min(max(fit, 0.05), 1.0)))
     agent = _AGENT.search(unit.text)
     if agent and (best is None or best[0] < 0.5):
-        return Span(agent.start() + 3, agent.end(), 0.5)
+        return Span(agent.start() + 3, agent.end(), 0.4)
     return best[1] if best else None
 
 
@@ -241,7 +258,7 @@ def _cell(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
 
 
 def _list(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
-    found = enumeration(unit.text)
+    found = enumeration(unit.text, unit.words, known)
     return Span(*found, 0.5) if found else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from karat.answer._extract.quantities import is_number
 from karat.answer._extract.words import Word
 
 _TIMES_WORDS = """
@@ -38,6 +39,7 @@ on at from until till by in every each between before after since during within 
 после перед около между каждый каждую каждое
 """
 _OPENING = frozenset(_OPENING_WORDS.split())
+_EACH = frozenset(("every", "each", "first", "last", "next", "каждый", "каждую", "каждое", "первый", "последний"))
 _CLOCK = re.compile(r"\d{1,2}[:.]\d{2}$")
 _YEAR = re.compile(r"(?:1[0-9]|20)\d\d$")
 _DATE = re.compile(r"\d{1,4}[./]\d{1,2}[./]\d{1,4}$")
@@ -67,7 +69,9 @@ def time_spans(text: str, words: Sequence[Word]) -> list[tuple[int, int, bool]]:
             start += 1
         if last >= start and any(_is_time(words, j) for j in range(start, last + 1)):
             strong = any(_is_strong(words[j].lower) for j in range(start, last + 1))
-            found.append((start, last, strong))
+            counted = any(is_number(words[j]) or words[j].lower in _EACH for j in range(start, last + 1))
+            if strong or counted:
+                found.append((start, last, strong))
         i += 1
     return found
 

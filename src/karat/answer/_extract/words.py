@@ -44,9 +44,9 @@ def _known(written: str, language: str | None) -> tuple[str, str, bool]:
     elif _DEVANAGARI.search(lower):
         language = "hi"
     if language not in _STEMMERS or not lower[:1].isalpha():
-        return lower, lower, lower in stop_words(language, "words")
+        return lower, lower, lower in stop_words(language, "plain")
     plain = lower.replace("'", "")
-    stop = plain in stop_words(language, "words") or len(plain) == 1
+    stop = lower in stop_words(language, "plain") or len(plain) == 1
     stem = str(_stemmer(language).stemWord(plain.encode("utf-8", "replace").decode()))
     return lower, stem or plain, stop
 
