@@ -176,7 +176,7 @@ _CHAT: dict[str, tuple[Any, Any]] = {
     "jobs": (Annotated[int, typer.Option("-j", "--jobs", help="How many calls of the model run at a time.")], 8),
     "per_minute": (
         Annotated[
-            float | None, typer.Option("--per-minute", help="How many calls of the model may begin in a minute.")
+            int | None, typer.Option("--per-minute", help="How many calls of the model may begin in a minute.")
         ],
         None,
     ),

@@ -271,17 +271,18 @@ def _failures(
 
 def _error_classes(evaluation: Evaluation, recall_name: str) -> dict[str, dict[str, int]]:
     """How many questions of each system are of each class of the hybrid-rag document."""
+    from karat.diagnose.answers import answer_scores
     from karat.diagnose.failures import error_class
 
     scores = evaluation.scores
     columns = {m.name: i for i, m in enumerate(scores.measures)}
-    recall, answer = columns.get(recall_name), columns.get("TokenF1")
+    recall = columns.get(recall_name)
     found: dict[str, dict[str, int]] = {}
     for s, system in enumerate(scores.systems if recall is not None else ()):
-        counted: dict[str, int] = {}
+        assert recall is not None
+        answers, counted = answer_scores(scores, system, ("TokenF1",)), dict[str, int]()
         for q in range(len(scores.questions)):
-            assert recall is not None
-            name = error_class(scores.value(s, q, recall), scores.value(s, q, answer) if answer is not None else None)
+            name = error_class(scores.value(s, q, recall), answers.value(q))
             if name is not None:
                 counted[name] = counted.get(name, 0) + 1
         found[system] = counted
