@@ -1,0 +1,80 @@
+"""Boilerplate: chunks that say nothing to ask about: tables of contents, lists of links, repeated headers, figures."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from karat.core.text.sentences import sentence_spans
+
+if TYPE_CHECKING:
+    from karat.core.docs import Chunk
+
+_LINK = re.compile(r"!?\[[^\]\n]{0,300}\]\([^)\s]{1,2000}\)|(?:https?://|www\.)\S+")
+_CONTENTS = re.compile(r"^.{0,200}?(?:\.\s?){3,}\s*\d{1,4}\s*$|^\s*(?:\d+(?:\.\d+)*\.?\s+)?\S.{0,120}?\s\d{1,4}\s*$")
+_ENDS = re.compile(r"[.!?…।॥。！？][\"'»”’)\]]*$")
+_LETTERS = 0.55  # share of letters among what is not white space, below which a chunk is mostly figures
+_LISTED = 0.6  # share of lines or characters from which a chunk is a list of something
+_LEAST_LINES = 4
+_LEAST_SENTENCES = 2
+_LEAST_WORDS = 4  # of a sentence
+_LEFT = 25  # words that have to be left once repeated lines are gone
+_REPEATED = 4  # chunks that hold a line from which it is a header or a footer
+_SHORT_LINE = 120  # characters: what is longer is no header
+
+
+def repeated_lines(chunks: Iterable[Chunk]) -> frozenset[str]:
+    """Short lines that stand in so many chunks that they are headers, footers or menus."""
+    held: Counter[str] = Counter()
+    size = 0
+    for chunk in chunks:
+        size += 1
+        lines = (line.strip() for line in chunk.text.splitlines())
+        held.update({_plain(line) for line in lines if 2 < len(line) <= _SHORT_LINE})
+    least = max(_REPEATED, size // 200)
+    return frozenset(line for line, count in held.items() if count >= least and line)
+
+
+def _plain(line: str) -> str:
+    """A line without its numbers, which count pages."""
+    return re.sub(r"\d+", "", line.lower()).strip()
+
+
+def boilerplate(text: str, repeated: frozenset[str] = frozenset()) -> str | None:
+    """Why there is nothing to ask about in a text; None where there is.
+
+    >>> boilerplate("Contents\\n1 Arrival .... 4\\n2 Water ...... 7\\n3 Power ...... 12\\n4 Refuges .... 19")
+    'a table of contents'
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    inked = sum(1 for c in text if not c.isspace())
+    if not inked:
+        return "empty"
+    if len(lines) >= _LEAST_LINES and sum(1 for line in lines if _CONTENTS.match(line)) >= _LISTED * len(lines):
+        return "a table of contents"
+    linked = sum(1 for found in _LINK.finditer(text) for c in found[0] if not c.isspace())
+    if linked >= _LISTED * inked:
+        return "a list of links"
+    if sum(1 for c in text if c.isalpha() or _is_mark(c)) < _LETTERS * inked:
+        return "mostly figures and punctuation"
+    kept = "\n".join(line for line in lines if _plain(line) not in repeated)
+    if len(kept) < len("\n".join(lines)) and len(kept.split()) < _LEFT:
+        return "little but lines that other chunks repeat"
+    whole = sum(1 for start, end in sentence_spans(kept) if _is_sentence(kept[start:end]))
+    if whole < _LEAST_SENTENCES:
+        return "no whole sentence" if whole == 0 else "one sentence only"
+    return None
+
+
+def _is_mark(character: str) -> bool:
+    """Whether a character is a vowel sign, as Hindi writes them."""
+    return "\u0900" <= character <= "\u0dff"
+
+
+def _is_sentence(text: str) -> bool:
+    if not _ENDS.search(text):
+        return False
+    words = text.split()
+    return len(words) >= _LEAST_WORDS or (len(words) <= 2 and len(text) >= 4 * _LEAST_WORDS)

@@ -1,0 +1,1 @@
+"""Kinds of questions, one a file: what a chat model is asked to write."""

@@ -1,0 +1,140 @@
+"""Sample: chunks to ask about, spread over documents and their sections, and why each other chunk is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.drafts import LeftOut, Sampled
+from karat.core.errors import UsageError
+from karat.core.text.codes import Vocabulary
+
+if TYPE_CHECKING:
+    from karat.core.docs import Chunk, Chunks
+
+LEAST_TOKENS = 40
+_SECTION = "section"  # where a chunk's meta names its section
+
+
+def sample(
+    chunks: Chunks,
+    n: int,
+    *,
+    seed: int = 0,
+    least_tokens: int = LEAST_TOKENS,
+    wanted_docs: Collection[str] | None = None,
+    weights: Mapping[int, float] | None = None,
+    sections: Sequence[str | None] | None = None,
+) -> Sampled:
+    """Draw `n` chunks, and the order in which others follow.
+
+    A document's share grows with the square root of its size: a handbook does not drown notices, and a notice of one
+    chunk is not asked about as often as the handbook. The same holds of sections within a document; one without
+    sections is cut into stretches. `weights` make rows more or less likely (1 where none is given, 0 leaves a row
+    out). `sections` are those of all rows, where more is known than the chunks say.
+    """
+    if n < 1:
+        raise UsageError(f"--samples {n}: at least one chunk has to be asked about.")
+    out = _unfit(chunks, least_tokens, wanted_docs, weights or {})
+    fit = [row for row in range(len(chunks)) if row not in out]
+    order = _spread(chunks, fit, weights or {}, sections, seed)
+    drawn, reserve = order[:n], order[n:]
+    out.update({row: LeftOut(row, "not_drawn") for row in reserve})
+    return Sampled(tuple(drawn), tuple(out[row] for row in sorted(out)), tuple(reserve), seed)
+
+
+def _unfit(
+    chunks: Chunks, least_tokens: int, wanted_docs: Collection[str] | None, weights: Mapping[int, float]
+) -> dict[int, LeftOut]:
+    """Rows that are not to be asked about, each with its reason."""
+    from karat.testset._boilerplate import boilerplate, repeated_lines
+
+    out: dict[int, LeftOut] = {}
+    words = Vocabulary("words").encode(chunks.texts).sizes
+    repeated = repeated_lines(chunks)
+    wanted = None if wanted_docs is None else frozenset(wanted_docs)
+    for row, chunk in enumerate(chunks):
+        size = chunk.tokens if chunk.tokens is not None else int(words[row])
+        if wanted is not None and chunk.doc not in wanted:
+            out[row] = LeftOut(row, "other_document")
+        elif weights.get(row, 1.0) <= 0:
+            out[row] = LeftOut(row, "covered", "there are questions about it")
+        elif size < least_tokens:
+            out[row] = LeftOut(row, "short", f"{size} tokens, fewer than {least_tokens}")
+        elif why := boilerplate(chunk.text, repeated):
+            out[row] = LeftOut(row, "boilerplate", why)
+    out.update(_near_duplicates(chunks, [row for row in range(len(chunks)) if row not in out]))
+    return out
+
+
+def _near_duplicates(chunks: Chunks, rows: Sequence[int]) -> dict[int, LeftOut]:
+    """Of chunks that say the same, or nearly, all but the first."""
+    from karat.diagnose.checks.copies import copies
+
+    alike = copies([chunks.texts[row] for row in rows], np.arange(len(rows)))
+    out: dict[int, LeftOut] = {}
+    for one in range(len(rows)):
+        kept = [other for other in alike.get(one, {}) if other < one and rows[other] not in out]
+        if kept:
+            first = min(kept)
+            share = alike[one][first]
+            how = "the same words" if share == 1 else f"{share:.0%} the same"
+            out[rows[one]] = LeftOut(rows[one], "near_duplicate", f"{how} as {chunks[rows[first]].id}")
+    return out
+
+
+def _spread(
+    chunks: Chunks,
+    rows: Sequence[int],
+    weights: Mapping[int, float],
+    sections: Sequence[str | None] | None,
+    seed: int,
+) -> list[int]:
+    """The rows in an order of which any beginning is spread over documents and sections."""
+    rng = np.random.default_rng([seed, len(chunks)])
+    luck = rng.random(len(chunks)).tolist()
+    by_doc: dict[str, list[int]] = {}
+    for row in rows:
+        by_doc.setdefault(chunks[row].doc, []).append(row)
+    queues = []
+    for held in by_doc.values():
+        parts = _sections(chunks, held, sections)
+        lots = [sorted(part, key=lambda row: (_lot(luck[row], weights.get(row, 1.0)), row)) for part in parts]
+        queues.append(_interleaved(lots, weights, rng))
+    return _interleaved(queues, weights, rng)
+
+
+def _lot(luck: float, weight: float) -> float:
+    """A number that is lower the sooner a row comes: twice the weight, twice as likely to be before another."""
+    return float(-np.log1p(-luck) / weight)
+
+
+def _interleaved(queues: Sequence[Sequence[int]], weights: Mapping[int, float], rng: np.random.Generator) -> list[int]:
+    """Queues as one, each coming up as often as the root of its weight says, from a place drawn by lot."""
+    due: list[tuple[float, int, int]] = []
+    for number, queue in enumerate(queues):
+        pace = float(np.sqrt(sum(weights.get(row, 1.0) for row in queue)))
+        begin = float(rng.random())
+        due += [((turn + begin) / pace, number, row) for turn, row in enumerate(queue)]
+    return [row for _, _, row in sorted(due, key=lambda one: one[:2])]
+
+
+def _sections(chunks: Chunks, rows: Sequence[int], sections: Sequence[str | None] | None) -> list[list[int]]:
+    """The rows of a document by section, in its order; by stretches of it where no section is known."""
+    named: dict[str | None, list[int]] = {}
+    for row in sorted(rows, key=lambda row: (_begins(chunks[row]), row)):
+        told = sections[row] if sections is not None else None
+        named.setdefault(told or chunks[row].meta.get(_SECTION) or chunks[row].title, []).append(row)
+    if len(named) > 1:
+        return list(named.values())
+    (whole,) = named.values()
+    count = max(1, round(len(whole) ** 0.5))
+    ends = list(accumulate(len(part) for part in np.array_split(np.arange(len(whole)), count)))
+    return [whole[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def _begins(chunk: Chunk) -> int:
+    return chunk.span[0] if chunk.span is not None else 0
