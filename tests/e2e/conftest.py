@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -166,3 +167,50 @@ def page(request, browser, address):
     assert set(asked) == {address}
     assert page.title() == title
     context.close()
+
+
+PASSAGES = {
+    "watch": "The night watch lasts four hours and is kept by two people.",
+    "fuel": "Each tank holds 42,000 litres of fuel and is dipped every Monday.",
+    "radio": "The radio room answers to the call name Lantern at all hours.",
+    "power": "Three generators give electricity: Asta, Brun and Cille.",
+    "water": "Snow is melted for drinking; a wash may take three minutes.",
+    "galley": "Hot meals are served at seven, at noon and at half past six.",
+}
+QUESTIONS = [
+    ("How long is the night watch?", "watch", "numerical"),
+    ("How much fuel does a tank hold?", "fuel", "numerical"),
+    ("What is the call name of the radio room?", "radio", "factual"),
+    ("Which generators are there?", "power", "listing"),
+    ("How long may I wash myself?", "water", "numerical"),
+    ("When is dinner?", "galley", "factual"),
+]
+SPEC = """\
+name: station
+corpus: corpus.jsonl
+testset: qa.jsonl
+chunk: whole
+systems: [pure_dense, balanced, pure_sparse, rrf]
+k: [1, 3]
+main: MRR
+by: [kind]
+outputs: [csv]
+"""
+
+
+@pytest.fixture
+def station(put):
+    """A corpus, its questions and a karat.yaml; what they hold."""
+    put("corpus.jsonl", [{"id": name, "text": text} for name, text in PASSAGES.items()])
+    rows = [{"id": f"q{n}", "question": q, "gold": [{"doc": d}], "kind": k} for n, (q, d, k) in enumerate(QUESTIONS)]
+    put("qa.jsonl", rows)
+    put("karat.yaml", SPEC)
+    return SimpleNamespace(passages=PASSAGES, questions=QUESTIONS, spec=SPEC)
+
+
+@pytest.fixture
+def last(folder):
+    """The folder of the last run."""
+    from karat.experiment.store import runs_in
+
+    return lambda runs="runs": runs_in(folder / runs)[-1].path
