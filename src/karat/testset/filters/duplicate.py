@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from karat.core.drafts import Draft
+from karat.core.text import normalise
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import Surroundings
-from karat.core.text import normalise
 from karat.testset.filters._wording import asking_word, shortened
 
 _LIKE = 0.85  # share of the stems of both that both hold
@@ -15,29 +16,14 @@ _NEAR = 0.92  # cosine of two questions about the same chunk
 
 
 def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -> str | None:
-    words = normalise(draft.text, "words")
-    asks, stems = asking_word(draft.text), surroundings.stems(draft.text)
-    rows = {fragment.row for fragment in draft.fragments}
     for question in surroundings.before:
-        if _same(words, normalise(question.text, "words")) or (
-            asks == asking_word(question.text) and _like(stems, surroundings.stems(question.text))
-        ):
+        if _alike(draft.text, question.text, surroundings):
             return f'There is a question that asks it already: "{shortened(question.text)}".'
+    rows = {fragment.row for fragment in draft.fragments}
     for other in accepted:
-        theirs = surroundings.stems(other.text)
-        if stems.isdisjoint(theirs):
-            if not stems and not theirs and _same(words, normalise(other.text, "words")):
-                return f'It was asked before: "{shortened(other.text)}".'
-            continue
-        if _same(words, normalise(other.text, "words")):
+        if _alike(draft.text, other.text, surroundings):
             return f'It was asked before: "{shortened(other.text)}".'
-        if asks != asking_word(other.text):
-            continue
-        if _like(stems, theirs):
-            return f'It was asked before in nearly the same words: "{shortened(other.text)}".'
-        if rows.isdisjoint(fragment.row for fragment in other.fragments):
-            continue
-        if draft.answerable and normalise(draft.answer or "", "words") != normalise(other.answer or "", "words"):
+        if rows.isdisjoint(fragment.row for fragment in other.fragments) or _differ(draft, other):
             continue
         cosine = surroundings.alike(draft.text, other.text)
         if cosine is not None and cosine >= _NEAR:
@@ -45,8 +31,23 @@ def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -
     return None
 
 
-def _same(words: str, others: str) -> bool:
-    return words == others
+def _alike(text: str, other: str, surroundings: Surroundings) -> bool:
+    """Whether both ask the same in the same words, or nearly."""
+    if text == other:
+        return True
+    stems, theirs = surroundings.stems(text), surroundings.stems(other)
+    if stems and theirs:
+        return _like(stems, theirs) and _asks(text) == _asks(other)
+    return stems == theirs and normalise(text, "words") == normalise(other, "words")
+
+
+def _differ(draft: Draft, other: Draft) -> bool:
+    """Whether what they ask for differs, however alike they sound."""
+    told, theirs = (normalise(one.answer or "", "words") for one in (draft, other))
+    return told != theirs or _asks(draft.text) != _asks(other.text)
+
+
+_asks = lru_cache(maxsize=65_536)(asking_word)
 
 
 def _like(stems: frozenset[str], others: frozenset[str]) -> bool:
