@@ -1,4 +1,4 @@
-"""A cross-encoder: a model that reads a query and a passage together and says how well they fit. For reranking.
+"""A cross-encoder: a model that reads two texts together and says how well they fit: for reranking, and for answers.
 
 It is a folder on this machine that sentence-transformers' CrossEncoder or transformers saved. Nothing is downloaded,
 no code of the folder runs, and weights are safetensors only (others are pickles).
@@ -40,7 +40,7 @@ class CrossEncoder:
             import torch
         except ImportError:
             raise UsageError(
-                "reranking needs sentence-transformers, which is not installed. Run: pip install 'karat[sbert]'"
+                "a cross-encoder needs sentence-transformers, which is not installed. Run: pip install 'karat[sbert]'"
             ) from None
         try:
             with no_bars():
@@ -60,7 +60,7 @@ class CrossEncoder:
         labels = int(self._model.num_labels)
         if labels != 1:
             raise InputError(
-                f"is a classifier of {labels} classes; a cross-encoder for reranking gives one number a pair",
+                f"is a classifier of {labels} classes; a cross-encoder gives one number a pair",
                 place=str(self.folder),
                 remedy="Choose a model trained for ranking.",
             )

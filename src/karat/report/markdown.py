@@ -64,6 +64,17 @@ def _lines(view: View) -> Iterator[str]:
         yield from _slice(view, name, values)
         yield ""
     yield from answered.lines(evaluation)
+    if evaluation.refusals:
+        yield "## Refusals"
+        yield ""
+        found = [
+            [escape(r.system), f"{r.n:,}", f"{r.unanswerable:,}", f"{r.declined:,}", f"{r.right:,}",
+             number(r.precision), number(r.recall), number(r.f1)]
+            for r in evaluation.refusals.values()
+        ]  # fmt: skip
+        heads = ["system", "asked", "unanswerable", "declined", "rightly", "precision", "recall", "F1"]
+        yield from pipes(heads, found, right=range(1, 8))
+        yield ""
     if evaluation.usage:
         yield "## Usage"
         yield ""

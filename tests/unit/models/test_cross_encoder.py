@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from karat import score
 from karat.core.errors import InputError, UsageError
 from karat.core.ranked import Ranked
 from karat.models.cross_encoder import CrossEncoder
@@ -164,3 +165,11 @@ def test_the_missing_package_is_named(tmp_path, monkeypatch):
         (tmp_path / name).write_text("{}")
     with pytest.raises(UsageError, match=r"pip install 'karat\[sbert\]'"):
         CrossEncoder(tmp_path)
+
+
+@pytest.mark.sbert
+def test_the_measure_takes_the_numbers_of_the_model_through_one_sigmoid(folder):
+    logits = CrossEncoder(folder).score([("the fuel", "fuel is kept"), ("the fuel", "night")])
+    questions = [{"id": "1", "question": "where", "answers": ["fuel is kept", "night"], "gold": []}]
+    report = score(questions, [{"id": "1", "answer": "the fuel"}], measures="CrossEncoder", cross_encoder=folder)
+    assert report.mean("CrossEncoder") == pytest.approx(1 / (1 + np.exp(-logits.max())))
