@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from karat.answer._extract.times import names_a_time
 from karat.answer._extract.words import Word
@@ -212,13 +212,15 @@ def _initials(words: Sequence[re.Match[str]], letters: list[str], backwards: boo
     return None
 
 
-def new_part(text: str, words: Sequence[Word], known: dict[str, float]) -> tuple[int, int] | None:
-    """Characters of the part of a sentence that says most of what the question does not: its new information."""
+def new_part(text: str, words: Sequence[Word], known: Mapping[str, float]) -> tuple[int, int] | None:
+    """Characters of the part of a sentence that says most of what the question does not: its new information.
+
+    Of parts between semicolons only the one that says most of the question is looked at.
+    """
+    words = _nearest_part(text, words, known)
     best, best_score = None, 0.0
     start, score = 0, 0.0
     for i, word in enumerate(words):
-        if i and re.search(r"[;]|\. ", text[words[i - 1].end : word.start]):
-            score -= 4.0
         gain = -1.2 * known[word.stem] if word.stem in known and not word.stop else (0.0 if word.stop else 1.0)
         if score <= 0:
             start, score = i, 0.0
@@ -238,6 +240,16 @@ def new_part(text: str, words: Sequence[Word], known: dict[str, float]) -> tuple
     ):
         first -= 1
     return words[first].start, words[last].end
+
+
+def _nearest_part(text: str, words: Sequence[Word], known: Mapping[str, float]) -> Sequence[Word]:
+    marks = [match.start() for match in re.finditer(r";\s", text)]
+    if not marks:
+        return words
+    parts: list[list[Word]] = [[] for _ in range(len(marks) + 1)]
+    for word in words:
+        parts[sum(mark < word.start for mark in marks)].append(word)
+    return max(parts, key=lambda part: sum(known.get(word.stem, 0.0) for word in part if not word.stop))
 
 
 def clause(text: str, start: int, end: int) -> str:

@@ -44,7 +44,7 @@ _UNITS: dict[str, str] = {
 }
 _CLASS = {unit: name for name, units in _UNITS.items() for unit in units.split()}
 _COMPOUND_WORDS = """
-newton kilowatt watt square cubic light nautical per квадратный кубический квадратных кубических
+newton kilowatt watt square cubic light nautical квадратный кубический квадратных кубических
 """
 _COMPOUND = frozenset(_COMPOUND_WORDS.split())
 _RATES_WORDS = """
@@ -117,10 +117,10 @@ def asked_class(question: str) -> str:
     return next((name for name, rule in _ASKED_RULES if rule.search(question)), "")
 
 
-def suits(kind: str, unit: Sequence[str], wanted: str) -> bool:
+def suits(kind: str, number: str, wanted: str) -> bool:
     """Whether a quantity of a class is one of the class that is asked for."""
     if wanted == "plain":
-        return kind == "" and not unit
+        return kind == "" and number.isdecimal()
     return kind == wanted or (wanted == "extent" and kind in ("time", "length"))
 
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from karat.answer._extract.reading import Unit
 
 # How much each feature of a unit weighs when units are ranked, and what makes of the best unit's features the chance
-# that the answer is right. Fitted on the demo's dev half: docs/decisions/017-extractive-answers.md says how.
+# that the answer is right. Fitted, not chosen: docs/decisions/017-extractive-answers.md says how.
 WORDS, HEADED, SIMILAR, FIT, RANK = 10.3, 7.2, 10.0, 7.4, 1.9
-SPAN = (-2.05, 2.8, 2.32, -0.331)  # of a short answer: alone, by words told, by fit, by score lost to a nearer unit
-QUOTED = (-2.2, 1.6)  # of a sentence that is quoted: alone, by words told and similarity
+SPAN = (-1.9, 2.5, 2.7, -0.48)  # of a short answer: alone, by words told, by fit, by score lost to a nearer unit
+QUOTED = (-2.1, 1.4)  # of a sentence that is quoted: alone, by words told and similarity
 THRESHOLD = 0.45  # chance from which a short answer is given
 LENIENCE = 0.2  # share of the threshold that is enough for a quotation, which shows by itself what it is worth
 _MOST_ITEMS = 12
@@ -54,7 +54,7 @@ def reply_to(wanted: Wanted, contexts: Sequence[Sequence[Unit]], similar: Simila
         if number == 0:
             short = part.kind in SHORT
             chance = _chance(evidence, base, best, span.fit if span else 0.0, short)
-        elif span is None and part.kind != "polar":
+        elif (span is None and part.kind != "polar") or not evidence.words[best] + evidence.headed[best]:
             continue
         texts.setdefault(_text(wanted, part, evidence, best, span))
     return Reply("; ".join(filter(None, texts)), chance, short)
@@ -81,7 +81,8 @@ def _chance(evidence: Evidence, base: Floats, best: int, fit: float, short: bool
     told = float(evidence.words[best] + evidence.headed[best])
     if short:
         lost = float(base.max() - base[best])  # how much nearer to the question another unit is, one without the span
-        sum_ = SPAN[0] + SPAN[1] * told + SPAN[2] * fit + SPAN[3] * lost
+        told_fit = fit if told else 0.0  # what fits is no evidence where nothing of the question stands
+        sum_ = SPAN[0] + SPAN[1] * told + SPAN[2] * told_fit + SPAN[3] * lost
     else:
         sum_ = QUOTED[0] + QUOTED[1] * (told + float(evidence.similar[best]))
     return round(1 / (1 + math.exp(-sum_)), 6)

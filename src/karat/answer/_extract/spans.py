@@ -72,7 +72,7 @@ def span_of(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
 
     `known` are the question's stems and their weights: an answer does not repeat the question.
     """
-    if unit.kind == "row" and part.kind not in ("polar", "expansion"):
+    if unit.kind == "row" and part.kind not in ("polar", "expansion", "manner", "reason", "difference"):
         return _cell(part, unit, known)
     finder = _FINDERS.get(part.kind)
     return finder(part, unit, known) if finder is not None else None
@@ -82,7 +82,7 @@ def said(part: Part, unit: Unit, known: Mapping[str, float]) -> str:
     """What a unit says to a part of a question where no kind of span is asked for, or none is there."""
     if unit.kind == "row":
         return unit.text
-    found = new_part(unit.text, unit.words, dict(known))
+    found = new_part(unit.text, unit.words, known)
     if found is None:
         return unit.text
     text = clause(unit.text, *found)
@@ -115,7 +115,9 @@ def _number(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
         if unit.words[one.first].lower in asked:
             continue
         fit = 0.6 - 0.3 * _distance(unit, one.first, one.last, known)
-        if (part.heads and part.heads[-1] in one.unit) or (wanted and suits(one.kind, one.unit, wanted)):
+        if (part.heads and part.heads[-1] in one.unit) or (
+            wanted and suits(one.kind, unit.words[one.first].lower, wanted)
+        ):
             fit += 0.4
         elif wanted and (one.kind or wanted == "plain"):
             fit -= 0.4
@@ -127,7 +129,7 @@ def _number(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
             fit -= 0.2
         if place and _told_apart(unit, found[place - 1], one, known):
             fit += 0.25
-        start, end = one.start, one.end
+        start, end = one.start, unit.words[one.first].end if wanted == "plain" else one.end
         before = unit.words[one.first - 1] if one.first else None
         if part.heads and before is not None and before.stem == part.heads[-1]:  # "channel 12"
             start, end, fit = before.start, unit.words[one.first].end, fit + 0.4

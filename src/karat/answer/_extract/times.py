@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from karat.answer._extract.quantities import is_number
 from karat.answer._extract.words import Word
 
 _TIMES_WORDS = """
@@ -23,6 +22,7 @@ breakfast supper dinner понедельник понедельникам вто
 """
 _TIMES = frozenset(_TIMES_WORDS.split())
 _VAGUE_WORDS = """
+daily weekly monthly yearly ежедневно еженедельно ежегодно
 day days week weeks month months year years hour hours minute minutes may march season night nights день
 дня дней час часа часов минут недели месяца лет
 """
@@ -69,7 +69,7 @@ def time_spans(text: str, words: Sequence[Word]) -> list[tuple[int, int, bool]]:
             start += 1
         if last >= start and any(_is_time(words, j) for j in range(start, last + 1)):
             strong = any(_is_strong(words[j].lower) for j in range(start, last + 1))
-            counted = any(is_number(words[j]) or words[j].lower in _EACH for j in range(start, last + 1))
+            counted = any(words[j].lower[:1].isdecimal() or words[j].lower in _EACH for j in range(start, last + 1))
             if strong or counted:
                 found.append((start, last, strong))
         i += 1
