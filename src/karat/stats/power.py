@@ -1,0 +1,42 @@
+"""Power: how small a difference so many questions can tell, and how many it takes to tell one.
+
+Two systems over the same questions, two-sided at 5%. The normal approximation of the paired test: a difference of
+(1.960 + 0.842) standard errors is found in 80% of all studies.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+LEVEL, POWER = 0.05, 0.8
+WORST = 1.0
+"""The largest standard deviation that differences of scores from 0 to 1 can have: half are -1 and half are 1."""
+
+
+def detectable(spread: float, questions: int, *, level: float = LEVEL, power: float = POWER) -> float:
+    """The smallest mean difference that is found with this power; differences have the standard deviation `spread`.
+
+    >>> round(detectable(0.25, 133), 3)
+    0.061
+    """
+    if questions < 1:
+        raise ValueError(f"{questions} questions")
+    return min(1.0, _errors(level, power) * spread / math.sqrt(questions))
+
+
+def needed(spread: float, difference: float, *, level: float = LEVEL, power: float = POWER) -> int:
+    """How many questions it takes to find this difference with this power.
+
+    >>> needed(0.25, 0.03), needed(1, 0.03)
+    (546, 8721)
+    """
+    if not difference > 0:
+        raise ValueError(f"a difference of {difference}")
+    return max(2, math.ceil((_errors(level, power) * spread / difference) ** 2 - 1e-9))
+
+
+def _errors(level: float, power: float) -> float:
+    """How many standard errors apart."""
+    normal = NormalDist()
+    return normal.inv_cdf(1 - level / 2) + normal.inv_cdf(power)

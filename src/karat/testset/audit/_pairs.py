@@ -1,0 +1,144 @@
+"""Pairs of questions that ask the same, without comparing each with each."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.testset.audit._lexicon import words_of
+
+if TYPE_CHECKING:
+    from karat.testset.audit._view import Vectors, View
+
+LIKE = 0.8  # weighted Jaccard of content words from which two questions ask the same, whatever their gold
+LIKE_SAME_GOLD = 0.6  # and where they share gold and answer
+COSINE = 0.9  # of embeddings, from which a pair with the same gold and answer is looked at
+_COMMON = 400  # questions that share a word from which it leads to no pairs
+_NEIGHBOURS = 5
+_EXACT = 30_000  # questions up to which all cosines are worked out
+_TOGETHER = 1024
+_NOT = frozenset(
+    "not no never without nobody nothing except не нет ни без нельзя кроме никто ничего nicht kein pas sans".split()
+)
+_WHAT = {
+    "who": "who whom whose кто кого кому кем чей чья чьё чьи wer qui quién",
+    "when": "when когда wann quand cuándo",
+    "where": "where где куда откуда wo où dónde",
+    "why": "why почему зачем отчего warum pourquoi",
+    "count": "many much сколько wieviel combien",
+}
+_WHAT_OF = {word: name for name, words in _WHAT.items() for word in words.split()}
+_DIGITS = re.compile(r"\d")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What must agree for two questions to ask the same: what is wanted, and whether it is denied."""
+
+    wanted: frozenset[str]
+    denied: bool
+    codes: frozenset[str]
+
+
+def asked_of(view: View, q: int) -> Asked:
+    words = words_of(view.questions[q].text)
+    return Asked(
+        frozenset(_WHAT_OF[word] for word in words if word in _WHAT_OF),
+        sum(1 for word in words if word in _NOT) % 2 == 1,
+        frozenset(word for word in words if _DIGITS.search(word)),
+    )
+
+
+def alike(view: View) -> list[tuple[int, int, float]]:
+    """Pairs of questions that ask the same, with their likeness: 1 has the same content words."""
+    forms = [asked_of(view, q) for q in range(len(view.questions))]
+    found: dict[tuple[int, int], float] = {}
+    for one, other in sorted({*_by_words(view), *_by_vectors(view)}):
+        if forms[one].denied != forms[other].denied or forms[one].codes != forms[other].codes:
+            continue
+        likeness = _likeness(view, one, other)
+        same = _same_target(view, one, other)
+        if not same and forms[one].wanted != forms[other].wanted:
+            continue
+        if likeness >= (LIKE_SAME_GOLD if same else LIKE):
+            found[one, other] = likeness
+    return [(one, other, likeness) for (one, other), likeness in sorted(found.items())]
+
+
+def _likeness(view: View, one: int, other: int) -> float:
+    ours, theirs = view.asked_sets[one], view.asked_sets[other]
+    if ours == theirs:
+        return 1.0
+    whole = view.weights.of(ours | theirs)
+    return min(0.999, view.weights.of(ours & theirs) / whole) if whole else 0.0
+
+
+def _same_target(view: View, one: int, other: int) -> bool:
+    """Whether two questions have gold in common and the same answer."""
+    shared = not view.gold_sets[one].isdisjoint(view.gold_sets[other])
+    if not view.has_corpus:
+        labels = [{gold.label for gold in view.questions[q].gold} for q in (one, other)]
+        shared = not labels[0].isdisjoint(labels[1])
+    ours, theirs = set(view.answers[one]), set(view.answers[other])
+    return shared and (not ours.isdisjoint(theirs) or (not ours and not theirs))
+
+
+def _by_words(view: View) -> Iterator[tuple[int, int]]:
+    """Pairs with the same words, and pairs that share one of their rarer words.
+
+    Two sets that differ in less than a third share one of the rarest third of either. A word of very many questions
+    leads nowhere: pairs that share nothing rarer are left to their vectors.
+    """
+    counts = Counter(stem for stems in view.asked_sets for stem in stems)
+    same: dict[frozenset[str], list[int]] = {}
+    by_stem: dict[str, list[int]] = {}
+    for q, stems in enumerate(view.asked_sets):
+        if not stems:
+            continue
+        group = same.setdefault(stems, [])
+        yield from ((before, q) for before in group[:_NEIGHBOURS])
+        group.append(q)
+        rare = sorted(stems, key=lambda stem: (counts[stem], stem))[: len(stems) // 3 + 1]
+        near = {before for stem in rare if counts[stem] <= _COMMON for before in by_stem.get(stem, ())}
+        for before in sorted(near):
+            theirs = view.asked_sets[before]
+            if 2 * len(stems & theirs) >= len(stems | theirs):
+                yield before, q
+        for stem in rare:
+            by_stem.setdefault(stem, []).append(q)
+
+
+def _by_vectors(view: View) -> Iterator[tuple[int, int]]:
+    """Pairs of questions whose embeddings are near."""
+    vectors = view.question_vectors
+    if vectors is None or len(vectors) < 2:
+        return
+    for start, cosines, rows in _near(vectors):
+        for place, other in zip(*np.nonzero(cosines >= COSINE), strict=True):
+            one, two = start + int(place), int(rows[place, other])
+            if two >= 0 and one != two:
+                yield min(one, two), max(one, two)
+
+
+def _near(vectors: Vectors) -> Iterator[tuple[int, Vectors, np.ndarray]]:
+    """The nearest neighbours of each question, some questions at a time: where they begin, cosines and numbers."""
+    import faiss
+
+    size = vectors.shape[1]
+    if len(vectors) <= _EXACT:
+        index = faiss.IndexFlatIP(size)
+    else:
+        cells = int(len(vectors) ** 0.5)
+        index = faiss.IndexIVFFlat(faiss.IndexFlatIP(size), size, cells, faiss.METRIC_INNER_PRODUCT)
+        index.cp.seed, index.nprobe = 1, 8
+        index.cp.min_points_per_centroid = 1
+        index.train(vectors)
+    index.add(vectors)
+    for start in range(0, len(vectors), _TOGETHER):
+        cosines, rows = index.search(np.ascontiguousarray(vectors[start : start + _TOGETHER]), _NEIGHBOURS + 1)
+        yield start, cosines, rows

@@ -1,0 +1,1 @@
+"""Checks of the audit: one a file. See `karat.testset.audit`."""

@@ -1,0 +1,44 @@
+"""difficulty: kinds that BM25 alone finds nearly always, or that nothing finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from karat.core.checkup import Finding
+from karat.testset.audit._view import SEMANTIC, View
+from karat.testset.audit._words import percent
+from karat.testset.audit.check import Check
+
+CUT = 5
+EASY = 0.95  # Recall@5 of BM25 from which a kind tells no two systems apart
+HARD = 0.2  # Recall@20 of the better engine below which the gold is in doubt
+_LEAST = 10  # questions of a kind
+
+
+def _find(view: View) -> Iterator[Finding]:
+    for row in view.attained:
+        if row.questions < _LEAST or row.better is None:
+            continue
+        if row.k == CUT and row.bm25 is not None and row.bm25 >= EASY * row.ceiling:
+            semantic = row.kind.lower() in SEMANTIC
+            yield Finding(
+                "difficulty",
+                "warning" if semantic else "info",
+                f"BM25 alone reaches {percent(row.bm25)} Recall@{CUT} on the questions of kind {row.kind}",
+                "Systems can hardly be told apart there"
+                + (", and other words than the text's were promised." if semantic else "."),
+                {"kind": row.kind, "questions": row.questions, "bm25": row.bm25},
+                (), (), "Add harder questions: paraphrases, scenarios, questions over two documents.",
+            )  # fmt: skip
+        if row.k == 20 and row.better < HARD * row.ceiling:
+            yield Finding(
+                "difficulty",
+                "warning",
+                f"neither engine finds the gold of kind {row.kind}: Recall@20 is {percent(row.better)} at best",
+                "Very hard questions are one cause, wrong gold is another.",
+                {"kind": row.kind, "questions": row.questions, "better": row.better},
+                (), (), "Read some of these questions beside their gold.",
+            )  # fmt: skip
+
+
+check = Check("difficulty", "kinds that BM25 alone finds nearly always, or that nothing finds", _find, 36, True)

@@ -1,0 +1,55 @@
+"""size: how small a difference so many questions can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from karat.core.checkup import Finding
+from karat.testset.audit._view import View
+from karat.testset.audit._words import many
+from karat.testset.audit.check import Check
+
+COARSE = 0.15  # a difference that any test set should tell
+
+
+def written(value: float, digits: int = 2) -> str:
+    """A difference without the zero before its point.
+
+    >>> written(0.0612), written(1.0), written(0.004)
+    ('.06', '1.00', '<.01')
+    """
+    text = f"{value:.{digits}f}"
+    return f"<.{'0' * (digits - 1)}1" if value and float(text) == 0 else text.removeprefix("0")
+
+
+def _find(view: View) -> Iterator[Finding]:
+    rows = view.detectable
+    if not rows:
+        yield Finding(
+            "size", "broken" if not len(view.questions) else "warning",
+            f"{many(len(view.questions), 'question')}: nothing can be told apart", "", {"questions": len(view.questions)},
+            (), (), "Add questions.",
+        )  # fmt: skip
+        return
+    first, worst = rows[0], rows[-1]
+    how = f"going by how {first.basis[0].lower() + first.basis[1:] if first.basis.startswith('the') else first.basis}"
+    coarse = first.difference > COARSE
+    yield Finding(
+        "size",
+        "warning" if coarse else "info",
+        f"{many(first.questions, 'question')} can tell apart differences of about {written(first.difference)} in "
+        f"{first.measure}",
+        f"At 80% power, two-sided at 5%, the same questions for both systems, {how}. In the worst case "
+        f"{written(worst.difference)}. To tell {written(first.aim)} it takes about {first.needed:,} questions "
+        f"(at worst {worst.needed:,}).",
+        {
+            "questions": first.questions, "difference": first.difference, "worst": worst.difference,
+            "needed": first.needed, "needed_at_worst": worst.needed, "spread": first.spread,
+        },
+        (),
+        (),
+        "Add questions if smaller differences matter, or read them as a tie." if coarse else "",
+    )  # fmt: skip
+
+
+check = Check("size", "how small a difference so many questions can tell", _find, 35)

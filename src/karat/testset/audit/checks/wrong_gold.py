@@ -1,0 +1,54 @@
+"""wrong_gold: questions whose words and answer stand in another chunk far better than in their gold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from karat.core.checkup import Finding
+from karat.testset.audit._support import candidates, claims_of, held_by
+from karat.testset.audit._view import View
+from karat.testset.audit._words import about
+from karat.testset.audit.check import Check
+
+LEAD = 0.18  # by how much more another chunk must hold, as a share by weight
+_LOOKED = 20  # chunks that each engine finds first
+_MOST = 50  # gold chunks that are looked at
+
+
+def better_row(view: View, q: int) -> int | None:
+    """The chunk that holds question and answer far better than any gold of the question does, or None."""
+    rows = view.gold[q][:_MOST].tolist()
+    claims = claims_of(view, q)
+    wanted = view.asked_sets[q].union(*claims[:1])
+    if not rows or len(wanted) < 2:
+        return None
+    ours = max(held_by(view, wanted, view.held[row]) for row in rows)
+    if len(rows) > 1:
+        ours = max(ours, held_by(view, wanted, frozenset().union(*(view.held[row] for row in rows))))
+    best, best_row = ours + LEAD, None
+    for row in candidates(view, q, _LOOKED):
+        if row in view.gold_sets[q] or view.weights.share(wanted, view.held[row]) <= best - LEAD / 2:
+            continue
+        theirs = held_by(view, wanted, view.held[row])
+        if theirs > best:
+            best, best_row = theirs, row
+    return best_row
+
+
+def _find(view: View) -> Iterator[Finding]:
+    looked = [q for q, question in enumerate(view.questions) if len(view.gold[q]) and question.answerable]
+    found = [
+        (view.questions[q], f"gold {view.label(int(view.gold[q][0]))}, rather {view.label(row)}")
+        for q in looked
+        if (row := better_row(view, q)) is not None
+    ]
+    if found:
+        yield about(
+            "wrong_gold", "warning", found, len(looked), "seems to have the wrong gold", "seem to have the wrong gold",
+            "Another chunk holds far more of the words of question and answer. A system that returns it is scored as if "
+            "it had found nothing.",
+            "Read both chunks, and correct the gold.",
+        )  # fmt: skip
+
+
+check = Check("wrong_gold", "questions that another chunk answers far better than their gold", _find, 12, True)
