@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from karat.retrieve.bm25 import Engine
 
 DEPTH = 20  # chunks that are looked at by words, and as many by vectors
-_PAIRS = 500  # of chunks drawn at random, to know how alike two unrelated ones are
 _TOGETHER = 256
 
 
@@ -53,6 +52,7 @@ class Surroundings:
         self._parts: dict[int, tuple[Part, ...]] = {}
         self._near: dict[str, tuple[int, ...]] = {}
         self._asked: dict[str, NDArray[np.float32]] = {}
+        self._usual: dict[str, float] = {}
 
     @cached_property
     def bm25(self) -> Engine:
@@ -73,17 +73,6 @@ class Surroundings:
         texts = self.chunks.texts
         parts = [self._embedder.embed(texts[i : i + 4096], "passage") for i in range(0, len(texts), 4096)]
         return np.concatenate(parts)
-
-    @cached_property
-    def floor(self) -> float:
-        """How alike two chunks are that have nothing to do with one another: the median cosine of random pairs."""
-        if self.vectors is None or len(self.vectors) < 2:
-            return 0.0
-        rng = np.random.default_rng([self.seed, len(self.vectors)])
-        left, right = rng.integers(0, len(self.vectors), (2, _PAIRS))
-        apart = left != right
-        cosines = np.einsum("ij,ij->i", self.vectors[left[apart]], self.vectors[right[apart]])
-        return float(np.median(cosines)) if len(cosines) else 0.0
 
     @cached_property
     def _holders(self) -> dict[str, int]:
@@ -135,6 +124,7 @@ class Surroundings:
             asked = self._embedder.embed(questions, "query")
             self._asked.update(zip(questions, asked, strict=True))
             cosines = np.round(asked @ self.vectors.T, 5)
+            self._usual.update(zip(questions, np.median(cosines, axis=1).tolist(), strict=True))
             by_vectors = [np.argsort(-row, kind="stable")[:DEPTH].tolist() for row in cosines]
         for i, question in enumerate(questions):
             self._near[question] = tuple(dict.fromkeys([*by_words.of(i)[0].tolist(), *by_vectors[i]]))
@@ -160,6 +150,11 @@ class Surroundings:
             return None
         self.near(question)
         return round(float(self._asked[question] @ self.vectors[row]), 5)
+
+    def usual(self, question: str) -> float | None:
+        """The median cosine of a question with all chunks, of which few have to do with it; None without an embedder."""
+        self.near(question)
+        return self._usual.get(question)
 
     @cached_property
     def _extractive(self) -> Answerer:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from karat.core.drafts import Draft
+from karat.core.text import sentences
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import Surroundings
 
@@ -26,21 +27,24 @@ _POINTING = re.compile(
     re.IGNORECASE,
 )
 _PRONOUN_RU = re.compile(
-    r"^(?:(?:в|на|по|с|из|для|о|об|от|до|при|к|у) )?(?:что|как\w*|кто|кого|кому|когда|где|куда|почему|зачем|сколько)?\s*"
+    r"^(?:(?:в|на|по|с|из|для|о|об|от|до|при|к|у) )?"
+    r"(?:что|как\w*|кто|кого|кому|когда|где|куда|почему|зачем|сколько)?\s*"
     r"(?:(?:ли|же|бы|может|могут|должен|должна|должны|нужно|надо|можно|делает|делают) )?"
     r"(?:он|она|оно|они|его|её|ее|их|ему|ей|им|ими|них|него|неё|нее|ней|нём|нем)\b",
     re.IGNORECASE,
 )
 _POINTING_RU = re.compile(
-    r"\b(?:этот|эта|эти|этого|этой|этих|этому|этим|этими|этом|эту)\b(?! (?:год\w*|месяц\w*|недел\w*|день|дня|сезон\w*))",
+    r"\b(?:этот|эта|эти|этого|этой|этих|этому|этим|этими|этом|эту)\b"
+    r"(?! (?:год\w*|месяц\w*|недел\w*|день|дня|сезон\w*))",
     re.IGNORECASE,
 )
 
 
 def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -> str | None:
+    alone = len(sentences(draft.text)) == 1  # else the sentence before may have named it
     for pattern in (_PRONOUN, _PRONOUN_RU):
         found = pattern.search(draft.text.strip())
-        if found:
+        if found and alone:
             return f'It does not say what is meant by "{found[0].strip()}".'
     for pattern in (_POINTING, _POINTING_RU):
         found = pattern.search(draft.text)

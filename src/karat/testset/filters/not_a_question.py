@@ -18,13 +18,15 @@ _LABEL = re.compile(
 )
 _MARKUP = re.compile(r"```|\*\*|__\w|^#{1,6}\s|</?\w+>|\\n|\\u[0-9a-f]{4}|[{}]|\"\s*:\s*\"|\[[^\]]*\]\([^)]*\)")
 _PLACEHOLDER = re.compile(
-    r"\[(?:[^\]\W]|[ _])*\]|<[^>]*>|\.\.\.\s*\?|…\s*\?|\b(?:lorem ipsum|xxx+|todo|tbd|foo bar|your question|the question here"
+    r"\[(?:[^\]\W]|[ _])*\]|<[^>]*>|\.\.\.\s*\?|…\s*\?"
+    r"|\b(?:lorem ipsum|xxx+|todo|tbd|foo bar|your question|the question here"
     r"|insert \w+|n/a)\b|\bваш вопрос\b",
     re.IGNORECASE,
 )
 _CLOZE = "___"
 _CHATTER = re.compile(
-    r"^\s*(?:sure|certainly|of course|here (?:is|are)|here's|okay|as an ai|i (?:am|cannot|can't)|конечно|вот|разумеется)\b[^?]*[,!:.]",
+    r"^\s*(?:sure|certainly|of course|here (?:is|are)|here's|okay|as an ai|конечно|вот|разумеется)\b"
+    r"[^?]*[,!:.]",
     re.IGNORECASE,
 )
 _ASKS_SOMEHOW = re.compile(
