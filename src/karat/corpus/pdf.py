@@ -103,7 +103,7 @@ def _pages(file: File, pdf: Any, labelled: bool) -> Doc:
         )
     if nameless:
         file.problem("pages", f"the printed numbers of pages {_ranges(nameless)} cannot be read; they are left out.")
-    title = _title(pdf)
+    title = _title(file, pdf)
     return Doc(file.id, whole, title or file.stem, pages=tuple(pages), sections=_outline(file, pdf, pages, whole))
 
 
@@ -156,10 +156,11 @@ def _label(pdf: Any, index: int) -> tuple[str | None, bool]:
         return None, True
 
 
-def _title(pdf: Any) -> str | None:
+def _title(file: File, pdf: Any) -> str | None:
     try:
         title = " ".join(plain(pdf.get_metadata_value("Title")).split())
-    except Exception:
+    except Exception as error:  # the name of the file stands for it
+        file.problem("broken", f"its title cannot be read ({error or type(error).__name__}); its name is used.")
         return None
     letters = sum(letter.isalpha() for letter in title)
     return title if letters >= 3 and not _MADE_BY_PROGRAM.search(title) else None

@@ -233,7 +233,7 @@ def test_a_corpus_of_nothing_but_bad_files_is_an_error_that_names_them(tmp_path)
         assert part in said
 
 
-def test_labels_and_an_outline_that_cannot_be_read_are_said(tmp_path, monkeypatch):
+def test_labels_a_title_and_an_outline_that_cannot_be_read_are_said(tmp_path, monkeypatch):
     import pypdfium2
 
     def fails(*args, **kwargs):
@@ -241,13 +241,16 @@ def test_labels_and_an_outline_that_cannot_be_read_are_said(tmp_path, monkeypatc
 
     saved(paper("one", "two"), tmp_path / "a.pdf")
     monkeypatch.setattr(pypdfium2.PdfDocument, "get_page_label", fails)
+    monkeypatch.setattr(pypdfium2.PdfDocument, "get_metadata_value", fails)
     monkeypatch.setattr(pypdfium2.PdfDocument, "get_toc", fails)
     reading = read(tmp_path)
     (doc,) = reading.docs
     assert [page.label for page in doc.pages] == [None, None]
+    assert doc.title == "a"
     told = [problem.reason for problem in reading.problems]
     assert told == [
         "the printed numbers of pages 1-2 cannot be read; they are left out.",
+        "its title cannot be read (torn); its name is used.",
         "its outline cannot be read (torn); it has no sections.",
     ]
     assert not any(problem.fatal for problem in reading.problems)
