@@ -236,6 +236,14 @@ def test_what_cannot_be_is_one_sentence(index, karat, words, sentence):
     assert sentence in told.sentence
 
 
+@pytest.mark.parametrize("command", ["check", "explain", "sweep"])
+def test_swapped_arguments_are_told(index, put, karat, command):
+    put("asked.jsonl", [{"id": "q1", "question": "watch?", "gold": [{"doc": "watch.md"}]}])
+    told = karat(command, "my.index", "asked.jsonl", *(["--question", "q1"] if command == "explain" else []))
+    assert told.code == 2
+    assert told.sentence == "the test set comes first, then the index: write asked.jsonl my.index."
+
+
 class Endpoint(BaseHTTPRequestHandler):
     """Embeds each text as a few numbers, in the way the test asks for."""
 

@@ -42,9 +42,11 @@ def command(
     Exit codes: 0 nothing is broken, 2 bad input, 4 something is broken.
     """
     from karat.experiment.check import check
+    from karat.experiment.index import check_order
     from karat.experiment.system import check_pages
     from karat.report import checkup
 
+    check_order(testset, index)
     progress = progress_on_terminal(quiet or as_json)
     found = check(
         testset, index, results=results or None, match=match, page_offset=page_offset, pages=check_pages(pages),

@@ -28,9 +28,11 @@ def command(
 ) -> None:
     """Show one question step by step: what engines found, how it was fused, what is gold, how it is scored."""
     from karat.experiment.explain import explain
+    from karat.experiment.index import check_order
     from karat.experiment.system import check_pages
     from karat.report import explained
 
+    check_order(testset, index)
     with system_of(index, **options) as system:
         found = explain(
             testset, system, question, k=k, measures=measure or (), match=match, page_offset=page_offset,

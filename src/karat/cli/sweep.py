@@ -90,6 +90,7 @@ def command(
     configuration is printed with its interval and with those that cannot be told apart from it.
     """
     from karat.core.errors import UsageError
+    from karat.experiment.index import check_order
     from karat.experiment.run import sweep_of
     from karat.experiment.spec import load_spec
     from karat.experiment.sweep import sweep
@@ -109,6 +110,7 @@ def command(
             raise UsageError("name an index beside the test set: `karat sweep TESTSET INDEX`.")
         if len(source) > 1 and not chunk and not embedder:
             raise UsageError(f"one index is swept at a time, and {len(source)} are named.")
+        check_order(testset, source[0])
         swept = sweep(
             testset, source[0] if len(source) == 1 else source, grid, measures=measure, main=main, dialect=dialect,
             match=None if match == "auto" else match, page_offset=page_offset, pages=check_pages(pages),

@@ -112,6 +112,11 @@ def _place(path: Path, draft: Path, name: str, files: Mapping[str, Any]) -> str:
     raise AssertionError("count ends never")
 
 
+def is_index(path: str | os.PathLike[str]) -> bool:
+    """Whether an index stands there, sound or not."""
+    return (Path(path) / HEAD).is_file()
+
+
 def opened(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], Path]:
     """What `index.json` says, and the folder of the generation that counts.
 

@@ -232,6 +232,14 @@ def _known(earlier: Index | None, name: str) -> Any:
         return None
 
 
+def check_order(testset: str, index: str) -> None:
+    """Refuse an index where a test set is meant, when the two were swapped."""
+    from karat.experiment._folder import is_index
+
+    if is_index(testset) and not is_index(index):
+        raise UsageError(f"the test set comes first, then the index: write {index} {testset}.")
+
+
 def _version() -> str:
     from importlib.metadata import version
 
