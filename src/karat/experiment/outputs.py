@@ -6,10 +6,12 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
+from karat.core.evaluation import Note
 from karat.core.writing import write_whole
 from karat.experiment.answering import rows_of
 
@@ -59,6 +61,7 @@ def write_study(
     if "png" in outputs or "svg" in outputs or "html" in outputs:
         say("drawing charts")
         drawing = draw(study)
+        study = _with_broken(study, drawing)
         if "png" in outputs or "svg" in outputs:
             written += write_charts(study, folder / CHARTS, drawing=drawing)
         if "html" in outputs:
@@ -66,6 +69,16 @@ def write_study(
             write_whole(folder / "report.html", html(study, drawing))
             written.append(folder / "report.html")
     return written
+
+
+def _with_broken(study: Study, drawing: Drawing) -> Study:
+    """The study with a note on each chart that raised when it was drawn, for the report to show."""
+    told = tuple(
+        Note("warning", f"The chart {name} {missing.reason}")
+        for name, missing in drawing.missing.items()
+        if missing.broken
+    )
+    return replace(study, evaluation=replace(study.evaluation, notes=(*study.evaluation.notes, *told)))
 
 
 def html(study: Study, drawing: Drawing | None = None) -> str:
