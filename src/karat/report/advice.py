@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from karat.report._labels import LABELS, costliest
@@ -26,7 +27,7 @@ def next_steps(study: Study) -> list[str]:
     if failure is not None and failure.measure and failure.questions:
         steps.append(f"See what was said, and from which contexts: question {failure.questions[0]} in report.html.")
     elif failure is not None and failure.questions:
-        steps.append(f"See one of them step by step: karat explain TESTSET INDEX --question {failure.questions[0]}")
+        steps.append(f"See one of them step by step: {_explain(study, failure.questions[0])}")
     choice = study.choice
     if choice is not None and len(choice.equals) > len(choice.beaten):
         others = len(choice.equals) + len(choice.beaten)
@@ -37,3 +38,12 @@ def next_steps(study: Study) -> list[str]:
             "or add questions."
         )
     return steps
+
+
+def _explain(study: Study, question: str) -> str:
+    """The command that shows a question, with the paths of the run where it has one index."""
+    inputs = study.manifest.get("inputs", {})
+    indexes = [index["path"] for index in inputs.get("indexes", ())]
+    testset = inputs.get("testset", {}).get("path") or "TESTSET"
+    paths = (testset, indexes[0] if len(indexes) == 1 else "INDEX")
+    return f"karat explain {' '.join(map(shlex.quote, paths))} --question {shlex.quote(question)}"
