@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,6 +81,13 @@ def counts_from_0(record: Mapping[str, Any]) -> bool:
     page = record.get("page")
     numeric = isinstance(page, (int, float)) and not isinstance(page, bool)
     return record.get("page_number") is None and numeric and "source" in record
+
+
+def pages_note(records: Iterable[Mapping[str, Any] | None]) -> tuple[str, ...]:
+    """Says that pages were counted from 1, where any record counts them from 0."""
+    if any(counts_from_0(record) for record in records if record):
+        return ("page numbers beside `source` count from 0, as LangChain writes them: 1 was added.",)
+    return ()
 
 
 def _whole(value: Any) -> int | None:

@@ -25,9 +25,9 @@ from karat.retrieve._stored import (
     check_size,
     chunk_of,
     collected,
-    counts_from_0,
     from_l2,
     lengths_note,
+    pages_note,
 )
 
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ class Store:
             scores = "inner products with it" if self._space == "ip" else "1 - d/2 of its squared distances d"
             self._unit, note = lengths_note(vectors, scores)
             self.notes = (note,) if note else ()
-        if any(counts_from_0(meta) for meta in sample["metadatas"] or () if meta):
-            self.notes += ("page numbers beside `source` count from 0, as LangChain writes them: 1 was added.",)
+        self.notes += pages_note(sample["metadatas"] or ())
 
     @classmethod
     def open(cls, target: str, embedder: Embedder | None) -> Self:

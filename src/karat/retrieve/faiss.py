@@ -22,9 +22,9 @@ from karat.retrieve._stored import (
     check_size,
     chunk_of,
     collected,
-    counts_from_0,
     from_l2,
     lengths_note,
+    pages_note,
 )
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ class Store:
         self._records = records
         self._inner_product = index.metric_type == faiss.METRIC_INNER_PRODUCT
         self._unit, self.notes = _look(index, self._inner_product)
-        if records and any(map(counts_from_0, records)):
-            self.notes += ("page numbers beside `source` count from 0, as LangChain writes them: 1 was added.",)
+        self.notes += pages_note(records or ())
 
     @classmethod
     def open(cls, target: str, embedder: Embedder | None) -> Self:
