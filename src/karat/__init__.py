@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from karat.core.measure import list_measures, measure
     from karat.core.types import TestSet
     from karat.experiment.check import check
+    from karat.experiment.generate import generate
     from karat.experiment.index import index
     from karat.experiment.load import load_results, load_testset
     from karat.experiment.report import Report
@@ -28,6 +29,7 @@ __all__ = [
     "Report",
     "TestSet",
     "check",
+    "generate",
     "index",
     "list_measures",
     "load_results",
@@ -43,6 +45,7 @@ _HOME = {
     "Report": "experiment.report",
     "TestSet": "core.types",
     "check": "experiment.check",
+    "generate": "experiment.generate",
     "index": "experiment.index",
     "list_measures": "core.measure",
     "load_results": "experiment.load",

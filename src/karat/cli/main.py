@@ -23,6 +23,7 @@ COMMANDS = {
     "report": "Write a run's report from what is stored, without searching or scoring anything again.",
     "index": "Read documents, cut them into chunks and build engines over them.",
     "search": "Search an index, or a FAISS or Chroma store, with one query or with all questions of a test set.",
+    "generate": "Make a test set from the documents of an index: questions, answers and gold, by a model or without.",
     "check": "Find out whether the gold of a test set can be found in an index, and if not, why.",
     "explain": "Show one question step by step: what engines found, how it was fused, what is gold, how it is scored.",
     "calibrate": "Find out how far a judge, or any measure, agrees with people, and correct its means by their labels.",
@@ -90,7 +91,7 @@ def main() -> None:
     except (KeyboardInterrupt, SystemExit) as stop:
         if isinstance(stop, SystemExit) and stop.code != INTERRUPTED:  # typer makes an exit code of Ctrl-C
             raise
-        resumes = sys.argv[1:2] in (["run"], ["demo"]) and "--fresh" not in sys.argv
+        resumes = sys.argv[1:2] in (["run"], ["demo"], ["generate"]) and "--fresh" not in sys.argv
         _say("karat: interrupted." + " The same command goes on from there." * resumes)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:

@@ -1,0 +1,76 @@
+"""karat generate: a test set from documents."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from karat.cli._options import Debug, Json, Quiet, Verbose, counted_on_terminal, with_chat
+from karat.cli.run import announced
+
+
+@with_chat
+def command(
+    index: Annotated[str, typer.Argument(help="A folder that `karat index` wrote.")],
+    samples: Annotated[
+        int, typer.Option("--samples", help="Chunks to ask about; each gives one question of every kind.")
+    ] = 30,
+    kinds: Annotated[
+        str | None,
+        typer.Option("--kinds", help="Kinds of questions, with commas between: literal,paraphrase,scenario ..."),
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="By grammar, without a model.")] = False,
+    output: Annotated[str | None, typer.Option("-o", "--output", help="The file to write, .jsonl.")] = None,
+    extend: Annotated[str | None, typer.Option("--extend", help="A test set to add questions to.")] = None,
+    fill_gaps: Annotated[
+        bool, typer.Option("--fill-gaps", help="With --extend: ask where it asks little or nothing.")
+    ] = False,
+    mix: Annotated[
+        str | None, typer.Option("--mix", help="A YAML file of categories with shares, or `default`.")
+    ] = None,
+    doc: Annotated[list[str] | None, typer.Option("--doc", help="Ask about this document only. Repeatable.")] = None,
+    least_tokens: Annotated[int, typer.Option("--least-tokens", help="Leave out chunks shorter than this.")] = 40,
+    seed: Annotated[int, typer.Option("--seed", help="Of the sample and the mix.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file that -o names.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    debug: Debug = False,
+    **chat: Any,
+) -> None:
+    """Make a test set from the documents of an index: questions, answers and gold, by a model or without.
+
+    Exit codes: 0 done, 2 bad input, 3 no question was made, 5 done but some calls of the model failed.
+    """
+    from karat.core.errors import UsageError
+    from karat.experiment.generate import generate
+    from karat.report import generated
+
+    if output is None and extend is None:
+        raise UsageError("no file is named for the test set. Name one with -o qa.jsonl, or add to one with --extend.")
+    progress = counted_on_terminal(quiet or as_json)
+    made = generate(
+        index, samples=samples, kinds=kinds, offline=offline, seed=seed, mix=mix, extend=extend, fill_gaps=fill_gaps,
+        docs=doc, least_tokens=least_tokens, output=output, force=force, say=progress,
+        announce=None if quiet or as_json else announced, **chat,
+    )  # fmt: skip
+    progress("", 0, 0)
+    if as_json:
+        typer.echo(generated.as_json(made.generated, made.chunks, made.testset, spent=made.spent, output=made.output))
+    else:
+        generated.show(
+            made.generated, made.chunks, made.testset, sys.stdout, spent=made.sentence, output=made.output,
+            quiet=quiet, verbose=verbose,
+        )  # fmt: skip
+    sys.stdout.flush()
+    if made.n_failed and not (quiet or as_json):
+        announced(
+            f"{made.n_failed:,} call{' of the model' if made.n_failed == 1 else 's of the model'} failed. The same "
+            "command with --force asks again only what has no reply yet."
+        )
+    if not made.questions:
+        raise typer.Exit(3)
+    if made.n_failed:
+        raise typer.Exit(5)

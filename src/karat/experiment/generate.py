@@ -1,0 +1,236 @@
+"""Generate: a test set made from the documents of an index, or more questions for one that exists, in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.core.errors import UsageError
+from karat.core.types import Question, TestSet
+
+if TYPE_CHECKING:
+    from karat.core.docs import Chunks
+    from karat.core.drafts import Generated
+    from karat.experiment.index import Index
+    from karat.experiment.means import MeansSettings
+    from karat.testset.mix import Mix
+
+SAMPLES = 30
+KINDS = ("literal", "paraphrase", "scenario")
+CALLS = ".calls.sqlite"
+_ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+Say = Callable[[str, int, int], None]
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Made:
+    """What came of a generation: the whole `testset`, the questions that are new in it, and what was spent.
+
+    `generated` holds every draft that was rejected, with its reason, and the sample with why each other chunk was left
+    out. `sentence` says what the model was asked and cost. `output` is the file; None where none was written.
+    """
+
+    testset: TestSet
+    generated: Generated
+    chunks: Chunks
+    spent: Mapping[str, Any] | None = None
+    sentence: str | None = None
+    output: str | None = None
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The new questions."""
+        return self.generated.questions
+
+    @property
+    def n_failed(self) -> int:
+        """How many calls of the model failed."""
+        return sum(one.reason == "model_failed" for one in self.generated.rejected)
+
+
+def generate(
+    index: PathLike | Index,
+    *,
+    samples: int = SAMPLES,
+    kinds: Sequence[str] | str | None = None,
+    model: Any = None,
+    offline: bool = False,
+    seed: int = 0,
+    mix: PathLike | Mapping[str, Any] | Mix | None = None,
+    extend: PathLike | None = None,
+    fill_gaps: bool = False,
+    docs: Sequence[str] | None = None,
+    least_tokens: int | None = None,
+    output: PathLike | None = None,
+    force: bool = False,
+    say: Say = lambda what, done, total: None,
+    announce: Callable[[str], None] | None = None,
+    **chat: Any,
+) -> Made:
+    """Make questions with gold and answers from the documents of an index, by a chat model or `offline`.
+
+    `samples` chunks give one accepted question of each kind. `mix` is a file or mapping of categories with shares, or
+    "default". `extend` is a test set to add to: in place unless `output` names another file; `fill_gaps` then goes
+    where it asks little. `docs` are the only documents to ask about. `chat` is what else `MeansSettings.of` takes:
+    `base_url`, `max_calls`, `calls` ...
+    """
+    from karat.experiment.index import Index
+    from karat.experiment.means import MeansSettings, close, means_of, spent_by, spent_notes
+    from karat.testset._sections import sections_of
+    from karat.testset.gaps import Coverage, coverage, gap_weights
+    from karat.testset.generate import generate as make
+    from karat.testset.sample import LEAST_TOKENS
+
+    settings = MeansSettings.of(model=model, **chat)
+    _check(settings, offline, mix is not None, extend is not None, fill_gaps)
+    named = _names(kinds, offline)
+    target = _target(output, extend, force)
+    categories = _mix(mix)
+    say("opening the index", 0, 1)
+    opened = index if isinstance(index, Index) else Index.open(index)
+    before, in_place = _before(extend, target)
+    _check_docs(docs, opened)
+    covered = coverage(before.questions, opened.chunks, opened.docs) if before else Coverage({}, frozenset())
+    weights = None
+    if fill_gaps:
+        weights = gap_weights(opened.chunks, covered.rows, sections_of(opened.chunks, opened.docs))
+    if target is not None and settings.chat is not None and settings.calls is None:
+        settings = replace(settings, calls=f"{target}{CALLS}")
+    means = means_of(settings, index=opened, progress=say, announce=announce)
+    try:
+        made = make(
+            opened.chunks, samples=samples, kinds=named, means=means, offline=offline, seed=seed,
+            before=before.questions if before else (), weights=weights, mix=categories, say=say, docs=opened.docs,
+            least_tokens=LEAST_TOKENS if least_tokens is None else least_tokens, wanted_docs=docs,
+            asked=covered.by_kind,
+        )  # fmt: skip
+        spent, told = spent_by(means), [note.text for note in spent_notes(means)]
+    finally:
+        close(means)
+    made = replace(made, notes=(*covered.notes, *made.notes))
+    whole = TestSet((*(before.questions if before else ()), *made.questions), name=_name(target, extend))
+    written = target is not None and bool(made.questions)
+    if written and target is not None:
+        _write(made.questions, whole, target, in_place)
+    return Made(whole, made, opened.chunks, spent, told[0] if told else None, str(target) if written else None)
+
+
+def _check(settings: MeansSettings, offline: bool, mix: bool, extend: bool, fill_gaps: bool) -> None:
+    """Refuse what cannot be, before anything is read."""
+    if settings.chat is None and not offline:
+        raise UsageError(
+            "no chat model is named to write questions. Name one with --model (model=), or make them by grammar with "
+            "--offline (offline=True)."
+        )
+    if settings.chat is not None and offline:
+        raise UsageError("--offline asks no model: leave out --model, or --offline.")
+    if offline and mix:
+        raise UsageError("--mix tells a chat model how to ask: it would change nothing with --offline. Leave it out.")
+    if fill_gaps and not extend:
+        raise UsageError("--fill-gaps needs a test set whose gaps are to be filled. Name it with --extend (extend=).")
+    if settings.repeat != 1:
+        raise UsageError("--repeat is for judges: it would change nothing here. Leave it out.")
+
+
+def _names(kinds: Sequence[str] | str | None, offline: bool) -> list[str]:
+    """The kinds that are asked for, by their names."""
+    from karat.testset.generate import kinds_named
+
+    if kinds is None and offline:
+        from karat.testset.offline import OFFLINE_KINDS
+
+        return list(OFFLINE_KINDS)
+    named = kinds.split(",") if isinstance(kinds, str) else KINDS if kinds is None else kinds
+    return [kind.name for kind in kinds_named([name.strip() for name in named if name.strip()])]
+
+
+def _target(output: PathLike | None, extend: PathLike | None, force: bool) -> Path | None:
+    """The file to write; None: none is. What stands there is not overwritten unasked."""
+    if output is None:
+        if extend is None:
+            return None
+        output = extend
+    target = Path(output)
+    if not target.name.lower().endswith(_ENDINGS):
+        raise UsageError(
+            f"{target}: a test set is written as JSONL. Name a file that ends with .jsonl; `karat convert` makes other "
+            "formats of it."
+        )
+    in_place = extend is not None and _same(target, Path(extend))
+    if target.exists() and not in_place and not force:
+        raise UsageError(
+            f"{target} exists, and nothing is overwritten unasked. Add to it with --extend {target}, replace it with "
+            "--force, or name another file."
+        )
+    return target
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+def _before(extend: PathLike | None, target: Path | None) -> tuple[TestSet | None, bool]:
+    """The test set to add to, and whether it is added to where it stands."""
+    if extend is None:
+        return None, False
+    from karat.files import read_testset
+
+    testset, taken = read_testset(extend)
+    in_place = target is not None and _same(target, Path(extend))
+    if in_place and taken.format != "canonical":
+        raise UsageError(
+            f"{extend} is a {taken.format} file: questions are added in place only to karat's own JSONL. Name another "
+            "file to write with -o (output=)."
+        )
+    return testset, in_place
+
+
+def _check_docs(docs: Sequence[str] | None, index: Index) -> None:
+    from karat.core.errors import did_you_mean
+
+    known = {chunk.doc for chunk in index.chunks}
+    for doc in docs or ():
+        if doc not in known:
+            raise UsageError(f"no document of the index is called {doc!r}.{did_you_mean(doc, sorted(known))}")
+
+
+def _mix(given: PathLike | Mapping[str, Any] | Mix | None) -> Mix | None:
+    from karat.testset.mix import DEFAULT, Mix
+
+    if given is None or isinstance(given, Mix):
+        return given
+    if isinstance(given, Mapping):
+        return Mix.of(given)
+    if os.fspath(given) == "default":
+        return DEFAULT
+    from karat.experiment.spec._yaml import load_yaml
+
+    return Mix.of(load_yaml(Path(given)).values, os.fspath(given))
+
+
+def _name(target: Path | None, extend: PathLike | None) -> str:
+    path = target or (Path(extend) if extend is not None else None)
+    return "generated" if path is None else path.name
+
+
+def _write(new: Sequence[Question], whole: TestSet, target: Path, in_place: bool) -> None:
+    """Write the test set; what stood in the file that is added to keeps its bytes."""
+    from karat.core.writing import write_whole
+    from karat.files import write
+
+    if not in_place:
+        write(whole, target, format="canonical")
+        return
+    from tempfile import TemporaryDirectory
+
+    stood = target.read_bytes()
+    with TemporaryDirectory(prefix="karat-") as folder:
+        part = Path(folder) / target.name
+        write(TestSet(new), part, format="canonical")
+        added = part.read_bytes()
+    packed = target.name.lower().endswith(".gz")
+    write_whole(target, stood + (b"" if packed or stood.endswith(b"\n") or not stood else b"\n") + added)

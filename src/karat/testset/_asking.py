@@ -1,0 +1,74 @@
+"""One round of asking: a chat model writes a draft for each open place, or the reason why it wrote none is named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from karat.core.drafts import Draft, Rejected
+from karat.core.text.refusals import declines
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from karat.core.means import Chats, Prompt, Said
+    from karat.models.structured import Structured
+    from karat.testset._kind import Setting
+    from karat.testset.generate import Place
+
+
+def ask_round(chat: Chats, places: Sequence[Place], setting_of: Callable[[Place], Setting]) -> list[Draft | Rejected]:
+    """For each place, in order, the draft that the model wrote. All are asked in one batch; repairs by their form."""
+    from karat.models.structured import ask_structured
+
+    settings = [setting_of(place) for place in places]
+    prompts = [place.kind.prompt(setting) for place, setting in zip(places, settings, strict=True)]
+    heard = _Heard(chat, prompts)
+    by_schema: dict[type[BaseModel], list[int]] = {}
+    for at, place in enumerate(places):
+        by_schema.setdefault(place.kind.schema, []).append(at)
+    found: dict[int, Draft | Rejected] = {}
+    for schema, numbers in by_schema.items():
+        replies = ask_structured(heard, [prompts[at] for at in numbers], schema)
+        for at, reply in zip(numbers, replies, strict=True):
+            found[at] = _outcome(places[at], settings[at], reply, chat.label)
+    return [found[at] for at in range(len(places))]
+
+
+class _Heard:
+    """A chat model that was asked all prompts of a round at once, and is asked anew only what is new."""
+
+    def __init__(self, chat: Chats, prompts: Sequence[Prompt]) -> None:
+        self._chat = chat
+        self._said = dict(zip(prompts, chat.ask(prompts), strict=True))
+
+    @property
+    def label(self) -> str:
+        return self._chat.label
+
+    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
+        if all(prompt in self._said for prompt in prompts):
+            return [self._said[prompt] for prompt in prompts]
+        return self._chat.ask(prompts, said)
+
+
+def _outcome(place: Place, setting: Setting, reply: Structured[Any], model: str) -> Draft | Rejected:
+    if reply.value is None:
+        reason = _reason(reply)
+        return Rejected(reason, reply.error or "the model said nothing", place.kind.name, place.rows)
+    draft = place.kind.draft(reply.value, setting, model)
+    if not draft.text:
+        told = "the model found nothing worth such a question"
+        return Rejected("declined", told, place.kind.name, place.rows)
+    if declines(draft.text):
+        return Rejected("refused", "the model refused in place of asking", place.kind.name, place.rows, draft)
+    return draft
+
+
+def _reason(reply: Structured[Any]) -> str:
+    """What went wrong, in a word: the call, its length, or what was said."""
+    if not reply.said or reply.said[-1].error is not None or reply.said[-1].text is None:
+        return "model_failed"
+    if reply.said[-1].cut:
+        return "cut_off"
+    return "refused" if reply.raw and declines(reply.raw[-1]) else "unreadable"

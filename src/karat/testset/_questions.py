@@ -1,0 +1,84 @@
+"""From accepted drafts to questions: ids, gold that outlives other chunkings, and tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from karat.core.types import Gold, Question
+
+if TYPE_CHECKING:
+    from karat.core.docs import Doc, Page
+    from karat.core.drafts import Draft, Fragment
+
+
+class Numbers:
+    """Ids such as `literal-007`, which go on where those of a test set end."""
+
+    def __init__(self, before: Iterable[str] = ()) -> None:
+        self._last: dict[str, int] = {}
+        for id_ in before:
+            named = re.fullmatch(r"(.+)-(\d{1,9})", id_)
+            if named:
+                self._last[named[1]] = max(self._last.get(named[1], 0), int(named[2]))
+
+    def next(self, kind: str) -> str:
+        """The next id of a kind."""
+        number = self._last[kind] = self._last.get(kind, 0) + 1
+        return f"{kind}-{number:03d}"
+
+
+class Papers:
+    """On which pages quotes stand, as far as documents say."""
+
+    def __init__(self, docs: Iterable[Doc] | None = None) -> None:
+        self._pages: dict[str, tuple[Page, ...]] = {doc.id: doc.pages for doc in docs or () if doc.pages}
+
+    def page(self, fragment: Fragment, quote: str) -> str | None:
+        """The page, or the pages from first to last, that a quote of a fragment stands on; those of all of it else."""
+        chunk = fragment.chunk
+        numbers = list(chunk.pages)
+        at = chunk.text.find(quote) if quote else -1
+        if at >= 0 and chunk.span is not None and chunk.span[1] - chunk.span[0] == len(chunk.text):
+            start = chunk.span[0] + at
+            end = start + len(quote)
+            numbers = [p.number for p in self._pages.get(chunk.doc, ()) if p.start < end and p.end > start] or numbers
+        if not numbers or numbers != list(range(numbers[0], numbers[-1] + 1)):
+            return None
+        return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}"
+
+
+def question_of(draft: Draft, id_: str, papers: Papers) -> Question:
+    """An accepted draft as a question of a test set.
+
+    Gold names document, page, chunk and quote: `match.resolve` goes by the quote, on that page of that document, so
+    that it is found however the documents are cut.
+    """
+    gold = tuple(
+        Gold(
+            doc=fragment.chunk.doc,
+            page=papers.page(fragment, quote),
+            chunk=fragment.chunk.id,
+            quote=" ".join(quote.split()) or None,
+        )
+        for fragment, quote in gold_parts(draft)
+    )
+    tags = {"language": draft.language, "source": draft.source, **({"model": draft.model} if draft.model else {})}
+    return Question(
+        id_,
+        draft.text,
+        (draft.answer,) if draft.answer else (),
+        gold,
+        draft.kind,
+        {**{name: value for name, value in tags.items() if value}, **draft.tags},
+        draft.answerable,
+    )
+
+
+def gold_parts(draft: Draft) -> Sequence[tuple[Fragment, str]]:
+    """The fragments that hold the answer, each with its quote; none where there is no answer."""
+    if not draft.answerable:
+        return ()
+    missing = len(draft.fragments) - len(draft.quotes)
+    return list(zip(draft.fragments, (*draft.quotes, *[""] * missing), strict=True))

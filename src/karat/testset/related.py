@@ -1,0 +1,145 @@
+"""Related: which other chunk a question over two chunks can join to one. Never a random one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.docs import Chunk, Chunks
+
+NEAREST = 10  # neighbours that are looked at
+ABOVE = 0.25  # of the way from unrelated to identical, from which two chunks speak of related things
+_PAIRS = 500
+SAME = 0.95  # cosine from which the other chunk says the same
+_LINK = re.compile(r"\]\(\s*<?([^)\s>]{1,2000})|(https?://[^\s)>\]\"']{1,2000})")
+
+How = Literal["link", "neighbour", "section"]
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """The other chunk, and by what it is related."""
+
+    row: int
+    how: How
+
+
+@dataclass
+class Related:
+    """Partners of chunks: those they link to, those near in meaning, else the next of the same section.
+
+    `vectors` are of all rows, each of length 1; None: nothing is known of meaning. `usable` rows may be partners.
+    """
+
+    chunks: Chunks
+    usable: Collection[int]
+    vectors: NDArray[np.float32] | None = None
+    sections: list[str | None] | None = None
+    _found: dict[int, tuple[Partner, ...]] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.usable = frozenset(self.usable)
+
+    def partners(self, row: int) -> tuple[Partner, ...]:
+        """The chunks related to one, the nearest first; none where nothing is near."""
+        if row not in self._found:
+            found: dict[int, How] = {}
+            near = self._near(row)
+            for other in self._linked(row):
+                found.setdefault(other, "link")
+            for other in near if self.vectors is not None else self._following(row):
+                found.setdefault(other, "neighbour" if self.vectors is not None else "section")
+            self._found[row] = tuple(
+                Partner(other, how) for other, how in found.items() if other in self.usable and self._apart(row, other)
+            )
+        return self._found[row]
+
+    @cached_property
+    def floor(self) -> float:
+        """How alike two chunks are that have nothing to do with one another: the median cosine of pairs by lot."""
+        if self.vectors is None or len(self.vectors) < 2:
+            return 0.0
+        left, right = np.random.default_rng(len(self.vectors)).integers(0, len(self.vectors), (2, _PAIRS))
+        apart = left != right
+        cosines = np.einsum("ij,ij->i", self.vectors[left[apart]], self.vectors[right[apart]])
+        return round(float(np.median(cosines)), 5) if len(cosines) else 0.0
+
+    def _near(self, row: int) -> list[int]:
+        """Neighbours that are near enough, and do not say the same."""
+        if self.vectors is None:
+            return []
+        cosines = np.round(self.vectors @ self.vectors[row], 5)
+        cosines[row] = -1.0
+        least = self.floor + ABOVE * (1 - self.floor)
+        order = np.argsort(-cosines, kind="stable")[: 2 * NEAREST].tolist()
+        return [other for other in order if least <= cosines[other] < SAME and other in self.usable][:NEAREST]
+
+    def _linked(self, row: int) -> list[int]:
+        """The first usable chunk of each document that a chunk links to."""
+        found = []
+        for markdown, plain in _LINK.findall(self.chunks[row].text):
+            target = _address(markdown or plain)
+            doc = self._by_address.get(target) or self._by_address.get(target.rsplit("/", 1)[-1])
+            if doc is not None and doc != self.chunks[row].doc:
+                found += [other for other in self._by_doc[doc] if other in self.usable][:1]
+        return list(dict.fromkeys(found))
+
+    def _following(self, row: int) -> list[int]:
+        """The next chunks of the same section, else those before it."""
+        held = self._by_doc[self.chunks[row].doc]
+        section = None if self.sections is None else self.sections[row]
+        same = [r for r in held if self.sections is None or self.sections[r] == section]
+        place = same.index(row)
+        return same[place + 1 : place + 3] + same[max(0, place - 2) : place][::-1]
+
+    def _apart(self, row: int, other: int) -> bool:
+        """Whether two chunks are different stretches of text: neighbours that overlap share what would be asked."""
+        one, two = self.chunks[row], self.chunks[other]
+        if row == other or one.text == two.text:
+            return False
+        if one.doc != two.doc or one.span is None or two.span is None:
+            return True
+        return min(one.span[1], two.span[1]) <= max(one.span[0], two.span[0])
+
+    @cached_property
+    def _by_doc(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for row, chunk in enumerate(self.chunks):
+            found.setdefault(chunk.doc, []).append(row)
+        for rows in found.values():
+            rows.sort(key=lambda row: (_begins(self.chunks[row]), row))
+        return found
+
+    @cached_property
+    def _by_address(self) -> dict[str, str]:
+        """Documents by what links call them: id, file name, address."""
+        found: dict[str, str] = {}
+        shared: set[str] = set()
+        for chunk in self.chunks:
+            names = (chunk.doc, chunk.doc.rsplit("/", 1)[-1], *((chunk.url,) if chunk.url else ()))
+            for name in map(_address, names):
+                if found.setdefault(name, chunk.doc) != chunk.doc:
+                    shared.add(name)
+        return {name: doc for name, doc in found.items() if name and name not in shared}
+
+
+def _begins(chunk: Chunk) -> int:
+    return chunk.span[0] if chunk.span is not None else 0
+
+
+def _address(link: str) -> str:
+    """A link without its fragment, scheme and closing slash.
+
+    >>> _address("https://x.example/a/#b"), _address("./guide.md")
+    ('x.example/a', 'guide.md')
+    """
+    plain = link.partition("#")[0].partition("?")[0]
+    return re.sub(r"^(?:\w+://|(?:\.{1,2}/)+)", "", plain).rstrip("/")
