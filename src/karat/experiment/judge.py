@@ -154,8 +154,16 @@ def _joined(evaluation: Evaluation, judged: Scores, notes: Sequence[Note], seed:
     scores = Scores(
         old.systems, old.questions, (*(old.measures[m] for m in kept), *judged.measures),
         np.concatenate((old.values[:, :, kept], values), axis=2),
-        np.concatenate((old.status[:, :, kept], status), axis=2), reasons, details,
+        np.concatenate((old.status[:, :, kept], status), axis=2), reasons, details, _floors(old, judged, kept),
     )  # fmt: skip
     by = tuple(dict.fromkeys(one.slice for one in evaluation.summaries if one.slice is not None))
     summaries = summarise(scores, slices=slices_of(evaluation.testset, by), seed=seed)
     return replace(evaluation, scores=scores, summaries=summaries, notes=(*evaluation.notes, *notes))
+
+
+def _floors(old: Scores, judged: Scores, kept: Sequence[int]) -> dict[tuple[int, int], float]:
+    """What chance gives, by the places that systems and measures have once they are joined."""
+    place = {kept_at: number for number, kept_at in enumerate(kept)}
+    found = {(s, place[m]): floor for (s, m), floor in old.floors.items() if m in place}
+    known = {name: number for number, name in enumerate(old.systems)}
+    return found | {(known[judged.systems[s]], len(kept) + m): floor for (s, m), floor in judged.floors.items()}

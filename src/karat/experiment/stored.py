@@ -141,6 +141,7 @@ def _plain_scores(found: Scores) -> dict[str, Any]:
         "status": found.status.ravel().tolist(),
         "reasons": [[*key, reason] for key, reason in sorted(found.reasons.items())],
         "details": [[*key, _json(shown)] for key, shown in sorted(found.details.items())],
+        "floors": [[*key, floor] for key, floor in sorted(found.floors.items())],
     }
 
 
@@ -187,4 +188,5 @@ def _made_scores(value: Mapping[str, Any]) -> Scores:
         status,
         {(s, q, m): reason for s, q, m, reason in value["reasons"]},
         {(s, q, m): shown for s, q, m, shown in value.get("details", ())},
+        {(s, m): floor for s, m, floor in value.get("floors", ())},
     )

@@ -26,7 +26,7 @@ DETAIL = {
 def made(details=DETAIL):
     scores = Scores(
         ("a", "b"), ("q1",), parse_all(["TokenF1"]), np.array([[[0.5]], [[np.nan]]]),
-        np.array([[[0]], [[2]]], np.uint8), {(1, 0, 0): "timed out"}, {(0, 0, 0): details},
+        np.array([[[0]], [[2]]], np.uint8), {(1, 0, 0): "timed out"}, {(0, 0, 0): details}, {(0, 0): 0.25},
     )  # fmt: skip
     whole = StudyAnswer("a", "q1", "forty", None, (LONG, "x"), ("d1", "d2"), ("d1", "d2", "d3"), "m", 12, 0.5, 0.7)
     none = StudyAnswer("b", "q1", None, "timed out", (LONG,), declined=True, seconds=0.25)
@@ -49,6 +49,7 @@ def test_answers_failures_and_what_judges_show_come_back(tmp_path):
     assert after.answers == before.answers
     assert (after.failures, after.failure_counts) == (before.failures, before.failure_counts)
     assert after.evaluation.scores.details == before.evaluation.scores.details
+    assert after.evaluation.scores.floors == {(0, 0): 0.25}
     assert after.evaluation.scores.reasons == before.evaluation.scores.reasons
 
 
