@@ -68,6 +68,7 @@ _RULES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
             r"\bwann\b|\bquand\b|\bcuándo\b|कब",
         ),
     ),
+    ("name", (r"\bwhat (?:is|are|was|were) .*\b(?:called|named)\b",)),
     (
         "number",
         (
@@ -107,8 +108,7 @@ _RULES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
     (
         "name",
         (
-            r"\bwhich\b|\bwhat (?!else\b)\w+ (?:is|was|does|did|has|do|are|can|may|must|should)\b",
-            r"\bcalled\b|\bnames?\b",
+            r"\bwhich\b|\bwhat colou?r\b|\bcalled\b|\bnames?\b",
             r"\bкак(?:ой|ая|ое|ую|ого|ому)\b|\bкак (?:называ|зовут|звали)|\bwelche[rsnm]?\b|\bquelle?\b|\bcuál\b|कौन",
         ),
     ),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # How much each feature of a unit weighs when units are ranked, and what makes of the best unit's features the chance
 # that the answer is right. Fitted, not chosen: docs/decisions/017-extractive-answers.md says how.
 WORDS, HEADED, SIMILAR, FIT, RANK = 10.3, 7.2, 10.0, 7.4, 1.9
-SPAN = (-1.9, 2.5, 2.7, -0.48)  # of a short answer: alone, by words told, by fit, by score lost to a nearer unit
+SPAN = (-2.1, 2.5, 2.7, -0.5)  # of a short answer: alone, by words told, by fit, by score lost to a nearer unit
 QUOTED = (-2.1, 1.4)  # of a sentence that is quoted: alone, by words told and similarity
 THRESHOLD = 0.45  # chance from which a short answer is given
 LENIENCE = 0.2  # share of the threshold that is enough for a quotation, which shows by itself what it is worth

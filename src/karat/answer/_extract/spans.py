@@ -45,9 +45,11 @@ _COLOUR = re.compile(
 _AGENT = re.compile(
     r"\bby (?:the |an? )?(?:[^\W\d]{1,30} ?){1,3}?(?=[.,;()]| (?:and|who|after|before|in|on|at|when|if)\b|$)"
 )
+_APART = re.compile(r"[,;:.]\s")
 _COUNTED = re.compile(r"\bhow many\b|\bсколько\b|\bwie viele\b|\bcombien\b|\bcuánt[oa]s\b", re.I)
 _WHENEVER = re.compile(
-    r"\b(?:when|once|after|before|until|as soon as|когда|как только|после того как|после|пока|до того как) [^,;.:]{6,}",
+    r"\b(?:when|once(?! an?\b| every\b| in\b)|after|before|until|as soon as|когда|как только"
+    r"|после того как|после|пока|до того как) [^,;.:]{6,}",
     re.I,
 )
 _ONE_WHILE = re.compile(
@@ -141,7 +143,11 @@ def _number(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
 def _told_apart(unit: Unit, last: Quantity, one: Quantity, known: Mapping[str, float]) -> bool:
     """Whether the question names what stands only between this quantity and the last: "adults pay 5, students 3"."""
     said_before = {word.stem for word in unit.words[: last.last + 1]}
-    between = unit.words[last.last + 1 : one.first]
+    between = [
+        word
+        for word in unit.words[last.last + 1 : one.first]
+        if not _APART.search(unit.text, word.end, unit.words[one.first].start)
+    ]
     return any(word.stem in known and not word.stop and word.stem not in said_before for word in between)
 
 
@@ -175,8 +181,7 @@ def _name(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
     called = re.search(r"\b(?:called|named|known as|называется|называют|под названием) (?:the |an? )?", unit.text, re.I)
     best: tuple[float, Span] | None = None
     if any(head in _COLOUR_STEMS for head in part.heads):
-        found = _COLOUR.search(unit.text)
-        return Span(found.start(), found.end(), 0.8) if found else None
+        return _colour(unit, known)
     for first, last in names(unit.text, unit.words, known):
         fit = 0.75 - 0.3 * _distance(unit, first, last, known)
         start, end = unit.words[first].start, unit.words[last].end
@@ -185,7 +190,7 @@ def _name(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
         if called and 0 <= start - called.end() < 3:
             fit += 0.3
         if part.heads and not any(word.stem in part.heads for word in unit.words):
-            fit -= 0.3
+            fit -= 0.15
         if start > 4 and unit.text[start - 4 : start].lower() == "the ":
             start -= 4
         if best is None or fit > best[0]:
@@ -193,10 +198,20 @@ def _name(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
     return best[1] if best else None
 
 
+def _colour(unit: Unit, known: Mapping[str, float]) -> Span | None:
+    """The colour that stands nearest to what the question names."""
+    told = [word.end for word in unit.words if word.stem in known and not word.stop]
+    found = [match for match in _COLOUR.finditer(unit.text) if match[0].lower() not in known]
+    if not found:
+        return None
+    best = min(found, key=lambda match: min((abs(match.start() - end) for end in told), default=0))
+    return Span(best.start(), best.end(), 0.8)
+
+
 def _person(part: Part, unit: Unit, known: Mapping[str, float]) -> Span | None:
     best: tuple[float, Span] | None = None
     for first, last in names(unit.text, unit.words, known):
-        if first == 0 and last == 0:
+        if (first == 0 and last == 0) or unit.text[unit.words[first].start : unit.words[last].end].isupper():
             continue
         fit = (0.9 if last > first else 0.6) - 0.3 * _distance(unit, first, last, known)
         if first and unit.words[first - 1].lower in _BEFORE_THINGS:

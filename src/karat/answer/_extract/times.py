@@ -57,7 +57,7 @@ def time_spans(text: str, words: Sequence[Word]) -> list[tuple[int, int, bool]]:
         while i + 1 < len(words) and _in_run(text, words, i + 1) and _close(text, words, i):
             i += 1
         last = i
-        while last >= first and not _is_time(words, last):
+        while last >= first and not _is_time(text, words, last):
             last -= 1
         start = first
         while (
@@ -67,8 +67,8 @@ def time_spans(text: str, words: Sequence[Word]) -> list[tuple[int, int, bool]]:
             and not _is_article(words, start)
         ):
             start += 1
-        if last >= start and any(_is_time(words, j) for j in range(start, last + 1)):
-            strong = any(_is_strong(words[j].lower) for j in range(start, last + 1))
+        if last >= start and any(_is_time(text, words, j) for j in range(start, last + 1)):
+            strong = any(_is_strong(text, words[j]) for j in range(start, last + 1))
             counted = any(words[j].lower[:1].isdecimal() or words[j].lower in _EACH for j in range(start, last + 1))
             if strong or counted:
                 found.append((start, last, strong))
@@ -85,22 +85,25 @@ def _is_article(words: Sequence[Word], i: int) -> bool:
     return words[i].lower in ("the", "a", "an")
 
 
-def _is_strong(lower: str) -> bool:
+def _is_strong(text: str, word: Word) -> bool:
+    lower = word.lower
+    if lower in ("may", "march") and word.start and text[word.start].isupper():
+        return True
     return lower in _STRONG or bool(_CLOCK.match(lower) or _YEAR.match(lower) or _DATE.match(lower))
 
 
-def _is_time(words: Sequence[Word], i: int) -> bool:
+def _is_time(text: str, words: Sequence[Word], i: int) -> bool:
     lower = words[i].lower
-    if lower in _TIMES or _is_strong(lower):
+    if lower in _TIMES or _is_strong(text, words[i]):
         return True
     near = [words[j].lower for j in (i - 1, i + 1) if 0 <= j < len(words)]
     return lower[:1].isdecimal() and len(lower) <= 2 and any(one in _TIMES for one in near)
 
 
 def _in_run(text: str, words: Sequence[Word], i: int) -> bool:
-    return words[i].lower in _LINKS or _is_time(words, i)
+    return words[i].lower in _LINKS or _is_time(text, words, i)
 
 
 def _close(text: str, words: Sequence[Word], i: int) -> bool:
     gap = text[words[i].end : words[i + 1].start]
-    return gap in (" ", "-", "–", "\u00a0", "") or (gap in (", ", " – ", " - ") and _is_strong(words[i + 1].lower))
+    return gap in (" ", "-", "–", "\u00a0", "") or (gap in (", ", " – ", " - ") and _is_strong(text, words[i + 1]))
