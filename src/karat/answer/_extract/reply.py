@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 WORDS, HEADED, SIMILAR, FIT, RANK = 10.3, 7.2, 10.0, 7.4, 1.9
 SPAN = (-2.1, 2.5, 2.7, -0.5)  # of a short answer: alone, by words told, by fit, by score lost to a nearer unit
 QUOTED = (-2.1, 1.4)  # of a sentence that is quoted: alone, by words told and similarity
-THRESHOLD = 0.45  # chance from which a short answer is given
+THRESHOLD = 0.4  # chance from which a short answer is given
 LENIENCE = 0.2  # share of the threshold that is enough for a quotation, which shows by itself what it is worth
 _MOST_ITEMS = 12
 _LISTED = ("list", "name", "other", "manner")
