@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 _LINK = re.compile(r"!?\[[^\]\n]{0,300}\]\([^)\s]{1,2000}\)|(?:https?://|www\.)\S+")
 _CONTENTS = re.compile(r"^.{0,200}?(?:\.\s?){3,}\s*\d{1,4}\s*$|^\s*(?:\d+(?:\.\d+)*\.?\s+)?\S.{0,120}?\s\d{1,4}\s*$")
 _ENDS = re.compile(r"[.!?…।॥。！？][\"'»”’)\]]*$")
+_MARKS = re.compile("[\u0900-\u0903\u093a-\u094f]")  # vowel signs, as Hindi writes them
 _LETTERS = 0.55  # share of letters among what is not white space, below which a chunk is mostly figures
 _LISTED = 0.6  # share of lines or characters from which a chunk is a list of something
 _LEAST_LINES = 4
+_ENOUGH = 300  # characters in which most texts show whether they are made of sentences
 _LEAST_SENTENCES = 2
 _LEAST_WORDS = 4  # of a sentence
 _LEFT = 25  # words that have to be left once repeated lines are gone
@@ -49,28 +51,35 @@ def boilerplate(text: str, repeated: frozenset[str] = frozenset()) -> str | None
     'a table of contents'
     """
     lines = [line for line in text.splitlines() if line.strip()]
-    inked = sum(1 for c in text if not c.isspace())
+    inked = _inked(text)
     if not inked:
         return "empty"
     if len(lines) >= _LEAST_LINES and sum(1 for line in lines if _CONTENTS.match(line)) >= _LISTED * len(lines):
         return "a table of contents"
-    linked = sum(1 for found in _LINK.finditer(text) for c in found[0] if not c.isspace())
+    linked = sum(_inked(found[0]) for found in _LINK.finditer(text))
     if linked >= _LISTED * inked:
         return "a list of links"
-    if sum(1 for c in text if c.isalpha() or _is_mark(c)) < _LETTERS * inked:
+    if sum(map(str.isalpha, text)) + len(_MARKS.findall(text)) < _LETTERS * inked:
         return "mostly figures and punctuation"
     kept = "\n".join(line for line in lines if _plain(line) not in repeated)
     if len(kept) < len("\n".join(lines)) and len(kept.split()) < _LEFT:
         return "little but lines that other chunks repeat"
-    whole = sum(1 for start, end in sentence_spans(kept) if _is_sentence(kept[start:end]))
+    whole = _sentences(kept[:_ENOUGH])
+    if whole < _LEAST_SENTENCES and len(kept) > _ENOUGH:
+        whole = _sentences(kept)
     if whole < _LEAST_SENTENCES:
         return "no whole sentence" if whole == 0 else "one sentence only"
     return None
 
 
-def _is_mark(character: str) -> bool:
-    """Whether a character is a vowel sign, as Hindi writes them."""
-    return "\u0900" <= character <= "\u0dff"
+def _inked(text: str) -> int:
+    """How many characters are no white space."""
+    return sum(map(len, text.split()))
+
+
+def _sentences(text: str) -> int:
+    """How many whole sentences a text has."""
+    return sum(1 for start, end in sentence_spans(text) if _is_sentence(text[start:end]))
 
 
 def _is_sentence(text: str) -> bool:

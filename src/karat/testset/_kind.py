@@ -13,7 +13,6 @@ from karat.core.registry import Registry
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-MOST_TOKENS = 700
 _LANGUAGES = {"en": "English", "ru": "Russian", "hi": "Hindi", "de": "German", "fr": "French", "es": "Spanish"}
 _ROLE = (
     "You write questions for a test of document search. People who never saw the fragments below will read your "
@@ -94,9 +93,7 @@ class Kind:
             f'- If nothing there is worth such a question, say {{"question": ""{_blank(self)}}}.\n\n'
             f"Reply with one JSON object and nothing else: {reply}"
         )
-        return Prompt(
-            user, f"{_ROLE} {RULE}", sample=sample, max_tokens=MOST_TOKENS, json=True, purpose=f"generate {self.name}"
-        )
+        return Prompt(user, f"{_ROLE} {RULE}", sample=sample, json=True, purpose=f"generate {self.name}")
 
     def draft(self, reply: Any, setting: Setting, model: str | None = None) -> Draft:
         """The draft that a reply makes: labels and numbering gone, quotes as they stand in the fragments."""

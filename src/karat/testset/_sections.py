@@ -20,9 +20,9 @@ def sections_of(chunks: Chunks, docs: Iterable[Doc] | None) -> list[str | None]:
     for doc in docs or ():
         count = Counter(section.level for section in doc.sections)
         level = min((level for level, number in count.items() if number > 1), default=None)
-        chosen = sorted((s.start, s.title) for s in doc.sections if level is not None and s.level <= level)
+        chosen = sorted((s.start, s.level, s.title) for s in doc.sections if level is not None and s.level <= level)
         if chosen:
-            starts[doc.id] = [start for start, _ in chosen], [title for _, title in chosen]
+            starts[doc.id] = [start for start, _, _ in chosen], [title for _, _, title in chosen]
     found: list[str | None] = []
     for chunk in chunks:
         begins, titles = starts.get(chunk.doc, ([], []))

@@ -142,4 +142,4 @@ def _address(link: str) -> str:
     ('x.example/a', 'guide.md')
     """
     plain = link.partition("#")[0].partition("?")[0]
-    return re.sub(r"^(?:\w+://|(?:\.{1,2}/)+)", "", plain).rstrip("/")
+    return re.sub(r"^(?:\w+://|(?:\.{1,2}/)+)", "", plain).rstrip("/.,;:!")

@@ -53,7 +53,8 @@ def _unfit(
     from karat.testset._boilerplate import boilerplate, repeated_lines
 
     out: dict[int, LeftOut] = {}
-    words = Vocabulary("words").encode(chunks.texts).sizes
+    uncounted = [chunk.text if chunk.tokens is None else "" for chunk in chunks]
+    words = Vocabulary("words").encode(uncounted).sizes
     repeated = repeated_lines(chunks)
     wanted = None if wanted_docs is None else frozenset(wanted_docs)
     for row, chunk in enumerate(chunks):
