@@ -158,6 +158,8 @@ def expansion(text: str, acronym: str) -> tuple[int, int, int] | None:
     if place.start() < 3 and end - start > 3 and text[place.end() : place.end() + 1] == " ":
         return start, end, 1
     for word in reversed(range(1, len(before) + 1)):
+        if letters[-1:] != [before[word - 1][0][0].lower()]:
+            continue
         first = _initials(before[:word], letters)
         if first is not None:
             return first, before[word - 1].end(), 2

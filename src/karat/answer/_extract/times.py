@@ -39,6 +39,7 @@ on at from until till by in every each between before after since during within 
 после перед около между каждый каждую каждое
 """
 _OPENING = frozenset(_OPENING_WORDS.split())
+_AMBIGUOUS = ("may", "march")  # months where they have a capital
 _EACH = frozenset(("every", "each", "first", "last", "next", "каждый", "каждую", "каждое", "первый", "последний"))
 _CLOCK = re.compile(r"\d{1,2}[:.]\d{2}$")
 _YEAR = re.compile(r"(?:1[0-9]|20)\d\d$")
@@ -87,13 +88,15 @@ def _is_article(words: Sequence[Word], i: int) -> bool:
 
 def _is_strong(text: str, word: Word) -> bool:
     lower = word.lower
-    if lower in ("may", "march") and word.start and text[word.start].isupper():
-        return True
+    if lower in _AMBIGUOUS:
+        return word.start > 0 and text[word.start].isupper()
     return lower in _STRONG or bool(_CLOCK.match(lower) or _YEAR.match(lower) or _DATE.match(lower))
 
 
 def _is_time(text: str, words: Sequence[Word], i: int) -> bool:
     lower = words[i].lower
+    if lower in _AMBIGUOUS:
+        return _is_strong(text, words[i])
     if lower in _TIMES or _is_strong(text, words[i]):
         return True
     near = [words[j].lower for j in (i - 1, i + 1) if 0 <= j < len(words)]
