@@ -34,6 +34,9 @@ def command(
         bool,
         typer.Option("--retry-errors", help="Go back to the last run of the same and ask what failed again."),
     ] = False,
+    changed_testset: Annotated[
+        bool, typer.Option("--changed-testset", help="Go on with a frozen test set that was changed since.")
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -51,8 +54,8 @@ def command(
     chosen = load_spec(spec).with_options(answer=answer, contexts=contexts, judge=judge, **chat)
     progress = counted_on_terminal(quiet or as_json)
     done = run(
-        chosen, runs_dir=runs_dir, fresh=fresh, retry_errors=retry_errors, command=["karat", *sys.argv[1:]],
-        say=progress, announce=None if quiet or as_json else announced,
+        chosen, runs_dir=runs_dir, fresh=fresh, retry_errors=retry_errors, changed_testset=changed_testset,
+        command=["karat", *sys.argv[1:]], say=progress, announce=None if quiet or as_json else announced,
     )  # fmt: skip
     progress("", 0, 0)
     show(done, as_json=as_json, quiet=quiet, verbose=verbose)

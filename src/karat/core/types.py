@@ -69,15 +69,22 @@ class TestSet:
     """Questions in a fixed order, with a digest of all that scoring depends on.
 
     Made from questions or, without building an object per judgement, from qrels
-    (`{question: {doc: grade}}`); either form is derived from the other when asked for.
+    (`{question: {doc: grade}}`); either form is derived from the other when asked for. `version` is what it is frozen
+    as; `changed` says how it is not what was frozen, where it was changed since.
     """
 
     __test__ = False  # not a pytest class, whatever its name
 
     def __init__(
-        self, questions: Iterable[Question] = (), *, qrels: Qrels | None = None, name: str = "test set"
+        self,
+        questions: Iterable[Question] = (),
+        *,
+        qrels: Qrels | None = None,
+        name: str = "test set",
+        version: str | None = None,
+        changed: str | None = None,
     ) -> None:
-        self.name = name
+        self.name, self.version, self.changed = name, version, changed
         self._qrels = qrels
         if qrels is None:
             self.questions = tuple(questions)

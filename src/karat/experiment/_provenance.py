@@ -31,7 +31,7 @@ def manifest_of(spec: Spec, testset: TestSet, indexes: Sequence[Index], command:
     from importlib.metadata import version
 
     read = {one.name: list(_read_by(one)) for one in spec.systems()}
-    inputs = {
+    inputs: dict[str, Any] = {
         "testset": {"path": spec.keys.testset, "digest": testset.digest, "questions": len(testset)},
         "indexes": [{"path": str(index.path), "generation": str(index.about["generation"])} for index in indexes],
         "systems": {name: digest_of(paths) for name, paths in read.items() if paths},
@@ -39,6 +39,8 @@ def manifest_of(spec: Spec, testset: TestSet, indexes: Sequence[Index], command:
     }
     whole = {"karat": version("karat"), "spec": spec.digest, "inputs": inputs}
     text = json.dumps(whole, sort_keys=True, ensure_ascii=True)
+    if testset.version is not None:  # no part of the digest: a run that was stopped before the freeze goes on
+        inputs["testset"]["version"] = testset.version
     return {
         "karat": version("karat"),
         "command": list(command),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,15 +22,17 @@ def check(
     page_offset: int = 0,
     pages: Pages = "physical",
     only: Sequence[str] = (),
+    audit: bool = True,
     columns: Mapping[str, str] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Checkup:
     """What is wrong with a test set or with the index it is asked of, and the highest scores any ranking could reach.
 
     Every byte of the index is compared with its checksum first. `results` of a system over this index are looked at
-    as well, where given. `only` names some of the checks.
+    as well, where given. `only` names some of the checks. With `audit`, and all checks, the questions are audited too.
     """
     from karat.diagnose.gold import check as examine
+    from karat.experiment.audit import audit as examine_questions
     from karat.experiment.index import Index
     from karat.files import as_runs, as_testset
 
@@ -39,7 +42,14 @@ def check(
     say("verifying the index")
     opened = index if isinstance(index, Index) else Index.open(index, verify=True)
     runs = as_runs(results, columns=columns or {})[0] if results is not None else []
-    return examine(
+    found = examine(
         questions, opened.chunks, opened.docs, problems=opened.problems, runs=runs, by=match, page_offset=page_offset,
         pages=pages, only=only, progress=say,
     )  # fmt: skip
+    changed = () if questions.changed is None else (f"{questions.name} is {questions.changed}.",)
+    audited = None
+    if audit and not only:
+        audited = examine_questions(
+            questions, opened, match=match, page_offset=page_offset, pages=pages, local=True, progress=say
+        )
+    return replace(found, notes=(*changed, *found.notes), audit=audited)

@@ -57,7 +57,8 @@ def half_of(testset: TestSet, half: str) -> TestSet:
     """The questions of one half of the demo's test set."""
     from karat.core.types import TestSet
 
-    return TestSet([q for q in testset if q.tags.get("half") == half], name=f"{testset.name} ({half})")
+    chosen = [q for q in testset if q.tags.get("half") == half]
+    return TestSet(chosen, name=f"{testset.name} ({half})", version=testset.version)
 
 
 def write_demo(target: str | os.PathLike[str]) -> Path:
@@ -67,6 +68,7 @@ def write_demo(target: str | os.PathLike[str]) -> Path:
         raise UsageError(f"{path} exists and is not an empty folder. Name a new one.")
     with demo_files() as folder:
         shutil.copytree(folder / "docs", path / "docs")
-        shutil.copy(folder / "questions.jsonl", path / "questions.jsonl")
+        for name in ("questions.jsonl", "questions.jsonl.frozen.json"):
+            shutil.copy(folder / name, path / name)
     (path / "karat.yaml").write_text(SPEC, encoding="utf-8")
     return path

@@ -67,6 +67,7 @@ def explain(
         _lines(judged, measures, k),
         (
             *found.notes,
+            *(() if questions.changed is None else (f"{questions.name} is {questions.changed}.",)),
             *(() if whole else (AMONG_FOUND,)),
             *_unknown(system, found, rewritten.queries),
             *resolution.notes,

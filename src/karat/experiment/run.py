@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
 from karat.experiment.contenders import Made, Work
+from karat.experiment.frozen import refuse_changed
 from karat.experiment.study import study_of
 
 if TYPE_CHECKING:
@@ -44,13 +45,15 @@ def run(
     runs_dir: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     retry_errors: bool = False,
+    changed_testset: bool = False,
     command: Sequence[str] = (),
     say: Say = lambda what, done, total: None,
     announce: Callable[[str], None] | None = None,
 ) -> Finished:
     """Do what a karat.yaml says. A run of the same work that was stopped is resumed, unless it is to be `fresh`.
 
-    `retry_errors` asks again what failed before. `say` is called with what is being done, how much of it is done, and
+    `retry_errors` asks again what failed before. A frozen test set that was changed since is refused, unless
+    `changed_testset` says to go on. `say` is called with what is being done, how much of it is done, and
     how much there is; `announce` with a sentence on what a chat model is about to be asked, before it is.
     """
     from karat.experiment._models import models_of
@@ -64,6 +67,8 @@ def run(
     spec = (spec if isinstance(spec, Spec) else load_spec(spec)).resolved()
     root = Path(runs_dir) if runs_dir is not None else spec.path(spec.keys.runs_dir)
     testset, taken = _questions(spec)
+    if not changed_testset:
+        refuse_changed(testset, taken.place)
     indexes = _indexes(spec, root / INDEXES, say)
     work = Work(spec, testset, indexes)
     manifest = manifest_of(spec, testset, [made.index for made in indexes], command)

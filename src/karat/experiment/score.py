@@ -245,6 +245,7 @@ def evaluate(
     from karat.experiment._parts import joined_matching, joined_scores, parted
     from karat.experiment._reachable import reachable
     from karat.experiment._remarks import dialect_notes, floor_notes, refusals_of, usage_of
+    from karat.experiment.frozen import changed_notes
     from karat.experiment.means import check_needs, means_of
     from karat.measures.dialects import dialect_named
     from karat.report.verdict import verdicts
@@ -268,6 +269,7 @@ def evaluate(
     facts = facts_of(testset, runs, judged, answered, dialect.name, repeats)
     matching = joined_matching([matching for _, _, matching in parts if matching is not None])
     notes = (
+        *changed_notes(testset),
         *notes,
         *(Note("warning", text) for _, found in groups if found is not None for text in found.notes),
         *dialect_notes(dialect, means),

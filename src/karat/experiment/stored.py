@@ -80,7 +80,8 @@ def _plain(value: Any, shelf: _Shelf) -> Any:
     if isinstance(value, Measure):
         return _plain_measure(value)
     if isinstance(value, TestSet):
-        return {_KIND: "testset", "name": value.name, "questions": [_plain(q, shelf) for q in value.questions]}
+        about = {"name": value.name, "version": value.version, "changed": value.changed}
+        return {_KIND: "testset", **about, "questions": [_plain(q, shelf) for q in value.questions]}
     if isinstance(value, Scores):
         return _plain_scores(value)
     if is_dataclass(value) and not isinstance(value, type):
@@ -170,7 +171,8 @@ def _made(value: Any, chunks: Sequence[Any], texts: Sequence[str]) -> Any:
     if kind == "map":
         return {_made(k, chunks, texts): _made(v, chunks, texts) for k, v in value["items"]}
     if kind == "testset":
-        return TestSet(_made(value["questions"], chunks, texts), name=value["name"])
+        about = {name: value.get(name) for name in ("version", "changed")}
+        return TestSet(_made(value["questions"], chunks, texts), name=value["name"], **about)
     if kind == "scores":
         return _made_scores(value)
     return _KNOWN[str(kind)](**{k: _made(v, chunks, texts) for k, v in value.items() if k != _KIND})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from karat.files._format import formats
+    from karat.files._frozen import Frozen, frozen_beside, frozen_path, write_frozen
     from karat.files._labels import as_labels
     from karat.files._objects import as_runs, as_testset
     from karat.files._printed import printed_measures
@@ -14,29 +15,37 @@ if TYPE_CHECKING:
     from karat.files._write import convert, write
 
 __all__ = [
+    "Frozen",
     "as_labels",
     "as_runs",
     "as_testset",
     "convert",
     "formats",
+    "frozen_beside",
+    "frozen_path",
     "printed_measures",
     "read_any",
     "read_results",
     "read_testset",
     "write",
+    "write_frozen",
 ]
 
 _HOME = {
+    "Frozen": "_frozen",
     "as_labels": "_labels",
     "as_runs": "_objects",
     "as_testset": "_objects",
     "convert": "_write",
     "formats": "_format",
+    "frozen_beside": "_frozen",
+    "frozen_path": "_frozen",
     "printed_measures": "_printed",
     "read_any": "_read",
     "read_results": "_read",
     "read_testset": "_read",
     "write": "_write",
+    "write_frozen": "_frozen",
 }
 
 

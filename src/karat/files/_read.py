@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from karat.core.errors import InputError
 from karat.files._aliases import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TESTSET, Names
 from karat.files._format import Fit, Format, Kind, formats
+from karat.files._frozen import frozen_beside
 from karat.files._look import Look
 
 if TYPE_CHECKING:
@@ -22,8 +23,19 @@ _WORD: dict[Kind, str] = {"testset": "a test set", "results": "results"}
 
 
 def read_testset(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[TestSet, Taken]:
-    """A test set from a file or folder; `columns` renames the user's columns to karat's fields (`--map`)."""
-    return testset_from(Look(path, columns))
+    """A test set from a file or folder; `columns` renames the user's columns to karat's fields (`--map`).
+
+    One that is frozen carries its version, or else, where it was changed since, a sentence on that.
+    """
+    testset, taken = testset_from(Look(path, columns))
+    frozen = frozen_beside(path)
+    if frozen is None:
+        return testset, taken
+    testset.changed = frozen.changed(testset)
+    if testset.changed is not None:
+        return testset, replace(taken, notes=(*taken.notes, testset.changed))
+    testset.version = frozen.version
+    return testset, replace(taken, what=f"{taken.what}, frozen as version {frozen.version}")
 
 
 def read_results(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[list[Run], Taken]:

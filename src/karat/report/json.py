@@ -38,6 +38,7 @@ def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
             "name": evaluation.testset.name,
             "questions": len(evaluation.testset),
             "digest": evaluation.testset.digest,
+            "version": evaluation.testset.version,
         },
         "inputs": [_fields(taken) for taken in evaluation.taken],
         "matching": None if evaluation.matching is None else _fields(evaluation.matching),

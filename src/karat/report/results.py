@@ -35,7 +35,11 @@ def document(study: Study) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "manifest": dict(study.manifest),
-        "testset": {"name": evaluation.testset.name, "digest": evaluation.testset.digest},
+        "testset": {
+            "name": evaluation.testset.name,
+            "digest": evaluation.testset.digest,
+            "version": evaluation.testset.version,
+        },
         "main": study.main,
         "systems": [
             {

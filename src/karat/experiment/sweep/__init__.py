@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
+from karat.experiment.frozen import changed_notes
 from karat.experiment.retrieval import is_approximate
 from karat.experiment.sweep.grid import Grid, Point
 from karat.experiment.sweep.swept import Part, Swept
@@ -87,6 +88,7 @@ def sweep(
     questions, taken = as_testset(testset, columns=choices.columns)
     _check_questions(questions)
     notes: list[Note] = [_note("info", text) for text in (*grid.notes, *dropped)]
+    notes += changed_notes(questions)
     if resolution is not None and (grid.chunk or grid.embedder):
         raise UsageError("gold resolved against one index says nothing of those that are to be built. Leave it out.")
     with ExitStack() as stack:

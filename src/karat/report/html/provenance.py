@@ -18,7 +18,9 @@ URLS = ("http://", "https://")
 def make(shown: Shown) -> str:
     """Where every figure comes from."""
     evaluation = shown.evaluation
-    facts = [("test set", text(evaluation.testset.name)), ("its digest", f"<code>{evaluation.testset.digest}</code>")]
+    testset = evaluation.testset
+    facts = [("test set", text(testset.name)), ("its digest", f"<code>{testset.digest}</code>")]
+    facts += [("its version", text(testset.version))] if testset.version is not None else []
     for taken in evaluation.taken:
         notes = "".join(f"<br>{text(note)}" for note in taken.notes)
         facts.append((text(taken.place), f"taken for {text(taken.format)}: {text(taken.what)}{notes}"))

@@ -1,0 +1,31 @@
+"""karat freeze: a test set under a version."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from karat.cli._options import Debug, Json, Map, columns_of
+
+
+def command(
+    testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],
+    version: Annotated[str, typer.Option("--version", help="The name of this version, such as 1.0.")],
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", help="Freeze a copy, in karat's own JSONL, in this file.")
+    ] = None,
+    map_: Map = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Give a test set a version: its digest is kept beside it, and a change is noticed wherever it is read.
+
+    Exit codes: 0 done, 2 bad input.
+    """
+    from karat.report import frozen
+    from karat.testset.freeze import freeze
+
+    done = freeze(testset, version, output=output, columns=columns_of(map_))
+    show = frozen.as_json if as_json else frozen.render
+    typer.echo(show(done.frozen, str(done.path), str(done.note), stood=done.stood), nl=False)
