@@ -140,12 +140,14 @@ def _names(kinds: Sequence[str] | str | None, offline: bool) -> list[str]:
     """The kinds that are asked for, by their names."""
     from karat.testset.generate import kinds_named
 
-    if kinds is None and offline:
+    named: Sequence[str] = KINDS
+    if kinds is not None:
+        named = kinds.split(",") if isinstance(kinds, str) else kinds
+    elif offline:
         from karat.testset.offline import OFFLINE_KINDS
 
-        return list(OFFLINE_KINDS)
-    named = kinds.split(",") if isinstance(kinds, str) else KINDS if kinds is None else kinds
-    return [kind.name for kind in kinds_named([name.strip() for name in named if name.strip()])]
+        named = (*OFFLINE_KINDS, *KINDS)
+    return [kind.name for kind in kinds_named([name.strip() for name in named if name.strip()], offline)]
 
 
 def _target(output: PathLike | None, extend: PathLike | None, force: bool) -> Path | None:

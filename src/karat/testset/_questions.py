@@ -55,21 +55,18 @@ def question_of(draft: Draft, id_: str, papers: Papers) -> Question:
     Gold names document, page, chunk and quote: `match.resolve` goes by the quote, on that page of that document, so
     that it is found however the documents are cut.
     """
-    gold = tuple(
-        Gold(
-            doc=fragment.chunk.doc,
-            page=papers.page(fragment, quote),
-            chunk=fragment.chunk.id,
-            quote=" ".join(quote.split()) or None,
-        )
-        for fragment, quote in gold_parts(draft)
-    )
+    gold: dict[tuple[str | None, ...], Gold] = {}
+    for fragment, quote in gold_parts(draft):
+        told = " ".join(quote.split()) or None
+        page = papers.page(fragment, quote)
+        one = Gold(doc=fragment.chunk.doc, page=page, chunk=fragment.chunk.id, quote=told)
+        gold.setdefault((one.doc, page, told or one.chunk), one)  # chunks that overlap hold the same passage
     tags = {"language": draft.language, "source": draft.source, **({"model": draft.model} if draft.model else {})}
     return Question(
         id_,
         draft.text,
         (draft.answer,) if draft.answer else (),
-        gold,
+        tuple(gold.values()),
         draft.kind,
         {**{name: value for name, value in tags.items() if value}, **draft.tags},
         draft.answerable,

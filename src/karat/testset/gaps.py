@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from karat.core.types import Question
 
 # how likely a chunk is drawn beside one of a document that no question is about
-_DOC_ASKED, _SECTION_ASKED, _CHUNK_ASKED = 1e-4, 1e-6, 1e-8
+_DOC_ASKED, _SECTION_ASKED, _CHUNK_ASKED = 1e-8, 1e-10, 1e-12
 
 
 @dataclass(frozen=True)

@@ -98,17 +98,22 @@ def generate(
     )
 
 
-def kinds_named(names: Sequence[str]) -> list[Kind]:
-    """The kinds of these names, each once."""
-    found = {kind.name: kind for kind in map(KINDS.get, names)}
-    if not found:
+def kinds_named(names: Sequence[str], offline: bool = False) -> list[Kind]:
+    """The kinds of these names, each once; some are made by grammar alone."""
+    if not names:
         raise UsageError(f"no kind of question is named. There are {', '.join(KINDS.names())}.")
-    return list(found.values())
+    alone: tuple[str, ...] = ()
+    if offline:
+        from karat.testset.offline import OFFLINE_KINDS
+
+        alone = tuple(name for name in OFFLINE_KINDS if name not in KINDS)
+    found = [Kind(name, "made by grammar", "") if name in alone else KINDS.get(name) for name in names]
+    return list({kind.name: kind for kind in found}.values())
 
 
 def _wanted(names: Sequence[str], offline: bool) -> tuple[list[Kind], list[str]]:
     """The kinds to make, and a sentence on those that cannot be made without a model."""
-    wanted = kinds_named(names)
+    wanted = kinds_named(names, offline)
     if not offline:
         return wanted, []
     from karat.testset.offline import OFFLINE_KINDS

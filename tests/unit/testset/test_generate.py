@@ -247,7 +247,7 @@ def test_gaps_are_filled_before_what_is_covered():
     chunks = Chunks.ordered(made)
     sections = [None, "s", None, None, None, None, None, None, "a", "a"]
     weights = gap_weights(chunks, frozenset((0, 8)), sections)
-    assert [weights[row] for row in range(10)] == [1e-8, 1e-4, 1, 1, 1, 1, 1, 1, 1e-8, 1e-6]
+    assert [weights[row] for row in range(10)] == [1e-12, 1e-8, 1, 1, 1, 1, 1, 1, 1e-12, 1e-10]
     rows = make(chunks, Writer(), samples=6, weights=weights).sampled.rows
     assert sorted(rows) == [2, 3, 4, 5, 6, 7]
 
