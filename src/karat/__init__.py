@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from karat.core.errors import KaratError
     from karat.core.measure import list_measures, measure
     from karat.core.types import TestSet
+    from karat.experiment.audit import audit
     from karat.experiment.check import check
     from karat.experiment.generate import generate
     from karat.experiment.index import index
@@ -28,6 +29,7 @@ __all__ = [
     "KaratError",
     "Report",
     "TestSet",
+    "audit",
     "check",
     "generate",
     "index",
@@ -44,6 +46,7 @@ _HOME = {
     "KaratError": "core.errors",
     "Report": "experiment.report",
     "TestSet": "core.types",
+    "audit": "experiment.audit",
     "check": "experiment.check",
     "generate": "experiment.generate",
     "index": "experiment.index",

@@ -160,6 +160,14 @@ class Audit:
         """The findings of one severity."""
         return tuple(finding for finding in self.findings if finding.severity == severity)
 
+    def brief(self) -> dict[str, Any]:
+        """What `karat check` says of it: how many questions want a look, and what was found, without the rest."""
+        found = [
+            {"check": f.check, "severity": f.severity, "title": f.title, "questions": len(f.questions)}
+            for f in self.findings
+        ]
+        return {"broken": self.broken, "faulty": self.faulty, "findings": found}
+
     def plain(self) -> dict[str, Any]:
         """The same as plain dicts, lists, texts and numbers, under keys that stay."""
         made = _plain(self)

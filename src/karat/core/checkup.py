@@ -5,7 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from karat.core.audit import Audit
 
 Severity = Literal["broken", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("broken", "warning", "info")
@@ -58,7 +61,10 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Checkup:
-    """All that the doctor found, gravest first. `broken`: scores over this index would measure mistakes."""
+    """All that the doctor found, gravest first. `broken`: scores over this index would measure mistakes.
+
+    `audit` is how good the questions themselves are, where that was looked at.
+    """
 
     testset: str
     questions: int
@@ -69,11 +75,13 @@ class Checkup:
     findings: tuple[Finding, ...] = ()
     ceilings: tuple[Ceiling, ...] = ()
     notes: tuple[str, ...] = ()
+    audit: Audit | None = None
 
     @property
     def broken(self) -> bool:
         """Whether anything found is broken."""
-        return any(finding.severity == "broken" for finding in self.findings)
+        audited = self.audit is not None and self.audit.broken
+        return audited or any(finding.severity == "broken" for finding in self.findings)
 
     @property
     def reachable(self) -> float | None:
@@ -98,6 +106,7 @@ class Checkup:
             "findings": [_fields(finding) for finding in self.findings],
             "ceilings": [_fields(ceiling) for ceiling in self.ceilings],
             "notes": list(self.notes),
+            **({} if self.audit is None else {"audit": self.audit.brief()}),
         }
 
 

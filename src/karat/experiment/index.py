@@ -135,7 +135,7 @@ def index(
         save_chunks(chunks, draft.folder)
         say("collecting the words", 0, 1)
         Spell.build(one.text for one in chunks).save(draft.folder / WORDS)
-        built, failures = _build(wanted, [_searched(one, titles) for one in chunks], _earlier(target), draft, say)
+        built, failures = _build(wanted, [searched(one, titles) for one in chunks], _earlier(target), draft, say)
         problems = [*reading.problems, *notes, *failures]
         draft.about.update(
             karat=_version(),
@@ -173,7 +173,7 @@ def _settings(
     return wanted
 
 
-def _searched(chunk: Chunk, titles: bool) -> str:
+def searched(chunk: Chunk, titles: bool) -> str:
     """What engines see of a chunk."""
     title = chunk.title if titles else None
     return chunk.text if not title or chunk.text.startswith(title) else f"{title}\n{chunk.text}"

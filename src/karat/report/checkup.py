@@ -10,6 +10,7 @@ from karat.report._escape import clean
 from karat.report._grid import Cell, Row, grids, listing, title
 from karat.report._numbers import number
 from karat.report._screen import as_text, put
+from karat.report.audited import summary
 from karat.report.json import finite
 
 if TYPE_CHECKING:
@@ -75,6 +76,9 @@ def _blocks(checkup: Checkup, width: int, quiet: bool, verbose: bool) -> Iterato
         yield title(_HEADS[severity])
         for finding in findings:
             yield listing(*_lines(finding, quiet, verbose))
+    if checkup.audit is not None:
+        yield title("The questions themselves")
+        yield listing(*summary(checkup.audit), ("", "all of it: karat audit, with the same test set and index"))
     yield from _ceilings(checkup, width)
 
 

@@ -121,7 +121,7 @@ def _view(
         if engines:
             notes.append("the index has no engine bm25: BM25 as karat builds it was asked instead.")
     if "dense" not in built and engines:
-        notes.append("the index has no engine dense: the vectors of karat's own embedder were asked instead.")
+        notes.append("the dense engine of the index was not asked: the vectors of karat's own embedder were instead.")
     asked: Vectors | None = None
     try:
         say("embedding")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from karat.core.text import guess_language, stop_words, tokenise
@@ -13,15 +13,15 @@ LATIN = ("en", "de", "fr", "es")
 _STEMMERS = {"en": "english", "ru": "russian", "hi": "hindi", "de": "german", "fr": "french", "es": "spanish"}
 _JOINING = str.maketrans(dict.fromkeys("-–—/_'’", " "))
 # Words by which people ask, whatever they ask about.
-_ASKING = frozenset(
-    """
+_ASKED_BY = """
 many please tell know explain describe kindly say think want wonder ask question answer exactly actually
+hello hi hey thanks thank nowadays currently really здравствуйте привет спасибо сейчас
 s t d ll re ve m don doesn didn isn aren wasn won couldn shouldn wouldn
 сколько какова каков каково каковы каким какими каких какую какому чему кем назовите скажите подскажите укажите
 пожалуйста расскажите зачем отчего знать хочу хотел
 bitte sagen wieviel viele viel welche dites combien quel quelle cuál cuántos cuántas cuánto por favor
-""".split()
-)
+"""
+_ASKING = frozenset(_ASKED_BY.split())
 
 
 class _Stems(dict[str, str]):
@@ -67,7 +67,7 @@ def spoken(text: str, beside: str | None) -> str | None:
     return beside if own in LATIN and beside in LATIN else own
 
 
-class Weights(Mapping[str, float]):
+class Weights(dict[str, float]):
     """How much a stem tells: the logarithm of how few chunks hold it. An unknown one tells most."""
 
     def __init__(self, texts: Iterable[frozenset[str]]) -> None:
@@ -77,18 +77,13 @@ class Weights(Mapping[str, float]):
             self.held.update(stems)
             self.size += 1
 
-    def __getitem__(self, stem: str) -> float:
-        return math.log(1 + (self.size + 1) / (self.held[stem] + 1))
-
-    def __iter__(self):  # type: ignore[no-untyped-def]
-        return iter(self.held)
-
-    def __len__(self) -> int:
-        return len(self.held)
+    def __missing__(self, stem: str) -> float:
+        weight = self[stem] = math.log(1 + (self.size + 1) / (self.held.get(stem, 0) + 1))
+        return weight
 
     def of(self, stems: Iterable[str]) -> float:
-        """The weight of several together."""
-        return sum(map(self.__getitem__, sorted(stems)))
+        """The weight of several together, whatever their order."""
+        return math.fsum(map(self.__getitem__, stems))
 
     def share(self, wanted: frozenset[str], held: frozenset[str] | set[str]) -> float:
         """How much of what is wanted is held, by weight; 0 where nothing is wanted."""
@@ -105,7 +100,8 @@ def longest_run(ours: Sequence[str], theirs: Sequence[str]) -> int:
     places: dict[str, list[int]] = {}
     for place, word in enumerate(theirs):
         places.setdefault(word, []).append(place)
-    best, before = 0, {}
+    best = 0
+    before: dict[int, int] = {}
     for word in ours:
         now = {place: before.get(place - 1, 0) + 1 for place in places.get(word, ())}
         best = max(best, max(now.values(), default=0))

@@ -16,15 +16,14 @@ if TYPE_CHECKING:
     from karat.testset.audit._view import Vectors, View
 
 LIKE = 0.8  # weighted Jaccard of content words from which two questions ask the same, whatever their gold
-LIKE_SAME_GOLD = 0.6  # and where they share gold and answer
+LIKE_SAME_GOLD = 0.8  # of the shorter question, where they share gold and answer
 COSINE = 0.9  # of embeddings, from which a pair with the same gold and answer is looked at
-_COMMON = 400  # questions that share a word from which it leads to no pairs
+_COMMON = 100  # questions that share a word from which it leads to no pairs
 _NEIGHBOURS = 5
 _EXACT = 30_000  # questions up to which all cosines are worked out
 _TOGETHER = 1024
-_NOT = frozenset(
-    "not no never without nobody nothing except не нет ни без нельзя кроме никто ничего nicht kein pas sans".split()
-)
+_DENYING = "not no never without nobody nothing except не нет ни без нельзя кроме никто ничего nicht kein pas sans"
+_NOT = frozenset(_DENYING.split())
 _WHAT = {
     "who": "who whom whose кто кого кому кем чей чья чьё чьи wer qui quién",
     "when": "when когда wann quand cuándo",
@@ -61,8 +60,8 @@ def alike(view: View) -> list[tuple[int, int, float]]:
     for one, other in sorted({*_by_words(view), *_by_vectors(view)}):
         if forms[one].denied != forms[other].denied or forms[one].codes != forms[other].codes:
             continue
-        likeness = _likeness(view, one, other)
         same = _same_target(view, one, other)
+        likeness = _likeness(view, one, other, within=same)
         if not same and forms[one].wanted != forms[other].wanted:
             continue
         if likeness >= (LIKE_SAME_GOLD if same else LIKE):
@@ -70,12 +69,29 @@ def alike(view: View) -> list[tuple[int, int, float]]:
     return [(one, other, likeness) for (one, other), likeness in sorted(found.items())]
 
 
-def _likeness(view: View, one: int, other: int) -> float:
+def _likeness(view: View, one: int, other: int, *, within: bool) -> float:
+    """Weighted Jaccard of the content words; 1 only if they are the same.
+
+    `within`: it is enough that the shorter question stands in the longer, and a slip of the pen is no other word.
+    """
     ours, theirs = view.asked_sets[one], view.asked_sets[other]
     if ours == theirs:
         return 1.0
-    whole = view.weights.of(ours | theirs)
-    return min(0.999, view.weights.of(ours & theirs) / whole) if whole else 0.0
+    shared, whole = view.weights.of(ours & theirs), view.weights.of(ours | theirs)
+    if within and len(ours & theirs) > 1:
+        slips = [stem for stem in ours - theirs if any(_is_slip(stem, word) for word in theirs - ours)]
+        shared += view.weights.of(slips)
+        whole = min(view.weights.of(ours), view.weights.of(theirs))
+    return min(0.999, shared / whole) if whole else 0.0
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Whether two words differ by one letter, both long enough for that to be a slip."""
+    if min(len(one), len(other)) < 4 or one.isdecimal() or other.isdecimal():
+        return False
+    from rapidfuzz.distance import Levenshtein
+
+    return bool(Levenshtein.distance(one, other, score_cutoff=1) <= 1)
 
 
 def _same_target(view: View, one: int, other: int) -> bool:

@@ -13,13 +13,13 @@ from karat.core.ranked import Ranked
 from karat.diagnose.ceilings import best_of
 
 if TYPE_CHECKING:
-    from karat.core.judged import Floats, Ints
-    from karat.testset.audit._view import Vectors
+    from karat.core.judged import Bools, Floats, Ints
     from karat.core.types import Question
     from karat.match import Resolution
+    from karat.testset.audit._view import Vectors
 
 CUTS = (1, 5, 20)
-DEPTH = 50
+DEPTH = 20
 _TOGETHER = 512
 NO_KIND = "(none)"
 
@@ -35,10 +35,11 @@ class Found:
 def nearest(vectors: Vectors, queries: Vectors, depth: int) -> Ranked:
     """The rows most like each query, by cosine; a vector of zeros is like nothing."""
     depth = min(depth, len(vectors))
-    lives, query, rows, scores = vectors.any(axis=1), [], [], []
+    lives: Bools = np.asarray(vectors.any(axis=1))
+    query, rows, scores = [], [], []
     for start in range(0, len(queries), _TOGETHER):
         part = queries[start : start + _TOGETHER]
-        cosines = np.where(lives[None, :] & part.any(axis=1)[:, None], part @ vectors.T, -np.inf)
+        cosines = np.where(lives[None, :] & np.asarray(part.any(axis=1))[:, None], part @ vectors.T, -np.inf)
         top = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
         best = np.take_along_axis(cosines, top, axis=1)
         who, place = np.nonzero(np.isfinite(best))

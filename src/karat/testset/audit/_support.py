@@ -12,38 +12,16 @@ from karat.testset.audit._lexicon import content_of
 if TYPE_CHECKING:
     from karat.testset.audit._view import View
 
-VERDICTS = frozenset(
-    "yes no true false correct incorrect да нет верн неверн хорош हाँ हां नहीं ja nein oui non si sí".split()
-)
-_NUMBERS = {
-    word: str(value)
-    for value, words in enumerate(
-        (
-            "zero ноль",
-            "one один одна одно",
-            "two два две",
-            "three три",
-            "four четыре",
-            "five пять",
-            "six шесть",
-            "seven семь",
-            "eight восемь",
-            "nine девять",
-            "ten десять",
-            "eleven одиннадцать",
-            "twelve двенадцать",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty двадцать",
-        )
-    )  # fmt: skip
-    for word in words.split()
-} | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90"}
+_VERDICTS = "yes no true false correct incorrect да нет верн неверн хорош हाँ हां नहीं ja nein oui non si sí"
+VERDICTS = frozenset(_VERDICTS.split())
+_SPELLED = (
+    "zero ноль", "one один одна одно", "two два две", "three три", "four четыре", "five пять", "six шесть",
+    "seven семь", "eight восемь", "nine девять", "ten десять", "eleven одиннадцать", "twelve двенадцать", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty двадцать",
+)  # fmt: skip
+_TENS = {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90"}
+_NUMBERS = {word: str(value) for value, words in enumerate(_SPELLED) for word in words.split()} | _TENS
+_GOLD = 8  # gold chunks that are read sentence by sentence
 _NEAR = 3  # neighbouring sentences that are read together
 
 
@@ -72,38 +50,55 @@ def _spelled(stem: str, held: frozenset[str] | set[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class Window:
-    """The best few sentences of a chunk: how much of the question and of the answer they hold, by weight."""
+class Told:
+    """The sentence of the gold that answers a question, and its stems."""
 
-    question: float
-    answer: float
+    text: str
+    stems: frozenset[str]
+
+
+def answering(view: View) -> list[Told | None]:
+    """For each answerable question the sentence of its gold that holds most of the answer, and of the question.
+
+    None where no gold holds half of a reference answer.
+    """
+    if not view.told:
+        view.told.extend(_told(view, q) for q in range(len(view.questions)))
+    return view.told
+
+
+def _told(view: View, q: int) -> Told | None:
+    claims, best, found = claims_of(view, q), (0.5, 0.0), None
+    if not view.questions[q].answerable or not claims:
+        return None
+    for row in view.gold[q][:_GOLD].tolist():
+        for one in sentences_of(view, row):
+            if all(claimed.isdisjoint(one.stems) for claimed in claims):
+                continue
+            made = max(held_by(view, claimed, one.stems) for claimed in claims)
+            if made >= best[0] and (score := (made, view.weights.share(view.asked_sets[q], one.stems))) > best:
+                best, found = score, one
+    return found
+
+
+def sentences_of(view: View, row: int) -> list[Told]:
+    """The sentences of a chunk, each read once."""
+    if row not in view.sentences:
+        language = view.chunk_languages[row]
+        view.sentences[row] = [
+            Told(sentence, frozenset(content_of(sentence, language))) for sentence in sentences(view.chunks.texts[row])
+        ]
+    return view.sentences[row]
 
 
 def windows(view: View, row: int) -> list[frozenset[str]]:
     """The stems of every few neighbouring sentences of a chunk, its title with each."""
-    if row not in view.windows:
-        language = view.chunk_languages[row]
-        title = content_of(view.chunks[row].title or "", language)
-        parts = [content_of(sentence, language) for sentence in sentences(view.chunks.texts[row])]
-        view.windows[row] = [
-            frozenset((*title, *(stem for part in parts[i : i + _NEAR] for stem in part)))
-            for i in range(max(1, len(parts) - _NEAR + 1))
-        ]
-    return view.windows[row]
-
-
-def window_of(view: View, q: int, row: int, claims: tuple[frozenset[str], ...]) -> Window:
-    """The window that holds most of question and answer together."""
-    asked = view.asked_sets[q]
-    best = Window(0.0, 0.0)
-    for held in windows(view, row):
-        made = Window(view.weights.share(asked, held), max((held_by(view, c, held) for c in claims), default=0.0))
-        if made.question + made.answer > best.question + best.answer:
-            best = made
-    return best
+    title = frozenset(content_of(view.chunks[row].title or "", view.chunk_languages[row]))
+    parts = [one.stems for one in sentences_of(view, row)]
+    return [title.union(*parts[i : i + _NEAR]) for i in range(max(1, len(parts) - _NEAR + 1))]
 
 
 def candidates(view: View, q: int, most: int) -> list[int]:
     """Rows that engines find for a question, the first of each first."""
-    lists = [ranked.of(q)[0][:most].tolist() for ranked in (*view.ranked.values(), *view.ranked_answers.values())]
+    lists = [ranked.of(q)[0][:most].tolist() for ranked in (*view.ranked.values(), *view.ranked_answers)]
     return list(dict.fromkeys(row for place in range(most) for rows in lists for row in rows[place : place + 1]))

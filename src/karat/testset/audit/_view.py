@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from karat.core.types import Question, TestSet
     from karat.match import Pages, Resolution
     from karat.retrieve import Engine
+    from karat.testset.audit._support import Told
 
     Vectors = NDArray[np.float32]
 
@@ -147,22 +148,37 @@ class View:
         return made
 
     @cached_property
-    def ranked_answers(self) -> dict[str, Ranked]:
-        """What BM25 finds for each question together with its first reference answer."""
+    def ranked_answers(self) -> list[Ranked]:
+        """What BM25 finds for each question with its first reference answer, and for the sentence that answers it."""
+        from karat.testset.audit._support import answering
+
         if "bm25" not in self.engines:
-            return {}
-        texts = [" ".join((q.text, *q.answers[:1])) for q in self.questions]
-        return {"bm25": self.engines["bm25"].search(texts, DEPTH)}
+            return []
+        asked = [" ".join((q.text, *q.answers[:1])) for q in self.questions]
+        told = [one.text if one is not None else "" for one in answering(self)]
+        return [self.engines["bm25"].search(texts, DEPTH) for texts in (asked, told)]
 
     @cached_property
-    def windows(self) -> dict[int, list[frozenset[str]]]:
-        """What has been read of chunks so far, a few sentences at a time: see `_support.windows`."""
+    def told(self) -> list[Told | None]:
+        """What answers each question in its gold, once it was looked for: see `_support.answering`."""
+        return []
+
+    @cached_property
+    def sentences(self) -> dict[int, list[Told]]:
+        """The sentences of chunks read so far: see `_support.sentences_of`."""
         return {}
 
     @cached_property
     def found(self) -> dict[str, Found]:
         """How well each engine finds the gold."""
         return {name: found_by(ranked, self.resolution) for name, ranked in self.ranked.items()}
+
+    @cached_property
+    def hybrid(self) -> Found:
+        """How well both engines together find the gold, fused by rank."""
+        from karat.fuse.rrf import rrf
+
+        return found_by(rrf([self.ranked["bm25"], self.ranked["dense"]]), self.resolution)
 
     @cached_property
     def overlaps(self) -> list[Overlap | None]:

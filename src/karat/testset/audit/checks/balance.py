@@ -22,7 +22,8 @@ def _find(view: View) -> Iterator[Finding]:
         yield Finding(
             "balance",
             "info",
-            f"{many(len(rare), 'kind')} of {len(kinds):,} {'has' if len(rare) == 1 else 'have'} fewer than {FEW} questions",
+            f"{many(len(rare), 'kind')} of {len(kinds):,} {'has' if len(rare) == 1 else 'have'} fewer than {FEW} "
+            "questions",
             "A mean over so few says little.",
             {"kinds": len(kinds), "rare": len(rare)},
             (),

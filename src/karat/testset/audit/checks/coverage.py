@@ -23,9 +23,10 @@ def _find(view: View) -> Iterator[Finding]:
         yield Finding(
             "coverage",
             "warning",
-            f"{many(len(thin), 'topic')} of {len(found.topics):,} {'is' if len(thin) == 1 else 'are'} thin or untouched",
-            "Fewer questions than chance would give them, were questions spread over the chunks. Nothing is known of how "
-            "well retrieval works there.",
+            f"{many(len(thin), 'topic')} of {len(found.topics):,} {'is' if len(thin) == 1 else 'are'} thin or "
+            "untouched",
+            "Fewer questions than chance would give them, were questions spread over the chunks. Nothing is known of "
+            "how well retrieval works there.",
             {"topics": len(found.topics), "thin": len(thin), "chunks": sum(row.chunks for row in thin)},
             (),
             tuple(

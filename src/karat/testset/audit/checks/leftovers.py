@@ -11,21 +11,22 @@ from karat.testset.audit._words import about
 from karat.testset.audit.check import Check
 
 _LABEL = r"(?:questions?|query|q|вопросы?|в|frage|pregunta|prueba|प्रश्न)"
-_PATTERNS = {
-    "numbering": re.compile(r"\s*(?:[(\[]\s*)?(?:\d{1,3}|[a-zа-я]|[ivx]{1,4})\s*[)\]]\s*\S|\s*\d{1,3}\s*[.:]\s+\D"
-                            r"|\s*№\s*\d+|\s*#\s*\d+\b", re.I),
-    "a list mark": re.compile(r"\s*[-–—*•·]\s+\S"),
-    "a label": re.compile(rf"\W*{_LABEL}\s*(?:№|#|no\.?|nr\.?)?\s*\d*\s*[:.)\]–—-]+\s*\S|\W*{_LABEL}\s*(?:№|#)?\s*\d+\b"
-                          r"|\s*\W*(?:literal|paraphrased?|scenario|comparative|multi[-_ ]hop|inferential|парафраз\w*"
-                          r"|сценарий|буквальн\w+)(?: question)?\W*[:–—]\s", re.I),
-    "an announcement": re.compile(r"\W*(?:here(?:'s| is| are)|sure[,!]|certainly[,!]|of course[,!]|вот (?:ваш\w* )?вопрос"
-                                  r"|конечно[,!]|пожалуйста[,:])[^?]{0,80}[:!\n]", re.I),
-    "the answer after it": re.compile(r"\S.*[\s*]*(?:\b(?:answer|ответ|antwort|réponse|respuesta)\b\s*\W{0,3}:|\bA:)\s*\S",
-                                      re.I | re.S),
-    "marks": re.compile(r"\s*(?:\*\*|__|`|#{1,6}\s|>\s)|.*\*\*\s*$|.*```", re.S),
-    "a field of JSON": re.compile(r"\s*[{\[]?\s*\"\w+\"\s*:", re.S),
-}  # fmt: skip
-_QUOTES = ('""', "''", "«»", "“”", "„“", "‘’", "``")
+_KIND = r"(?:literal|paraphrased?|scenario|comparative|multi[-_ ]hop|inferential|парафраз\w*|сценарий|буквальн\w+)"
+_OPENING = (
+    r"(?:here(?:'s| is| are)|sure[,!]|certainly[,!]|of course[,!]|вот (?:ваш\w* )?вопрос|конечно[,!]|пожалуйста[,:])"
+)
+_WRITTEN = {
+    "numbering": r"\s*(?:[(\[]\s*)?(?:\d{1,3}|[a-zа-я]|[ivx]{1,4})\s*[)\]]\s*\S|\s*\d{1,3}\s*[.:]\s+\D|\s*[№#]\s*\d+\b",
+    "a list mark": r"\s*[-–—*•·]\s+\S",
+    "a label": rf"\W*{_LABEL}\s*(?:№|#|no\.?|nr\.?)?\s*\d*\s*[:.)\]–—-]+\s*\S|\W*{_LABEL}\s*(?:№|#)?\s*\d+\b"
+    rf"|\s*\W*{_KIND}(?: question)?\W*[:–—]\s",
+    "an announcement": rf"\W*{_OPENING}[^?]{{0,80}}[:!\n]",
+    "the answer after it": r"\S.*[\s*]*(?:\b(?:answer|ответ|antwort|réponse|respuesta)\b\s*\W{0,3}:|\bA:)\s*\S",
+    "marks": r"\s*(?:\*\*|__|`|#{1,6}\s|>\s)|.*\*\*\s*$|.*```",
+    "a field of JSON": r"\s*[{\[]?\s*\"\w+\"\s*:",
+}
+_PATTERNS = {name: re.compile(pattern, re.IGNORECASE | re.DOTALL) for name, pattern in _WRITTEN.items()}
+_QUOTES = (('"', '"'), ("'", "'"), ("«", "»"), ("“", "”"), ("„", "“"), ("‘", "’"), ("`", "`"))
 
 
 def leftover_of(text: str) -> str | None:
@@ -34,12 +35,26 @@ def leftover_of(text: str) -> str | None:
     >>> leftover_of("1) Who winters?"), leftover_of("Вопрос 3: Кто зимует?"), leftover_of("Who winters?")
     ('numbering', 'a label', None)
     """
-    bare = text.strip()
-    for opened, closed in _QUOTES:
-        inside = bare[1:-1]
-        if len(bare) > 2 and bare[0] == opened and bare[-1] == closed and opened not in inside and closed not in inside:
-            return "quotes around it"
+    if _is_quoted(text.strip()):
+        return "quotes around it"
     return next((name for name, pattern in _PATTERNS.items() if pattern.match(text)), None)
+
+
+def _is_quoted(text: str) -> bool:
+    """Whether quotes open before the first word and close only after the last."""
+    for opened, closed in _QUOTES:
+        inside = text[1:-1]
+        if len(text) < 3 or text[0] != opened or text[-1] != closed:
+            continue
+        if opened == closed:
+            return opened not in inside
+        depth = 0
+        for character in inside:
+            depth += (character == opened) - (character == closed)
+            if depth < 0:
+                return False
+        return depth == 0
+    return False
 
 
 def _find(view: View) -> Iterator[Finding]:

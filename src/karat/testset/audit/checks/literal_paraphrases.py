@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.checkup import Finding
-from karat.testset.audit._overlap import LITERAL, RUN, is_literal
+from karat.testset.audit._overlap import CLAUSE, LITERAL, RUN, is_literal
 from karat.testset.audit._view import SEMANTIC, View
 from karat.testset.audit._words import about, percent
 from karat.testset.audit.check import Check
@@ -22,7 +22,8 @@ def _find(view: View) -> Iterator[Finding]:
         yield about(
             "literal_paraphrases", "warning", found, len(looked), "is marked as semantic and is literal",
             "are marked as semantic and are literal",
-            f"The gold holds {percent(LITERAL)} or more of their content words, or {RUN} of their words in a row. BM25 "
+            f"The gold holds {percent(LITERAL)} or more of their content words ({percent(CLAUSE)} of those of one clause), "
+            f"or {RUN} of their words in a row. BM25 "
             "finds them by their words, and a score on this kind does not tell how well meaning is found.",
             "Reword them, or mark them literal.",
         )  # fmt: skip

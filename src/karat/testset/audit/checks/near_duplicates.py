@@ -21,8 +21,8 @@ def _find(view: View) -> Iterator[Finding]:
         "near_duplicates",
         "warning",
         f"{many(len(repeated), 'question')} {'repeats' if len(repeated) == 1 else 'repeat'} another",
-        f"{percent(len(repeated) / total)} of the {total:,}. Each counts again in every mean, and the test set tells less "
-        "than its size says." + (f" {many(kinds, 'pair')} of {len(pairs):,} are of two kinds." if kinds else ""),
+        f"{percent(len(repeated) / total)} of the {total:,}. Each counts again in every mean, and the test set tells "
+        "less than its size says." + (f" {many(kinds, 'pair')} of {len(pairs):,} are of two kinds." if kinds else ""),
         {"questions": len(repeated), "pairs": len(pairs), "across_kinds": kinds, "share": len(repeated) / total},
         tuple(view.questions[q].id for q in sorted({q for one, other, _ in pairs for q in (one, other)})),
         tuple(

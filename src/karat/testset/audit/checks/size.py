@@ -9,7 +9,7 @@ from karat.testset.audit._view import View
 from karat.testset.audit._words import many
 from karat.testset.audit.check import Check
 
-COARSE = 0.15  # a difference that any test set should tell
+COARSE = 0.2  # a difference that any test set should tell
 
 
 def written(value: float, digits: int = 2) -> str:
@@ -27,21 +27,23 @@ def _find(view: View) -> Iterator[Finding]:
     if not rows:
         yield Finding(
             "size", "broken" if not len(view.questions) else "warning",
-            f"{many(len(view.questions), 'question')}: nothing can be told apart", "", {"questions": len(view.questions)},
-            (), (), "Add questions.",
+            f"{many(len(view.questions), 'question')}: nothing can be told apart", "",
+            {"questions": len(view.questions)}, (), (), "Add questions.",
         )  # fmt: skip
         return
-    first, worst = rows[0], rows[-1]
-    how = f"going by how {first.basis[0].lower() + first.basis[1:] if first.basis.startswith('the') else first.basis}"
-    coarse = first.difference > COARSE
+    first, worst, variants = rows[0], rows[-1], rows[1:-1]
+    measured = first is not worst
+    coarse = measured and first.difference > COARSE
+    near = f" Of two variants of one system, about {written(variants[0].difference)}." if variants else ""
     yield Finding(
         "size",
         "warning" if coarse else "info",
         f"{many(first.questions, 'question')} can tell apart differences of about {written(first.difference)} in "
-        f"{first.measure}",
-        f"At 80% power, two-sided at 5%, the same questions for both systems, {how}. In the worst case "
-        f"{written(worst.difference)}. To tell {written(first.aim)} it takes about {first.needed:,} questions "
-        f"(at worst {worst.needed:,}).",
+        f"{first.measure}" + ("" if measured else " in the worst case"),
+        f"At 80% power, two-sided at 5%, the same questions for both systems; going by {first.basis}.{near}"
+        + (f" In the worst case {written(worst.difference)}." if measured else "")
+        + f" To tell {written(first.aim)} it takes about {first.needed:,} questions"
+        + (f" (at worst {worst.needed:,})." if measured else "."),
         {
             "questions": first.questions, "difference": first.difference, "worst": worst.difference,
             "needed": first.needed, "needed_at_worst": worst.needed, "spread": first.spread,

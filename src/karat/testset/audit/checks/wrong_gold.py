@@ -16,21 +16,25 @@ _MOST = 50  # gold chunks that are looked at
 
 
 def better_row(view: View, q: int) -> int | None:
-    """The chunk that holds question and answer far better than any gold of the question does, or None."""
+    """The chunk that holds question and answer far better than all gold of the question together, or None.
+
+    One that holds less of the answer than the gold does is no better, whatever it holds of the question.
+    """
     rows = view.gold[q][:_MOST].tolist()
     claims = claims_of(view, q)
     wanted = view.asked_sets[q].union(*claims[:1])
     if not rows or len(wanted) < 2:
         return None
-    ours = max(held_by(view, wanted, view.held[row]) for row in rows)
-    if len(rows) > 1:
-        ours = max(ours, held_by(view, wanted, frozenset().union(*(view.held[row] for row in rows))))
+    together = frozenset().union(*(view.held[row] for row in rows))
+    ours = held_by(view, wanted, together)
+    answered = max((held_by(view, claimed, together) for claimed in claims), default=0.0)
     best, best_row = ours + LEAD, None
     for row in candidates(view, q, _LOOKED):
-        if row in view.gold_sets[q] or view.weights.share(wanted, view.held[row]) <= best - LEAD / 2:
+        held = view.held[row]
+        if row in view.gold_sets[q] or view.weights.share(wanted, held) <= best - LEAD / 2:
             continue
-        theirs = held_by(view, wanted, view.held[row])
-        if theirs > best:
+        theirs = held_by(view, wanted, held)
+        if theirs > best and (not claims or max(held_by(view, c, held) for c in claims) >= answered):
             best, best_row = theirs, row
     return best_row
 
@@ -45,8 +49,8 @@ def _find(view: View) -> Iterator[Finding]:
     if found:
         yield about(
             "wrong_gold", "warning", found, len(looked), "seems to have the wrong gold", "seem to have the wrong gold",
-            "Another chunk holds far more of the words of question and answer. A system that returns it is scored as if "
-            "it had found nothing.",
+            "Another chunk holds far more of the words of question and answer. A system that returns it is scored as "
+            "if it had found nothing.",
             "Read both chunks, and correct the gold.",
         )  # fmt: skip
 

@@ -1,0 +1,112 @@
+"""Faults planted in known numbers: how many of each the audit finds, and how often it finds what is not there.
+
+`pytest -s` prints the table. A fault that is found less surely must stand in docs/audit.md, under "Hard".
+"""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from karat.experiment.demo import demo_files, half_of
+from karat.experiment.index import index
+from karat.files import as_testset
+from karat.testset.audit import audit
+
+FOUND, FALSE = 0.90, 0.05
+HERE = Path(__file__)
+PAGE = HERE.parents[3] / "docs" / "audit.md"
+
+_spec = importlib.util.spec_from_file_location("karat_test_planting", HERE.with_name("planting.py"))
+planting = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(planting)
+
+
+def hard():
+    """Faults that docs/audit.md names as hard, by where they are."""
+    section = PAGE.read_text(encoding="utf-8").partition("## Hard")[2].partition("\n## ")[0]
+    return set(re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|", section, re.M))
+
+
+def demo_world(opened, testset):
+    questions = [q for q in half_of(testset, "dev")]
+    told = {q.id: next((g.quote for g in q.gold if g.quote), "") for q in questions}
+    return planting.World("en", list(opened.chunks), questions, told, docs=list(opened.docs))
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    with demo_files() as folder:
+        opened = index(folder / "docs", tmp_path_factory.mktemp("demo") / "demo.index", engines="bm25")
+        return opened, as_testset(folder / "questions.jsonl", columns={})[0]
+
+
+def flagged(found):
+    """Ids by check."""
+    ids = {}
+    for finding in found.findings:
+        assert "failed" not in finding.title, finding.text
+        ids.setdefault(finding.check, set()).update(finding.questions)
+    return ids
+
+
+def rates(worlds, each):
+    """fault -> (planted, found, clean, false alarms) over several worlds."""
+    total = {fault: [0, 0, 0, 0] for fault in planting.FAULTS}
+    for seed, made in enumerate(worlds):
+        planted, clean = planting.plant(made, seed, each)
+        seen = flagged(audit(made.testset, made.table, made.docs))
+        for fault, (_, check, _) in planting.FAULTS.items():
+            ids = seen.get(check, set())
+            row = total[fault]
+            row[0] += len(planted[fault])
+            row[1] += len(planted[fault] & ids)
+            row[2] += len(clean)
+            row[3] += len(clean & ids)
+    return total
+
+
+def judged(where, total, least):
+    """Prints the table, and holds every fault to the promise or to the list of hard ones."""
+    known, broken = hard(), []
+    print(f"\n{where}: fault, planted, found, clean, false alarms")
+    for fault, (planted, found, clean, false) in total.items():
+        if not planted:
+            continue  # has no place in this corpus
+        print(f"  {fault:32} {planted:4} {found / planted:6.1%} {clean:5} {false / clean:6.1%}")
+        assert planted >= least, fault
+        kept = found >= FOUND * planted and false < FALSE * clean
+        if kept == ((fault, where) in known):
+            broken.append((fault, where, found / planted, false / clean))
+    assert broken == []
+
+
+def test_in_english_sheets():
+    judged("English", rates([planting.world(seed, docs=48) for seed in range(4)], 12), 40)
+
+
+def test_in_russian_sheets():
+    judged("Russian", rates([planting.world(seed, "ru", docs=60) for seed in range(4)], 12), 40)
+
+
+def test_in_the_demo(demo):
+    opened, testset = demo
+    judged("demo", rates([demo_world(opened, testset) for _ in range(10)], 4), 30)
+
+
+def test_holes_in_the_coverage():
+    found = planted = false = rest = 0
+    for seed in range(20):
+        made = planting.world(seed, docs=12, per_doc=4)
+        gone, kept = planting.with_holes(made, seed, 2)
+        (finding,) = (
+            f for f in audit(made.testset, made.table, only=["coverage"]).findings if "no question" in f.title
+        )
+        named = {example.partition(":")[0] for example in finding.examples}
+        planted, rest = planted + len(gone), rest + len(kept)
+        found, false = found + len(gone & named), false + len(kept & named)
+    print(f"\ncoverage hole: planted {planted}, found {found / planted:.1%}, false alarms {false / rest:.1%}")
+    assert planted >= 40
+    assert found >= FOUND * planted
+    assert false < FALSE * rest
