@@ -152,7 +152,7 @@ class Surroundings:
         return round(float(self._asked[question] @ self.vectors[row]), 5)
 
     def usual(self, question: str) -> float | None:
-        """The median cosine of a question with all chunks, of which few have to do with it; None without an embedder."""
+        """The median cosine of a question with all chunks; None without an embedder."""
         self.near(question)
         return self._usual.get(question)
 

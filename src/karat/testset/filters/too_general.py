@@ -1,0 +1,29 @@
+"""too_general: the question has so few and so common words that many sentences hold them all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from karat.core.drafts import Draft
+from karat.testset.filters._filter import Filter
+from karat.testset.filters._surroundings import Surroundings
+
+MOST = 3  # chunks beside the gold that may have a sentence with every telling word of a question
+
+
+def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -> str | None:
+    asked = surroundings.stems(draft.text)
+    if not asked or not draft.answerable:
+        return None
+    gold = {fragment.row for fragment in draft.fragments}
+    others = [row for row in surroundings.near(draft.text) if row not in gold and asked <= surroundings.row_stems(row)]
+    holders = [row for row in others if any(asked <= part.stems for part in surroundings.parts(row))]
+    if len(holders) > MOST:
+        return (
+            f"{len(holders)} other chunks have a sentence with every telling word of it; with more than {MOST} nobody "
+            "can say what is meant."
+        )
+    return None
+
+
+filter = Filter("too_general", "its words are so few and common that many sentences hold them all", _find, 45)
