@@ -145,6 +145,10 @@ _SYSTEM: dict[str, tuple[Any, Any]] = {
 }
 
 
+CallsFile = Annotated[
+    str | None,
+    typer.Option("--calls", help="The file that keeps every call of the model, so that none is paid for twice."),
+]
 _CHAT: dict[str, tuple[Any, Any]] = {
     "model": (
         Annotated[str | None, typer.Option("--model", help="The chat model to ask, as its endpoint calls it.")],
@@ -175,21 +179,11 @@ _CHAT: dict[str, tuple[Any, Any]] = {
     ),
     "jobs": (Annotated[int, typer.Option("-j", "--jobs", help="How many calls of the model run at a time.")], 8),
     "per_minute": (
-        Annotated[
-            int | None, typer.Option("--per-minute", help="How many calls of the model may begin in a minute.")
-        ],
+        Annotated[int | None, typer.Option("--per-minute", help="How many calls of the model may begin in a minute.")],
         None,
     ),
     "repeat": (Annotated[int, typer.Option("--repeat", help="How often a judge is asked the same.")], 1),
-    "calls": (
-        Annotated[
-            str | None,
-            typer.Option(
-                "--calls", help="The file that keeps every call of the model, so that none is paid for twice."
-            ),
-        ],
-        None,
-    ),
+    "calls": (CallsFile, None),
 }
 
 

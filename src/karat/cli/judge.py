@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Quiet, Run, RunsDir, Verbose, counted_on_terminal, with_chat
+from karat.cli._options import (
+    CallsFile,
+    Debug,
+    Json,
+    Quiet,
+    Run,
+    RunsDir,
+    Verbose,
+    counted_on_terminal,
+    with_chat_of_run,
+)
 from karat.cli.run import announced
+from karat.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,9 +27,10 @@ if TYPE_CHECKING:
     from karat.experiment.means import MeansSettings
 
     Progress = Callable[[str, int, int], None]
+    Announce = Callable[[str], None]
 
 
-@with_chat
+@with_chat_of_run
 def command(
     run: Run = "LAST",
     measure: Annotated[
@@ -34,6 +45,7 @@ def command(
         bool,
         typer.Option("--tamper-test", help="Measure how far injection, verbosity and position move this judge."),
     ] = False,
+    calls: CallsFile = None,
     runs_dir: RunsDir = "runs",
     as_json: Json = False,
     quiet: Quiet = False,
@@ -43,19 +55,21 @@ def command(
 ) -> None:
     """Judge the answers of a run by a language model, without retrieving or answering anything again.
 
+    Options about the model stand in place of the keys of the run's karat.yaml.
     Exit codes: 0 done, 2 bad input, 5 done but some judgements failed.
     """
-    from karat.experiment.judge import chat_of, judge
-    from karat.experiment.means import MeansSettings
+    from karat.experiment.judge import judge, judging
     from karat.experiment.store import find_run
     from karat.report import studied
 
     folder = find_run(runs_dir, run)
-    settings = MeansSettings.of(**chat)
+    settings = judging(folder, calls=calls, **chat)
     progress = counted_on_terminal(quiet or as_json)
     announce = None if quiet or as_json else announced
     if tamper_test:
-        _tamper(replace(settings, chat=settings.chat or chat_of(folder)), measure, as_json, progress)
+        if system or chat["repeat"] is not None:
+            raise UsageError("the tamper test has cases of its own: --system and --repeat would change nothing.")
+        _tamper(settings.within(folder.path.parent), measure, as_json, progress, announce)
         return
     study = judge(folder, measure or (), settings, systems=system or (), say=progress, announce=announce)
     progress("", 0, 0)
@@ -69,13 +83,15 @@ def command(
         raise typer.Exit(5)
 
 
-def _tamper(settings: MeansSettings, measures: list[str] | None, as_json: bool, progress: Progress) -> None:
+def _tamper(
+    settings: MeansSettings, measures: list[str] | None, as_json: bool, progress: Progress, announce: Announce | None
+) -> None:
     """Print how far a judge can be moved."""
     from karat.experiment.means import close, means_of
     from karat.experiment.tamper import JUDGES, tamper
     from karat.report import tampered
 
-    means = means_of(settings)
+    means = means_of(settings, announce=announce)
     try:
         found = tamper(means.chat, measures or JUDGES, progress=progress).plain()
     finally:

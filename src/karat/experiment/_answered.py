@@ -21,29 +21,30 @@ def answered_of(
 
     `unasked`: contexts alone will do, for measures that look at nothing else.
     """
-    retrieved = [retrieved_texts(run) for run in runs]
-    if not any(run.has_answers for run in runs) and not (unasked and any(retrieved)):
+    contexts = [contexts_of(run, testset.ids) for run in runs]
+    if not any(run.has_answers for run in runs) and not (unasked and any(map(any, contexts))):
         return None
     questions = testset.questions
-    answers: list[str | None] = []
-    contexts: list[tuple[str, ...] | None] = []
-    for run, texts in zip(runs, retrieved, strict=True):
-        named = _named_texts(run) if any(a.used is not None for a in run.answers.values()) else {}
-        for question in questions:
-            answer = run.answers.get(question.id)
-            answers.append(answer.text if answer is not None else None)
-            used = _used(answer, named) if answer is not None else None
-            contexts.append(used if used is not None else texts.get(question.id))
+    answers = [run.answers.get(question.id) for run in runs for question in questions]
     return Answered(
         tuple(run.name for run in runs),
         testset.ids,
         [q.text for q in questions] * len(runs),
-        answers,
+        [answer.text if answer is not None else None for answer in answers],
         [q.answers for q in questions] * len(runs),
-        contexts,
+        [found for of_run in contexts for found in of_run],
         [q.answerable for q in questions] * len(runs),
         means or Means(),
     )
+
+
+def contexts_of(run: Run, questions: Sequence[str]) -> list[tuple[str, ...] | None]:
+    """What the answer to each question was made from: what it says it used, else what was retrieved for it."""
+    texts = retrieved_texts(run)
+    named = _named_texts(run) if any(a.used is not None for a in run.answers.values()) else {}
+    used = ((qid, run.answers.get(qid)) for qid in questions)
+    found = ((qid, _used(answer, named) if answer is not None else None) for qid, answer in used)
+    return [texts.get(qid) if given is None else given for qid, given in found]
 
 
 def unanswered(run: Run) -> dict[str, str]:

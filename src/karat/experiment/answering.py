@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from karat.core.asked import Asked, Context
 from karat.core.order import ranking
 from karat.core.types import Answer
+from karat.experiment._answered import contexts_of
 
 if TYPE_CHECKING:
     from karat.answer import Answerer, AnswererSettings
@@ -184,17 +185,21 @@ def _context(run: Run, place: int, resolution: Resolution | None) -> Context:
 def rows_of(runs: Sequence[Run], testset: TestSet) -> list[dict[str, Any]]:
     """The answers of all systems as rows of canonical results, with the texts and ids of what they used.
 
-    Nothing that differs from run to run stands in them: no seconds, tokens or cost.
+    A question that failed before it could be answered is a row with its error. Nothing that differs from run to run
+    stands in them: no seconds, tokens or cost.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for run in runs:
-        for qid in testset.ids:
-            answer = run.answers.get(qid)
-            if answer is None or not run.has_answers:
+        if not run.has_answers:
+            continue
+        for qid, contexts in zip(testset.ids, contexts_of(run, testset.ids), strict=True):
+            if qid in run.failed:
+                rows.append({"id": qid, "system": run.name, "error": run.failed[qid]})
                 continue
+            answer = run.answers.get(qid) or Answer(qid)
             row: dict[str, Any] = {"id": qid, "system": run.name, "answer": answer.text}
             row |= {"answer_error": answer.error} if answer.error is not None else {}
-            row |= {"contexts": list(answer.contexts)} if answer.contexts is not None else {}
+            row |= {"contexts": list(contexts)} if contexts is not None else {}
             row |= {"context_ids": list(answer.used)} if answer.used is not None else {}
             row |= {"model": answer.model} if answer.model is not None else {}
             row |= {"confidence": answer.confidence} if answer.confidence is not None else {}

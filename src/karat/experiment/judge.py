@@ -12,7 +12,7 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.scores import Scores, Status
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation, Note
+    from karat.core.evaluation import Evaluation, Note, Summary
     from karat.core.means import Means
     from karat.core.measure import Measure
     from karat.core.run import Run
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Say = Callable[[str, int, int], None]
 NOT_JUDGED = "not judged"
+_JUDGED_BY = "was judged by"
+_ANEW = ("failed rows", "equal n")  # guards that more measures may change
 
 
 def judge(
@@ -44,15 +46,15 @@ def judge(
     from karat.experiment.outputs import ALL, write_study
     from karat.experiment.stored import load_study, save_study
 
-    study = load_study(folder.path)
     wanted = tuple(m for m in parse_all(measures) if m.spec.stage == "answer")
     if not wanted:
         raise UsageError("no measure of answers is named. Name one with -m, such as -m Faithfulness.")
-    runs = _answers(folder, systems)
     settings = replace(settings, chat=settings.chat or chat_of(folder), shared=folder.path.parent / CALLS)
     means = means_of(settings.within(folder.path), progress=say, announce=announce)
     check_needs(wanted, means)
     with folder.held():
+        study = load_study(folder.path)
+        runs = _answers(folder, systems)
         try:
             judged = _scored(study, runs, wanted, means)
             spent = spent_by(means)
@@ -60,7 +62,7 @@ def judge(
             close(means)
         say("summarising", 0, 1)
         spec = folder.manifest.get("spec", {})
-        joined = _joined(study.evaluation, judged, judge_notes(judged), int(spec.get("seed", 0)))
+        joined = _joined(study.evaluation, judged, int(spec.get("seed", 0)))
         study = replace(study, evaluation=joined)
         outputs = [name for name in spec.get("outputs", ALL) if name in ALL]
         write_study(study, folder.path, outputs, say=lambda step: say(step, 0, 1))
@@ -87,12 +89,27 @@ def _answers(folder: RunFolder, systems: Sequence[str]) -> list[Run]:
 
 def chat_of(folder: RunFolder) -> ChatSettings | None:
     """The model that the run's karat.yaml names for judging, or for all."""
+    return judging(folder).chat
+
+
+def judging(folder: RunFolder, *, calls: str | None = None, **options: Any) -> MeansSettings:
+    """The model, the budget and the repeats of the run's karat.yaml, with what options say in their place."""
     from karat.experiment._environment import filled
-    from karat.experiment.spec import chat_settings
+    from karat.experiment.means import MeansSettings
+    from karat.experiment.spec import chat_settings, option_values
 
     spec: Mapping[str, Any] = folder.manifest.get("spec", {})
-    value = spec.get("judge_model") or spec.get("model")
-    return None if value is None else chat_settings(filled(value))
+    written = {"model": spec.get("judge_model") or spec.get("model"), "budgets": spec.get("budgets")}
+    if written["model"] is None and options.get("model") is None:
+        given = {name: value for name, value in options.items() if value is not None}
+        option_values({}, **given)  # refuses what is for a model
+        return MeansSettings.of(calls=calls, **given)
+    said = written | option_values(written, **options)
+    limits = said["budgets"] or {}
+    return MeansSettings.of(
+        model=chat_settings(filled(said["model"])), max_cost=limits.get("max_cost_usd"),
+        max_calls=limits.get("max_calls"), repeat=said.get("judge_repeat", spec.get("judge_repeat", 1)), calls=calls,
+    )  # fmt: skip
 
 
 def judge_notes(scores: Scores) -> list[Note]:
@@ -106,7 +123,7 @@ def judge_notes(scores: Scores) -> list[Note]:
         if "chat" not in measure.needs or not shown:
             continue
         models = ", ".join(sorted({str(detail["model"]) for detail in shown if detail.get("model")}))
-        text = f"{measure.name} was judged by {models or 'a language model'}."
+        text = f"{measure.name} {_JUDGED_BY} {models or 'a language model'}."
         repeated = flips([detail.get("repeats") or () for detail in shown])
         if repeated.rate is not None:
             text += (
@@ -118,17 +135,17 @@ def judge_notes(scores: Scores) -> list[Note]:
 
 
 def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], means: Means) -> Scores:
-    from karat.experiment._answered import answered_of, unanswered_of
+    from karat.experiment._answered import answered_of, by_pair, unanswered_of
     from karat.measures.compute import compute
 
     testset = study.evaluation.testset
-    answered = answered_of(testset, runs, means)
     return compute(
-        measures, [run.name for run in runs], testset.ids, answered=answered, unanswered=unanswered_of(testset, runs)
-    )
+        measures, [run.name for run in runs], testset.ids, answered=answered_of(testset, runs, means),
+        failed=by_pair(testset, [run.failed for run in runs]), unanswered=unanswered_of(testset, runs),
+    )  # fmt: skip
 
 
-def _joined(evaluation: Evaluation, judged: Scores, notes: Sequence[Note], seed: int) -> Evaluation:
+def _joined(evaluation: Evaluation, judged: Scores, seed: int) -> Evaluation:
     """The evaluation with the judged measures after its own; systems that were not judged have no value of them."""
     from karat.experiment.score import slices_of
     from karat.stats.summary import summarise
@@ -158,7 +175,18 @@ def _joined(evaluation: Evaluation, judged: Scores, notes: Sequence[Note], seed:
     )  # fmt: skip
     by = tuple(dict.fromkeys(one.slice for one in evaluation.summaries if one.slice is not None))
     summaries = summarise(scores, slices=slices_of(evaluation.testset, by), seed=seed)
-    return replace(evaluation, scores=scores, summaries=summaries, notes=(*evaluation.notes, *notes))
+    notes = _notes(evaluation.notes, judged, scores, summaries)
+    return replace(evaluation, scores=scores, summaries=summaries, notes=notes)
+
+
+def _notes(before: Sequence[Note], judged: Scores, scores: Scores, summaries: Sequence[Summary]) -> tuple[Note, ...]:
+    """The notes as they are true now: what was said of a measure that is judged anew goes."""
+    from karat.diagnose.guards import equal_n, failed_rows
+
+    told = (*failed_rows(scores), *equal_n(one for one in summaries if one.slice is None))
+    again = tuple(f"{measure.name} {_JUDGED_BY} " for measure in judged.measures)
+    kept = [n for n in before if n.guard not in _ANEW and not n.text.startswith(again)]
+    return (*kept, *told, *judge_notes(judged))
 
 
 def _floors(old: Scores, judged: Scores, kept: Sequence[int]) -> dict[tuple[int, int], float]:

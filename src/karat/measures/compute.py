@@ -47,9 +47,11 @@ def compute(
     floors: dict[tuple[int, int], float] = {}
 
     def mark(pairs: Sequence[int], m: int, what: Status, reason: str) -> None:
+        """Take the values of pairs away, and what the measure had to show for them."""
         for pair in pairs:
             s, q = divmod(int(pair), shape[1])
             values[s, q, m], status[s, q, m], reasons[s, q, m] = np.nan, what, reason
+            details.pop((s, q, m), None)
 
     for m, measure in enumerate(measures):
         stage = measure.spec.stage

@@ -38,6 +38,7 @@ __all__ = [
     "chat_settings",
     "json_schema",
     "load_spec",
+    "option_values",
     "spec_of",
 ]
 

@@ -1,0 +1,102 @@
+"""karat judge on what a run has stored: what failed stays failed, contexts stay, notes, models and budgets are true."""
+
+import json
+
+import polars as pl
+import pytest
+
+from karat.experiment.store import runs_in
+from karat.testing import FakeLLM
+
+ROWS = [
+    {"id": "q1", "question": "How long is the warranty?", "gold": [{"doc": "a"}], "answers": ["Two years."]},
+    {"id": "q2", "question": "How long does shipping take?", "gold": [{"doc": "b"}], "answers": ["Five days."]},
+]
+SPEC = """\
+name: shop
+testset: qa.jsonl
+systems: [{name: mine, results: mine.jsonl}]
+measures: [TokenF1, "Responsiveness(by=heuristic)", "Faithfulness(by=heuristic)", "ContextRelevance(by=heuristic)"]
+outputs: [csv]
+"""
+HEURISTIC = [f"{name}(by=heuristic)" for name in ("Responsiveness", "Faithfulness", "ContextRelevance")]
+FULLY = '{"reason": "r", "grade": "fully"}'
+
+
+@pytest.fixture
+def shop(put, folder):
+    hit = {"id": "a", "text": "The warranty lasts two years.", "score": 1.0}
+    put("qa.jsonl", ROWS)
+    put("mine.jsonl", [
+        {"id": "q1", "answer": "It lasts two years.", "retrieved": [hit]}, {"id": "q2", "error": "boom"},
+    ])  # fmt: skip
+    put("karat.yaml", SPEC)
+    return folder
+
+
+def last(folder):
+    return runs_in(folder / "runs")[-1]
+
+
+def scores(folder, names):
+    rows = pl.read_parquet(last(folder).path / "rows.parquet").to_dicts()
+    return [[(row[name], row[f"{name}.status"], row[f"{name}.reason"]) for name in names] for row in rows]
+
+
+def test_what_the_run_scored_is_scored_the_same_later(shop, karat):
+    assert karat("run", "-q").code == 5
+    before = scores(shop, ["TokenF1", *HEURISTIC])
+    assert before[1] == [(None, "failed", "boom")] * 4
+    assert karat("judge", "-q", "-m", "TokenF1", *(word for name in HEURISTIC for word in ("-m", name))).code == 5
+    assert scores(shop, ["TokenF1", *HEURISTIC]) == before
+
+
+def test_the_notes_name_who_judged_last_and_what_failed(shop, karat):
+    assert karat("run", "-q").code == 5
+    with FakeLLM(FULLY) as llm, FakeLLM("no") as lame:
+        for model, place in (("lame", lame), ("good", llm)):
+            told = karat("judge", "-m", "Responsiveness", "--model", model, "--base-url", place.base_url)
+            assert told.code == 5
+            notes = told.out.partition("\nNotes\n")[2]
+            assert notes.count("was judged by") == 1
+            assert f"Responsiveness was judged by {model}" in notes
+            failed = "2 of 2 questions failed" if model == "lame" else "1 of 2 questions failed"
+            assert notes.count("failed and are in no mean") == 1
+            assert failed in notes
+
+
+def test_the_model_the_budget_and_the_repeats_of_the_spec_hold(shop, karat, put):
+    with FakeLLM(FULLY) as llm:
+        about = f"model: {{name: m, base_url: '{llm.base_url}'}}\njudge_repeat: 2\nbudgets: {{max_calls: 1}}\n"
+        put("karat.yaml", SPEC + about)
+        assert karat("run", "-q").code == 5
+        assert karat("judge", "-m", "Responsiveness", "-q").code == 5
+        assert llm.count == 1
+        assert karat("judge", "-m", "Responsiveness", "-q", "--max-calls", "0", "--repeat", "1").code == 5
+        assert llm.count == 1
+        assert karat("judge", "-m", "Responsiveness", "-q", "--max-calls", "9", "--repeat", "3").code == 5
+        assert llm.count == 3
+    kept = [json.loads(line) for line in (last(shop).path / "judgements.jsonl").read_text().splitlines()]
+    assert [row["repeats"] for row in kept if row["measure"] == "Responsiveness"] == [[1.0, 1.0, 1.0]]
+    assert [spent["calls"] for spent in last(shop).manifest["models"]] == [1, 0, 2]
+
+
+def test_limits_without_a_model_are_refused(shop, karat):
+    assert karat("run", "-q").code == 5
+    for option in ("--max-calls", "--jobs"):
+        told = karat("judge", "-m", "Responsiveness(by=heuristic)", option, "3")
+        assert told.code == 2
+        assert option in told.sentence
+
+
+def test_the_tamper_test_says_what_it_takes_and_keeps_its_calls(shop, karat):
+    assert karat("run", "-q").code == 5
+    words = ("judge", "--tamper-test", "-m", "Responsiveness", "--model", "m")
+    with FakeLLM(FULLY) as llm:
+        told = karat(*words, "--base-url", llm.base_url)
+        assert told.code == 0, told.err
+        assert "asking m" in told.err
+        asked = llm.count
+        assert karat(*words, "--base-url", llm.base_url).out == told.out
+        assert llm.count == asked
+        assert karat(*words, "--base-url", llm.base_url, "--repeat", "3").code == 2
