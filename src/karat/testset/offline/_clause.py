@@ -213,6 +213,8 @@ def is_subject(subject: str) -> bool:
         or first in ("what", "whoever", "whatever")
     ):
         return False
+    if first == "the" and words[1:2] == ["other"]:
+        return False
     if first == "the" and len(words) == 2 and words[1] in _VAGUE:
         return False
     if len(words) > 9 or re.search(r"[,;:()\"“”«»?!]", subject) or first in _SUBORDINATE or first in ("nobody", "no"):

@@ -17,6 +17,8 @@ _OBJECT = re.compile(rf"^({NUMBER}) ({UNIT})\b(.*)$")
 _PHRASE = re.compile(rf"^(.*?)\b(for|within|to|after|at) ({NUMBER}) ({UNIT})\b(.*)$")
 _INNER = re.compile(r"\b(?:that|which|who|whose|when|where|if|unless|while|because|until|as)\b")
 _BREAKS = "in|on|at|by|for|from|to|with|a|an|per|over|under|each|every|into|during|after|before|when|if|of|between"
+_VAGUE = ("things", "places", "rules", "ways", "points", "cases", "others", "more", "kinds", "times", "parts")
+_LASTING = ("warm", "keep", "boil", "cool", "heat", "hold", "leave", "run", "cook", "bake", "wait", "rest", "stay")
 _STATES = (
     "open",
     "closed",
@@ -64,6 +66,8 @@ def _subject(told: str) -> Made:
     verbs = [
         i for i, word in enumerate(words[:8]) if word in AUXILIARIES or word in bases or word in pasts or word in thirds
     ]
+    if found[2] in _VAGUE:
+        return
     if verbs and not _INNER.search(" ".join(words[: verbs[0]])) and len(words) > verbs[0] + 1:
         yield f"How many {found[2]} {rest}?", f"{found[1]} {found[2]}", "number"
 
@@ -111,7 +115,7 @@ def _object(clause: Clause) -> Made:
         part = re.match(rf"of [^,]*?(?=$| (?:{_BREAKS})\b)", after) if found[2].split()[-1] not in ("people",) else None
         unit = f"{found[2]} {part[0]}" if part else found[2]
         yield clause.asked(f"How many {unit}", after[part.end() :].strip() if part else after), answer, "number"
-    elif clause.helper in BE and after == "":
+    elif clause.helper in BE and after == "" and re.match(r"(?:the|an?|each|every) ", clause.subject):
         yield clause.asked(f"How many {found[2]}", ""), answer, "number"
 
 
@@ -126,6 +130,8 @@ def _phrase(clause: Clause) -> Made:
         or re.match(rf"(?:and|or|to|of|a|an|per|each|every|{ADJECTIVES})\b", after)
         or before.endswith((" from", " up", " due", "from"))
     ):
+        return
+    if after.startswith("at a time") or (clause.verb and before and clause.verb not in _LASTING):
         return
     if link == "for" and unit in DURATIONS:
         opening = "For how long"

@@ -8,7 +8,9 @@ from karat.core.text import stop_words
 from karat.testset.offline._clause import NUMBER_WORDS, PRONOUNS
 from karat.testset.offline._verbs import AUXILIARIES, forms
 
-_NEW_CLAUSE = re.compile(r"; |, (?:and|but|so) (?=(?:the|an?|each|every|no|all|[A-Z]\w+|two|three|one) )")
+# What follows such an opening holds on its condition only.
+_CONDITIONAL = re.compile(r"(?:if|when|whenever|unless|until|once|while|as soon|as long|in that|before that)\b", re.I)
+_NEW_CLAUSE = re.compile(r", (?:and|but|so) (?=(?:the|an?|each|every|no|all|[A-Z]\w+|two|three|one) )")
 _OPENER = (
     r"and|but|which|who|whose|where|because|since|so|unless|except|never|in|on|with|for|at|from|by|when|if|or|as|not"
     r"|however|even|also|then|to|after|before|until|though|although|while|without|including|such|rather|each|one|whether"
@@ -17,7 +19,8 @@ _CUT = re.compile(rf"(?:, (?:{_OPENER})\b|; | - | – | — |: ).*$")
 _JOINED = re.compile(r"(?:,| and| but| or) (?:then |so |also |not |never |thus )*([a-z]+)\b")
 _UNMET = re.compile(
     r"\b(?:it|they|them|he|she|him|this|these|those|here|itself|themselves|such|the same|the latter|the former"
-    r"|the other|others|another|both|there too|we|us|our|i|my|the following|ones|as above|so|(?:if|when|that) one"
+    r"|the other|others|another|both|there too|we|us|our|i|my|the following|ones|as above|so"
+    r"|beforehand|afterwards|(?:before|after) that|(?:if|when|that) one"
     r"|that (?:day|time|case|place|moment|way|point|night))\b",
     re.IGNORECASE,
 )
@@ -41,8 +44,9 @@ _COMMON_MASS = frozenset(_COMMON_MASS_WORDS.split())
 
 
 def clauses(sentence: str) -> list[str]:
-    """The main clauses of a sentence, each as one that begins with a capital and ends in a full stop."""
-    parts = [part.strip() for part in _NEW_CLAUSE.split(sentence.rstrip(" .!"))]
+    """The main clauses of a sentence that hold whatever happens, each with a capital and a full stop."""
+    told = [part for part in sentence.rstrip(" .!").split("; ") if not _CONDITIONAL.match(part)]
+    parts = [part.strip() for one in told for part in _NEW_CLAUSE.split(one)]
     return [f"{part[:1].upper()}{part[1:]}." for part in parts if len(part.split()) >= 3]
 
 

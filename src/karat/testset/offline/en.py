@@ -204,11 +204,7 @@ def _people(clause: Clause) -> Iterator[tuple[str, str, str]]:
                 by[1],
                 "agent",
             )
-    if (
-        clause.helper in BE
-        and not clause.verb
-        and re.match(r"(?:an?|the|[a-z]+ (?:people|men)|[A-Z]\w*)\b", clause.rest)
-    ):
+    if clause.helper in BE and not clause.verb and not is_participle(clause.rest.split(" ")[0]):
         return
     if not is_human(clause.subject) or len(clause.rest.split()) < 3 or clause.rest.startswith("not "):
         return
