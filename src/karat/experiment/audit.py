@@ -31,8 +31,8 @@ def audit(
     """How good a test set is, whoever made it: faulty questions, what they cover, and what they can tell.
 
     No model is asked. Without an index (None or "-") only what needs no corpus is looked at, and that is said. `only`
-    names some of the checks. With `local` no endpoint is asked and no large model loaded: where the vectors of the index
-    were made by one, karat's own embedder stands in.
+    names some of the checks. With `local` no endpoint is asked and no large model loaded: where one made the vectors of
+    the index, karat's own embedder stands in.
     """
     from karat.experiment.index import Index
     from karat.files import as_testset

@@ -21,7 +21,8 @@ EN = {
               "Where would a visitor walk to see the {e}?", "hall {s}"),
     "grease": ("The bearings of the {e} are greased with {v}.", "With what are the bearings of the {e} greased?",
                "Which lubricant keeps the {e} turning smoothly?", "{stuff} paste"),
-    "noise": ("At full speed the {e} reaches a noise level of {v}.", "What noise level does the {e} reach at full speed?",
+    "noise": ("At full speed the {e} reaches a noise level of {v}.",
+              "What noise level does the {e} reach at full speed?",
               "How loud is it when you are working next to the {e}?", "{s} decibels"),
     "keeper": ("The keeper of the {e} is {v}, who also signs the log.", "Who is the keeper of the {e}?",
                "Whom should I call if I have trouble with the {e}?", "{person}"),
@@ -215,18 +216,25 @@ def _other_gold(q, made, rng):
         if made.docs is None:
             if chunk.doc != q.gold[0].chunk.partition("#")[0]:
                 return Gold(chunk=chunk.id)
-        elif not any(chunk.doc.endswith(doc or "") and (page is None or page in map(str, chunk.pages)) for doc, _, page in mine):
+        elif not any(chunk.doc.endswith(doc or "") for doc, _, page in mine if page is None or _on(chunk, page)):
             return Gold(chunk=chunk.id)
+
+
+def _on(chunk, page):
+    return page in map(str, chunk.pages)
 
 
 def missing_second_gold(q, made, rng):
     """The same is told once more, in a document of its own, which the gold does not name."""
-    if not q.answers or (made.docs is not None and (len(q.gold) > 1 or q.answers[0].lower() not in made.told[q.id].lower())):
+    if not q.answers:
+        return None
+    if made.docs is not None and (len(q.gold) > 1 or q.answers[0].lower() not in made.told[q.id].lower()):
         return None
     machine = next((chunk.title for chunk in made.chunks if chunk.id == q.gold[0].chunk), None)
-    filler = FILLER[made.language]
-    text = " ".join((rng.choice(filler), rng.choice(AGAIN[made.language]).format(s=made.told[q.id]), rng.choice(filler)))
-    made.chunks.append(Chunk(f"digest-{q.id}.md#00", f"digest-{q.id}.md", text, title=machine if made.docs is None else None))
+    filler, again = FILLER[made.language], rng.choice(AGAIN[made.language])
+    text = " ".join((rng.choice(filler), again.format(s=made.told[q.id]), rng.choice(filler)))
+    title = machine if made.docs is None else None
+    made.chunks.append(Chunk(f"digest-{q.id}.md#00", f"digest-{q.id}.md", text, title=title))
     return q
 
 
@@ -236,7 +244,8 @@ def retold_second_gold(q, made, rng):
         return None
     machine = next(chunk.title for chunk in made.chunks if chunk.id == q.gold[0].chunk)
     other = next(asks for _, literal, asks, _ in EN.values() if literal.format(e=machine) == q.text)
-    text = f"{rng.choice(FILLER['en'])} {other.format(e=machine)} Good to know: {q.answers[0]}. {rng.choice(FILLER['en'])}"
+    before, after = rng.sample(FILLER["en"], 2)
+    text = f"{before} {other.format(e=machine)} Good to know: {q.answers[0]}. {after}"
     made.chunks.append(Chunk(f"faq-{q.id}.md#00", f"faq-{q.id}.md", text))
     return q
 
@@ -251,15 +260,18 @@ def gold_beside(q, made, rng):
     """Another chunk of the same document."""
     if made.docs is not None:
         return None
-    doc, _, number = q.gold[0].chunk.partition("#")
+    doc = q.gold[0].chunk.partition("#")[0]
     others = [c.id for c in made.chunks if c.doc == doc and c.id != q.gold[0].chunk]
     return replace(q, gold=(Gold(chunk=rng.choice(others)),))
 
 
 def unsupported_answer(q, made, rng):
+    """The answer of another question; yes and no answer anything."""
     others = [o for o in made.questions if o.answers and set(o.answers) != set(q.answers)]
     taken = rng.choice(others).answers[0]
-    return replace(q, answers=(taken,)) if q.answers and taken.split()[0].strip(",").lower() not in ("yes", "no", "nobody") else None
+    if not q.answers or taken.split()[0].strip(",").lower() in ("yes", "no", "nobody"):
+        return None
+    return replace(q, answers=(taken,))
 
 
 def leaked_answer(q, made, rng):
@@ -290,8 +302,9 @@ def passage_reference(q, made, rng):
 
 def leftover(q, made, rng):
     n = rng.randrange(1, 30)
-    forms = ("{n}) {t}", "{n}. {t}", "Question: {t}", "Question {n}: {t}", "Q{n}: {t}", "Вопрос {n}: {t}", "«{t}»", '"{t}"', "- {t}",
-             "**{t}**", "**Question:** {t}", "Here is the question: {t}", "{t}\nAnswer: see above", "[{n}] {t}", "Вопрос: {t}",
+    forms = ("{n}) {t}", "{n}. {t}", "Question: {t}", "Question {n}: {t}", "Q{n}: {t}", "Вопрос {n}: {t}", "«{t}»",
+             '"{t}"', "- {t}", "**{t}**", "**Question:** {t}", "Here is the question: {t}",
+             "{t}\nAnswer: see above", "[{n}] {t}", "Вопрос: {t}",
              "#{n} {t}", "Paraphrase: {t}", '{{"question": "{t}"}}', "Q: {t}", "({n}) {t}")  # fmt: skip
     return replace(q, text=rng.choice(forms).format(n=n, t=q.text))
 
@@ -303,7 +316,8 @@ def other_language(q, made, rng):
                  "Was ist über {e} bekannt und wo steht das geschrieben?")  # fmt: skip
     else:
         forms = ("Что известно про {e} и где это записано?", "Кто следит за {e} и как часто?",
-                 "Was ist über {e} bekannt und wo steht das geschrieben?", "Wie oft wird {e} von den Leuten geprüft und warum?",
+                 "Was ist über {e} bekannt und wo steht das geschrieben?",
+                 "Wie oft wird {e} von den Leuten geprüft und warum?",
                  "Que sait-on de {e} et pourquoi est-ce dans la liste ?", "¿Qué se sabe de {e} y dónde está escrito?",
                  "{e} के बारे में क्या पता है और कौन बताएगा?")  # fmt: skip
     return replace(q, text=rng.choice(forms).format(e=topic))
@@ -318,15 +332,17 @@ def one_word(q, made, rng):
 
 
 def too_long(q, made, rng):
-    return replace(q, text=q.text + " " + " ".join(rng.choice(made.chunks).text for _ in range(4)) + " " + " ".join(["more"] * 60))
+    around = " ".join(rng.choice(made.chunks).text for _ in range(4))
+    return replace(q, text=f"{q.text} {around} {' '.join(['more'] * 60)}")
 
 
 def not_a_question(q, made, rng):
-    if made.language == "ru":
-        return replace(q, text=rng.choice(("Это очень важная установка.", "Спасибо за внимание к установке.",
-                                           "Сведения об этой установке.")))  # fmt: skip
-    return replace(q, text=rng.choice(("The machine in the northern corner.", "Thanks for reading this sheet carefully.",
-                                       "Some facts about safety, continued.", "Good luck with the exam tomorrow.")))  # fmt: skip
+    texts = {
+        "ru": ("Это очень важная установка.", "Спасибо за внимание к установке.", "Сведения об этой установке."),
+        "en": ("The machine in the northern corner.", "Thanks for reading this sheet carefully.",
+               "Some facts about safety, continued.", "Good luck with the exam tomorrow."),
+    }  # fmt: skip
+    return replace(q, text=rng.choice(texts[made.language]))
 
 
 # fault -> (how it is planted, the check that finds it, whether the faulty question is added beside the clean one)

@@ -30,7 +30,7 @@ def hard():
 
 
 def demo_world(opened, testset):
-    questions = [q for q in half_of(testset, "dev")]
+    questions = list(half_of(testset, "dev"))
     told = {q.id: next((g.quote for g in q.gold if g.quote), "") for q in questions}
     return planting.World("en", list(opened.chunks), questions, told, docs=list(opened.docs))
 

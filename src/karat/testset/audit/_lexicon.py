@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -11,6 +12,7 @@ from karat.core.text import guess_language, stop_words, tokenise
 
 LATIN = ("en", "de", "fr", "es")
 _STEMMERS = {"en": "english", "ru": "russian", "hi": "hindi", "de": "german", "fr": "french", "es": "spanish"}
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _JOINING = str.maketrans(dict.fromkeys("-–—/_'’", " "))
 # Words by which people ask, whatever they ask about.
 _ASKED_BY = """
@@ -47,7 +49,13 @@ def _stems(language: str | None) -> _Stems:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in small letters, parts of joined ones apart."""
+    """The words of a text in small letters, parts of joined ones apart; of writing without spaces each character.
+
+    >>> words_of("Night-watch in 東京")
+    ['night', 'watch', 'in', '東', '京']
+    """
+    if not text.isascii():
+        text = _UNSPACED.sub(r" \g<0> ", text)
     return tokenise(text.translate(_JOINING), "words")
 
 

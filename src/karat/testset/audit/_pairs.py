@@ -78,7 +78,7 @@ def _likeness(view: View, one: int, other: int, *, within: bool) -> float:
     if ours == theirs:
         return 1.0
     shared, whole = view.weights.of(ours & theirs), view.weights.of(ours | theirs)
-    if within and len(ours & theirs) > 1:
+    if within and shared:
         slips = [stem for stem in ours - theirs if any(_is_slip(stem, word) for word in theirs - ours)]
         shared += view.weights.of(slips)
         whole = min(view.weights.of(ours), view.weights.of(theirs))
@@ -107,7 +107,7 @@ def _same_target(view: View, one: int, other: int) -> bool:
 def _by_words(view: View) -> Iterator[tuple[int, int]]:
     """Pairs with the same words, and pairs that share one of their rarer words.
 
-    Two sets that differ in less than a third share one of the rarest third of either. A word of very many questions
+    Two sets that have half in common share one of the rarer half of either. A word of very many questions
     leads nowhere: pairs that share nothing rarer are left to their vectors.
     """
     counts = Counter(stem for stems in view.asked_sets for stem in stems)
@@ -119,11 +119,11 @@ def _by_words(view: View) -> Iterator[tuple[int, int]]:
         group = same.setdefault(stems, [])
         yield from ((before, q) for before in group[:_NEIGHBOURS])
         group.append(q)
-        rare = sorted(stems, key=lambda stem: (counts[stem], stem))[: len(stems) // 3 + 1]
+        rare = sorted(stems, key=lambda stem: (counts[stem], stem))[: len(stems) // 2 + 1]
         near = {before for stem in rare if counts[stem] <= _COMMON for before in by_stem.get(stem, ())}
         for before in sorted(near):
             theirs = view.asked_sets[before]
-            if 2 * len(stems & theirs) >= len(stems | theirs):
+            if 3 * len(stems & theirs) >= len(stems | theirs):
                 yield before, q
         for stem in rare:
             by_stem.setdefault(stem, []).append(q)

@@ -22,7 +22,7 @@ def _find(view: View) -> Iterator[Finding]:
         yield about(
             "literal_paraphrases", "warning", found, len(looked), "is marked as semantic and is literal",
             "are marked as semantic and are literal",
-            f"The gold holds {percent(LITERAL)} or more of their content words ({percent(CLAUSE)} of those of one clause), "
+            f"The gold holds {percent(LITERAL)} of their content words or more, {percent(CLAUSE)} of a clause's, "
             f"or {RUN} of their words in a row. BM25 "
             "finds them by their words, and a score on this kind does not tell how well meaning is found.",
             "Reword them, or mark them literal.",

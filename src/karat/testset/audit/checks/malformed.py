@@ -33,7 +33,7 @@ def _find(view: View) -> Iterator[Finding]:
     if empty:
         yield about(
             "malformed", "broken", empty, total, "is empty", "are empty", "Nothing can be found for an empty question.",
-            "Write them, or take them out.",
+            "Write them, or take them out. Of a qrels file alone, give the topics with it.",
         )  # fmt: skip
     single = [(q, "one word") for q, said in pairs if len(said) == 1]
     if single:

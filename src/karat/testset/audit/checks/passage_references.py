@@ -27,7 +27,8 @@ _POINTING = re.compile(
             rf"\b{_POINT} {_NOUN}s?\b",
             rf"\b(?:according to|based on|as per|per|from|in|within|by|of) the {_SURE}s?\b{_END}",
             rf"\b(?:according to|based on|given|using|judging by) the {_NOUN}s?\b(?! (?:of|on|for|about|in|by)\b)",
-            rf"\bthe {_NOUN}s? (?:(?:above|below)\b(?! (?:the|a)\b)|(?:says?|states?|mentions?|describes?|suggests?)\b)",
+            rf"\bthe {_NOUN}s? (?:above|below)\b(?! (?:the|a)\b)",
+            rf"\bthe {_NOUN}s? (?:says?|states?|mentions?|describes?|suggests?)\b",
             rf"\b(?:does|do|did|can) the {_NOUN}s? (?:say|state|mention|describe|tell|explain|suggest|give)\b",
             r"\b(?:mentioned|described|stated|listed|shown|given|discussed|outlined)"
             r" (?:above|here|earlier|previously)\b",
