@@ -18,6 +18,9 @@ from karat.diagnose import _tables as tables
 from karat.diagnose._words import few, percent, plural, warn
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from karat.core.scores import Scores
     from karat.diagnose._tables import ByName, Table
 
@@ -219,12 +222,24 @@ def failed_rows(scores: Scores) -> tuple[Note, ...]:
             first = int(questions[0])
             measure = int(np.flatnonzero(failed[first])[0])
             reason = scores.reason(i, first, measure) or "no reason given"
-            said = (
-                f"{system}: {len(questions)} of {plural(len(scores.questions), 'question')} failed and are in no mean "
-                f"(first: {scores.questions[first]}, {reason.rstrip('.')})."
-            )
-            notes.append(warn("failed rows", said))
+            of, where = plural(len(scores.questions), "question"), _failed_in(scores, scores.status[i][questions])
+            why = f"first: {scores.questions[first]}, {reason.rstrip('.')}"
+            notes.append(warn("failed rows", f"{system}: {len(questions)} of {of} {where} ({why})."))
     return tuple(notes)
+
+
+def _failed_in(scores: Scores, status: NDArray[np.uint8]) -> str:
+    """Which means lack the questions that failed, questions x measures: an answer may fail where its hits stand."""
+    from karat.core.scores import Status
+
+    partly = (status == Status.ok).any(axis=1)
+    if not partly.any():
+        return "failed and are in no mean"
+    lacking = (status[partly] == Status.failed).any(axis=0).tolist()
+    names = [measure.name for measure, lacks in zip(scores.measures, lacking, strict=True) if lacks]
+    wholly = len(partly) - int(partly.sum())
+    also = f", {wholly:,} of them in no mean at all" if wholly else ""
+    return f"failed in {few(names)} and are not in those means{also}"
 
 
 def equal_n(whole: Iterable[Summary]) -> tuple[Note, ...]:

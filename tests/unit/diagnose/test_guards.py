@@ -9,7 +9,7 @@ from karat.stats.summary import summarise
 
 SPECS = {
     name: MeasureSpec(name, lambda judged, k=None: judged, cut="optional")
-    for name in ("Precision", "Recall", "F1", "Hit", "nDCG", "Judged")
+    for name in ("Precision", "Recall", "F1", "Hit", "nDCG", "Judged", "TokenF1", "EM")
 }
 
 
@@ -197,6 +197,19 @@ def test_failed_rows_give_the_first_reason():
     statuses = [[[Status.ok], [Status.failed], [Status.failed]]]
     said = fired({"a": {"Hit@5": [1, np.nan, np.nan]}}, statuses=statuses, reasons={(0, 1, 0): "timed out"})
     assert said["failed rows"] == "a: 2 of 3 questions failed and are in no mean (first: q1, timed out)."
+
+
+def test_rows_that_failed_in_some_measures_are_said_to_be_missing_from_those_alone():
+    ok, failed = Status.ok, Status.failed
+    table = {"a": {"Hit@5": [1, 1, np.nan], "TokenF1": [1, np.nan, np.nan], "EM": [1, np.nan, np.nan]}}
+    reasons = {(0, 1, 1): "no reply", (0, 2, 0): "timed out"}
+    said = fired(table, statuses=[[[ok] * 3, [ok, failed, failed], [ok] * 3]], reasons=reasons)["failed rows"]
+    assert said == "a: 1 of 3 questions failed in TokenF1, EM and are not in those means (first: q1, no reply)."
+    said = fired(table, statuses=[[[ok] * 3, [ok, failed, failed], [failed] * 3]], reasons=reasons)["failed rows"]
+    assert said == (
+        "a: 2 of 3 questions failed in TokenF1, EM and are not in those means, 1 of them in no mean at all "
+        "(first: q1, no reply)."
+    )
 
 
 def test_questions_on_one_side_only():
