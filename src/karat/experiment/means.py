@@ -162,9 +162,8 @@ class ChatOnDemand:
 
                 self._folder = TemporaryDirectory(prefix="karat-")
                 place = Path(self._folder.name) / CALLS
-            before = self.after.spent if self.after is not None else None
-            calls = before.calls if before is not None else 0
-            cost = (before.cost_usd or 0.0) + (before.doubtful_usd or 0.0) if before is not None else 0.0
+            before = self.after._chat if self.after is not None else None
+            calls, cost = (before.spent.calls, before.charged_usd) if before is not None else (0, 0.0)
             budget = Budget(
                 max_cost_usd=None if chosen.max_cost_usd is None else max(0.0, chosen.max_cost_usd - cost),
                 max_calls=None if chosen.max_calls is None else max(0, chosen.max_calls - calls),

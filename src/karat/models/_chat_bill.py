@@ -165,6 +165,8 @@ class Ledger:
             self._end(most, reached=True)
             self._charged += most
             self._doubtful += most
+            if not self.settings.priced:
+                self._cost = None
 
     def pay(self, most: float, reads: int | None, writes: int | None) -> float | None:
         """A call that was taken is over: these tokens are billed. Returns what they cost."""
@@ -203,6 +205,12 @@ class Ledger:
                 self._not_asked,
                 self._doubtful if self.settings.priced else None,
             )
+
+    @property
+    def charged_usd(self) -> float:
+        """What counts in the budget."""
+        with self._lock:
+            return self._charged
 
     @property
     def refusal(self) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -16,6 +16,8 @@ from karat.models._endpoint import check_url
 
 OPENAI = "https://api.openai.com/v1"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_KEY = re.compile(r"(?=.*[a-z])(?=.*\d)\w{20,}\Z")
+"""What is rather a key (hf_..., gsk_...) than the name of a variable."""
 _TAKEN = ("model", "messages", "stream", "n", "temperature", "seed", "max_tokens")
 _SECRET = re.compile(r"(?i)api.?key|authorization|(access|auth).?token|secret|password")
 _WRITES = "max_completion_tokens"
@@ -53,7 +55,7 @@ class ChatSettings:
             if not isinstance(self.base_url, str):
                 raise _wrong("base_url", self.base_url, "an address")
             check_url(self.base_url)
-        if not isinstance(self.key_env, str) or not _NAME.match(self.key_env):
+        if not isinstance(self.key_env, str) or not _NAME.match(self.key_env) or _KEY.match(self.key_env):
             raise UsageError(
                 "key_env must be the name of an environment variable, such as OPENAI_API_KEY. The key itself belongs "
                 "into that variable."
@@ -73,6 +75,8 @@ class ChatSettings:
                 continue
             if not _is_number(value) or (value < least if least is not None else value <= 0):
                 raise _wrong(name, value, "a number, 0 or more" if least is not None else "a number above 0")
+        if self.temperature is not None:  # 0 and 0.0 are one setting, and have to be one key
+            object.__setattr__(self, "temperature", float(self.temperature))
         given: Any = self.per_minute
         if isinstance(given, float) and given.is_integer():  # as a command line has it
             object.__setattr__(self, "per_minute", int(given))
@@ -205,8 +209,6 @@ def _checked(extra: Any) -> dict[str, Any]:
         if name in _TAKEN:
             hint = f"; send {_WRITES} there if the server wants that name" if name == "max_tokens" else ""
             raise UsageError(f'"{name}" cannot stand in extra: karat sets it itself{hint}.')
-        if _SECRET.search(name):
-            raise UsageError(f'"{name}" cannot stand in extra: a key belongs into an environment variable (key_env).')
     if _WRITES in extra and (type(extra[_WRITES]) is not int or extra[_WRITES] < 1):
         raise _wrong(_WRITES, extra[_WRITES], "a whole number, 1 or more")
     try:
@@ -215,7 +217,18 @@ def _checked(extra: Any) -> dict[str, Any]:
         raise UsageError(
             "extra must hold JSON values alone: text, numbers, true, false, null, lists, objects."
         ) from None
+    for name in _names(copied):
+        if _SECRET.search(name):
+            raise UsageError(f'"{name}" cannot stand in extra: a key belongs into an environment variable (key_env).')
     return copied
+
+
+def _names(values: Any) -> Iterator[str]:
+    """Every name in JSON values, however deep."""
+    if isinstance(values, dict):
+        yield from values
+    for inner in values.values() if isinstance(values, dict) else values if isinstance(values, list) else ():
+        yield from _names(inner)
 
 
 def _is_number(value: Any) -> bool:

@@ -75,6 +75,11 @@ class Chat:
         """What this client has used up so far."""
         return self._ledger.spent
 
+    @property
+    def charged_usd(self) -> float:
+        """What counts in the budget so far: calls whose cost is not known at the most they can have cost."""
+        return self._ledger.charged_usd
+
     def estimate(self, prompts: Sequence[Prompt]) -> Estimate:
         """What asking these would take, at most. Nothing is asked."""
         wanted = {self.settings.key_of(prompt): prompt for prompt in prompts}

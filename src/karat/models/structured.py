@@ -161,7 +161,7 @@ def _objects(text: str) -> tuple[list[dict[str, Any]], str | None]:
     Nothing is taken from inside a broken object: that may be a quotation of somebody else's verdict. However hostile
     the text, no more than a few places are tried.
     """
-    decoder = json.JSONDecoder(parse_constant=_no_number)
+    decoder = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_once)
     found: list[dict[str, Any]] = []
     at = text.find("{")
     for _ in range(_TRIES):
@@ -179,6 +179,15 @@ def _objects(text: str) -> tuple[list[dict[str, Any]], str | None]:
             found.append(value)
         at = text.find("{", end)
     return found, None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of which no key has two values: which of them is meant cannot be told."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if found.setdefault(name, value) != value:
+            raise ValueError("one key has two values")
+    return found
 
 
 def _no_number(name: str) -> NoReturn:

@@ -12,6 +12,7 @@ from karat.core.means import Prompt
 from karat.experiment.index import index
 from karat.experiment.means import (
     CALLS,
+    ChatOnDemand,
     MeansSettings,
     check_named,
     check_needs,
@@ -78,6 +79,21 @@ def test_calls_without_a_place_are_gone_when_the_means_are_closed():
         close(means)
         assert llm.count == 1
     assert not Path(folder).exists()
+
+
+def test_a_reply_of_unknown_cost_counts_in_the_budget_of_the_model_that_is_asked_next(tmp_path):
+    with FakeLLM(reply="yes") as llm:
+        of = {"base_url": llm.base_url, "price_in": 1.0, "price_out": 1.0, "max_cost": 1.0, "calls": tmp_path / CALLS}
+        first = ChatOnDemand(MeansSettings.of(model="a", **of))
+        first.ask([Prompt("is it?")])
+        first._chat._ledger.take(0.9)
+        first._chat._ledger.pay(0.9, None, None)
+        assert first.spent.cost_usd is None
+        second = ChatOnDemand(MeansSettings.of(model="b", **of), after=first)
+        second.ask([Prompt("is it?")])
+        assert second._chat.budget.max_cost_usd == pytest.approx(0.1, abs=1e-3)
+        first.close()
+        second.close()
 
 
 @pytest.mark.parametrize(

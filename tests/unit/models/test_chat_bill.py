@@ -99,3 +99,11 @@ def test_a_reply_without_numbers_makes_the_sum_unknown():
 def test_the_most_that_a_request_can_cost():
     ledger = Ledger(PRICED, Budget())
     assert ledger.most(PRICED.request(Prompt("1234")), 1000) == pytest.approx((36 + 2000) / 1e6)
+
+
+def test_a_call_that_broke_off_has_an_unknown_cost_where_prices_are_unknown():
+    ledger = Ledger(ChatSettings("m"), Budget())
+    ledger.take(0.0)
+    ledger.lose(0.0)
+    assert ledger.spent.cost_usd is None
+    assert ledger.spent.sentence == "1 call; 0 tokens read, 0 written; cost unknown"

@@ -44,7 +44,10 @@ def test_what_cannot_be_is_refused(values, told):
 
 
 def test_a_secret_in_the_wrong_place_is_refused_and_not_repeated():
-    for values in ({"base_url": "https://me:hunter2@host/v1"}, {"key_env": "sk-hunter2"}):
+    for values in (
+        {"base_url": "https://me:hunter2@host/v1"}, {"key_env": "sk-hunter2"}, {"key_env": "hf_hunter2hunter2hunter2"},
+        {"extra": {"headers": [{"Authorization": "Bearer hunter2"}]}},
+    ):  # fmt: skip
         with pytest.raises(UsageError) as caught:
             ChatSettings("m", **values)
         assert "hunter2" not in str(caught.value)
@@ -151,3 +154,8 @@ def test_a_budget_that_cannot_be(values):
 
 def test_the_chat_client_is_no_embedder():
     assert not {"chat", "structured"} & {name.lower() for name in EMBEDDERS.names()}
+
+
+def test_a_temperature_is_the_same_however_it_is_written():
+    keys = {ChatSettings("m", temperature=value).key_of(Prompt("x")) for value in (0, 0.0)}
+    assert len(keys) == 1

@@ -82,6 +82,7 @@ def test_an_object_is_found_in_what_surrounds_it(text):
         ('{"grade": 2', "broken"),
         ("{'grade': 2}", "no JSON object"),
         ('{"grade": NaN}', "broken: NaN"),
+        ('{"grade": 3, "grade": 2}', "broken: one key has two values"),
         ('{"grade": 9}', "grade: Input should be less than or equal to 3"),
         ('{"grade": -1}', "greater than or equal to 0"),
         ('{"grade": "2"}', "valid integer"),
@@ -95,7 +96,7 @@ def test_an_object_is_found_in_what_surrounds_it(text):
         ('{"a":' * 100_000, "too deeply"),
         ('{"grade": 2, "x": ' + "[" * 100_000, "too deeply"),
     ],
-    ids=range(20),
+    ids=range(21),
 )
 def test_what_does_not_fit_is_named(text, problem):
     value, found = parse_reply(text, Grade)

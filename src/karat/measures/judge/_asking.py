@@ -10,6 +10,7 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.core.scores import Outcome
+from karat.measures.judge._prompts import QUESTION_CHARS, within
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -141,8 +142,9 @@ class Sheet:
         problems = [one.error or one.unsaid for one in rounds if one.value is None]
         if problems:
             detail["failed_repeats"] = problems
-        if self.cut.get(pair):
-            detail["cut"] = self.cut[pair]
+        _, left_out = within([self.answered.texts[pair]], QUESTION_CHARS, "question")
+        if cut := left_out + self.cut.get(pair, []):
+            detail["cut"] = cut
         return detail
 
 

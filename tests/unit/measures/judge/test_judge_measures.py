@@ -393,6 +393,7 @@ def test_what_is_too_long_is_cut_evenly_and_said():
     row = {"answer": "x" * 25_000, "contexts": ("short", "y" * 50_000, "z" * 40_000), "question": "q" * 5_000}
     outcome = judge("Faithfulness", row, chat=chat)
     assert outcome.details[0]["cut"] == [
+        "question: 1,000 of 5,000 characters left out",
         "answer: 5,000 of 25,000 characters left out",
         "context 2: 20,003 of 50,000 characters left out",
         "context 3: 10,003 of 40,000 characters left out",
