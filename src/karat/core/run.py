@@ -46,11 +46,13 @@ class Run:
         source: str | None = None,
         unique: bool = False,
         texts: Mapping[str, str] | None = None,
+        unasked: Mapping[str, str] | None = None,
     ) -> None:
         self.name, self.question_ids, self.offsets = name, list(question_ids), offsets
         self._scores, self.order = scores, order
         self.fields = dict(fields or {})
         self.answers, self.failed = dict(answers or {}), dict(failed or {})
+        self.unasked = dict(unasked or {})  # questions whose answer was not asked for, with the reason
         self.source = source or name
         self.unique = unique  # no id stands twice for a question (checked where the run was read)
         self.texts = dict(texts or {})  # what the questions asked, where the results repeat it: to align without ids
@@ -130,14 +132,15 @@ class Run:
             return self
         return Run(
             self.name, self.question_ids, self.offsets, self.docs, self.scores, order="score", fields=self.fields,
-            answers=self.answers, failed=self.failed, source=self.source, texts=self.texts,
+            answers=self.answers, failed=self.failed, source=self.source, texts=self.texts, unasked=self.unasked,
         )  # fmt: skip
 
-    def with_answers(self, answers: Mapping[str, Answer]) -> Run:
-        """The same hits and failures with other answers."""
+    def with_answers(self, answers: Mapping[str, Answer], unasked: Mapping[str, str] | None = None) -> Run:
+        """The same hits and failures with other answers; `unasked` are questions that nobody was to answer."""
         return Run(
             self.name, self.question_ids, self.offsets, self.docs, self.scores, order=self.order, fields=self.fields,
             answers=answers, failed=self.failed, source=self.source, unique=self.unique, texts=self.texts,
+            unasked=unasked,
         )  # fmt: skip
 
     @property

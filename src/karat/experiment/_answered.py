@@ -31,7 +31,7 @@ def answered_of(
         testset.ids,
         [q.text for q in questions] * len(runs),
         [answer.text if answer is not None else None for answer in answers],
-        [q.answers for q in questions] * len(runs),
+        [() if q.id in run.unasked else q.answers for run in runs for q in questions],
         [found for of_run in contexts for found in of_run],
         [q.answerable for q in questions] * len(runs),
         means or Means(),
@@ -55,6 +55,11 @@ def unanswered(run: Run) -> dict[str, str]:
 def unanswered_of(testset: TestSet, runs: Sequence[Run]) -> dict[int, str]:
     """Pairs whose answer alone failed, with the reason."""
     return by_pair(testset, [unanswered(run) for run in runs])
+
+
+def unasked_of(testset: TestSet, runs: Sequence[Run]) -> dict[int, str]:
+    """Pairs whose answer nobody asked for, with the reason."""
+    return by_pair(testset, [run.unasked for run in runs])
 
 
 def by_pair(testset: TestSet, reasons: Sequence[Mapping[str, str]]) -> dict[int, str]:

@@ -39,7 +39,7 @@ def facts_of(
         for s, run in enumerate(runs):
             if run.has_answers:
                 given = zip(testset.ids, answered.answers[s * width : (s + 1) * width], strict=True)
-                lost = {*run.failed, *unanswered(run)}
+                lost = {*run.failed, *run.unasked, *unanswered(run)}
                 asked_for = [a for qid, a in given if qid not in lost]
                 empty[run.name] = (sum(1 for a in asked_for if not drop_blocks(a or "").strip()), len(asked_for))
     gold = next((g.label for q in testset.questions for g in q.gold), None) if not testset.is_plain else None

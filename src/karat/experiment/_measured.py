@@ -66,7 +66,7 @@ def scored(
     means: Means,
 ) -> tuple[Scores, Judged | None, Matching | None]:
     """Scores of runs that are matched alike, with what was judged and how."""
-    from karat.experiment._answered import answered_of, by_pair, unanswered_of
+    from karat.experiment._answered import answered_of, by_pair, unanswered_of, unasked_of
     from karat.measures.compute import compute
 
     matched = _match(testset, runs, dialect, choices, resolution)
@@ -84,7 +84,7 @@ def scored(
     scores = compute(
         measures, [run.name for run in runs], testset.ids, judged=judged, answered=answered,
         failed=by_pair(testset, [run.failed for run in runs]), unanswered=unanswered_of(testset, runs),
-        absent=absent, no_gold_is_zero=dialect.no_gold_is_zero,
+        unasked=unasked_of(testset, runs), absent=absent, no_gold_is_zero=dialect.no_gold_is_zero,
     )  # fmt: skip
     return scores, judged, matched.matching if matched else None
 

@@ -81,7 +81,7 @@ def refusals_of(testset: TestSet, runs: Sequence[Run], answered: Answered | None
     for s, run in enumerate(runs):
         if not run.has_answers:
             continue
-        lost = {*run.failed, *unanswered(run)}
+        lost = {*run.failed, *run.unasked, *unanswered(run)}
         rows = [s * width + q for q, qid in enumerate(testset.ids) if qid not in lost]
         said = [drop_blocks(answered.answers[i] or "").strip() for i in rows]
         found[run.name] = refusals(

@@ -13,6 +13,7 @@ from karat.core.asked import Asked, Context
 from karat.core.order import ranking
 from karat.core.types import Answer
 from karat.experiment._answered import contexts_of
+from karat.experiment._limited import answered_ids, gold_of, unasked
 
 if TYPE_CHECKING:
     from karat.answer import Answerer, AnswererSettings
@@ -47,7 +48,12 @@ def answers_for(
         return list(contenders), []
     with _answerer(spec, settings, means) as answerer:
         wanted = spec.answered_systems
-        return answer_all(contenders, testset, answerer, settings.contexts, systems=wanted, **more)
+        answer = spec.keys.answer
+        assert answer is not None
+        return answer_all(
+            contenders, testset, answerer, settings.contexts, systems=wanted, limit=answer.limit, seed=spec.keys.seed,
+            **more,
+        )  # fmt: skip
 
 
 @contextmanager
@@ -72,6 +78,8 @@ def answer_all(
     contexts: int,
     *,
     systems: Sequence[str] | None = None,
+    limit: int | None = None,
+    seed: int = 0,
     records: Sequence[Mapping[str, Any]] = (),
     journal: Journal | None = None,
     retry_errors: bool = False,
@@ -80,7 +88,8 @@ def answer_all(
     """The contenders with answers to every question that they have hits for; those that answer themselves keep theirs.
 
     `contexts` is how many of the first hits an answerer may choose from. `systems` are those that are answered for,
-    None: all. What `records` of a journal know is not asked again, unless it failed and `retry_errors` is set.
+    None: all. `limit` is how many questions are answered, a sample by `seed` over kinds and gold; of the others answers
+    have no scores. What `records` of a journal know is not asked again, unless it failed and `retry_errors` is set.
     """
     from karat.core.evaluation import Note
 
@@ -88,6 +97,8 @@ def answer_all(
     answers = {key: _answer(r) for key, r in known.items() if not (retry_errors and r["answer"].get("error"))}
     pieces: list[_Piece] = []
     notes: list[Note] = []
+    chosen = testset.ids if limit is None else answered_ids(testset, limit, seed)
+    others = unasked(testset, chosen)
     for number, contender in enumerate(contenders):
         if contender.run.has_answers or (systems is not None and contender.name not in systems):
             continue
@@ -98,7 +109,16 @@ def answer_all(
                 Note("warning", f"{contender.name}: its hits have no texts, so nothing was answered from them.")
             )
             continue
-        pieces += _pieces(number, contender, testset, contexts)
+        pieces += [one for one in _pieces(number, contender, testset, contexts) if one.asked.id not in others]
+    if others and pieces:
+        rest_on = {name for q in testset if q.id not in others for name in gold_of(q)}
+        notes.append(
+            Note(
+                "info",
+                f"{len(chosen):,} of {len(testset):,} questions were answered, a sample over kinds and over "
+                f"{len(rest_on):,} pieces of gold (seed {seed}).",
+            )
+        )
     missing = list({piece.key: piece for piece in pieces if piece.key not in answers}.values())
     key_of = {id(piece.asked): piece.key for piece in missing}
     what, finished = f"answering by {answerer.name}", 0
@@ -127,7 +147,8 @@ def answer_all(
     for piece in pieces:
         given.setdefault(piece.contender, {})[piece.asked.id] = replace(answers[piece.key], question=piece.asked.id)
     number_of = {qid: number for number, qid in enumerate(testset.ids)}
-    return [_answered(c, given[n], number_of) if n in given else c for n, c in enumerate(contenders)], notes
+    made = [_answered(c, given[n], number_of, others) if n in given else c for n, c in enumerate(contenders)]
+    return made, notes
 
 
 def _answer(record: Mapping[str, Any]) -> Answer:
@@ -138,14 +159,16 @@ def _answer(record: Mapping[str, Any]) -> Answer:
     return Answer("", **kept)
 
 
-def _answered(contender: Contender, answers: Mapping[str, Answer], number_of: Mapping[str, int]) -> Contender:
+def _answered(
+    contender: Contender, answers: Mapping[str, Answer], number_of: Mapping[str, int], others: Mapping[str, str]
+) -> Contender:
     """The contender with answers, each with the seconds of its retrieval where they are known."""
     timed = {}
     for qid, answer in answers.items():
         spent = contender.seconds[number_of[qid]] if len(contender.seconds) else None
         seconds = {"retrieve": spent, **answer.seconds} if spent is not None else answer.seconds
         timed[qid] = replace(answer, seconds=seconds)
-    return replace(contender, run=contender.run.with_answers(timed))
+    return replace(contender, run=contender.run.with_answers(timed, others))
 
 
 def _has_texts(contender: Contender) -> bool:
@@ -185,7 +208,8 @@ def _context(run: Run, place: int, resolution: Resolution | None) -> Context:
 def rows_of(runs: Sequence[Run], testset: TestSet) -> list[dict[str, Any]]:
     """The answers of all systems as rows of canonical results, with the texts and ids of what they used.
 
-    A question that failed before it could be answered is a row with its error. Nothing that differs from run to run
+    A question that failed before it could be answered is a row with its error; one that was not to be answered is none.
+    Nothing that differs from run to run
     stands in them: no seconds, tokens or cost.
     """
     rows: list[dict[str, Any]] = []
@@ -193,6 +217,8 @@ def rows_of(runs: Sequence[Run], testset: TestSet) -> list[dict[str, Any]]:
         if not run.has_answers:
             continue
         for qid, contexts in zip(testset.ids, contexts_of(run, testset.ids), strict=True):
+            if qid in run.unasked:
+                continue
             if qid in run.failed:
                 rows.append({"id": qid, "system": run.name, "error": run.failed[qid]})
                 continue

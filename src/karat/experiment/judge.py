@@ -135,13 +135,17 @@ def judge_notes(scores: Scores) -> list[Note]:
 
 
 def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], means: Means) -> Scores:
-    from karat.experiment._answered import answered_of, by_pair, unanswered_of
+    from karat.experiment._answered import answered_of, by_pair, unanswered_of, unasked_of
+    from karat.experiment._limited import unasked
     from karat.measures.compute import compute
 
     testset = study.evaluation.testset
+    for run in runs:  # every question that was to be answered has a row
+        run.unasked = unasked(testset, [qid for qid in testset.ids if qid in run.answers or qid in run.failed])
     return compute(
         measures, [run.name for run in runs], testset.ids, answered=answered_of(testset, runs, means),
         failed=by_pair(testset, [run.failed for run in runs]), unanswered=unanswered_of(testset, runs),
+        unasked=unasked_of(testset, runs),
     )  # fmt: skip
 
 

@@ -30,14 +30,15 @@ def compute(
     answered: Answered | None = None,
     failed: Mapping[int, str] | None = None,
     unanswered: Mapping[int, str] | None = None,
+    unasked: Mapping[int, str] | None = None,
     absent: Mapping[str, Mapping[str, str]] | None = None,
     no_gold_is_zero: bool = False,
 ) -> Scores:
     """Every measure of every pair.
 
-    `failed` gives pairs that have no result, with the reason; `unanswered` those whose answer alone failed. `absent`
-    gives, per stage, the systems whose results hold nothing of that stage, with the reason: their scores are
-    undefined, not 0.
+    `failed` gives pairs that have no result, with the reason; `unanswered` those whose answer alone failed, and
+    `unasked` those that no answer was asked for, whose scores of answers are undefined. `absent` gives, per stage, the
+    systems whose results hold nothing of that stage, with the reason: their scores are undefined, not 0.
     """
     shape = (len(systems), len(questions))
     values = np.full((*shape, len(measures)), np.nan)
@@ -79,6 +80,8 @@ def compute(
             start = list(systems).index(system) * shape[1]
             mark(range(start, start + shape[1]), m, Status.undefined, reason)
         if stage == "answer" and measure.spec.needs_answer:
+            for pair, reason in (unasked or {}).items():
+                mark([pair], m, Status.undefined, reason)
             for pair, reason in (unanswered or {}).items():
                 mark([pair], m, Status.failed, reason)
         for pair, reason in (failed or {}).items():

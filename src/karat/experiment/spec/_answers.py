@@ -27,6 +27,9 @@ class AnswerKeys(Part):
         None, description="The evidence below which extractive declines, as tuned unless given."
     )
     prompt: Text | None = Field(None, description="A file with a prompt for chat that holds {question} and {contexts}.")
+    limit: Cut | None = Field(
+        None, description="How many questions are answered, a sample over kinds and gold; all unless given."
+    )
     systems: Texts | None = Field(
         None, description="Which systems answer: those listed unless given, or all of a sweep alone."
     )
