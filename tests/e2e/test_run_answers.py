@@ -216,3 +216,11 @@ def test_judging_a_run_without_answers_says_so(station, karat):
     told = karat("judge", "LAST", "-m", "Faithfulness(by=heuristic)")
     assert told.code == 2
     assert "--answer" in told.sentence
+
+
+def test_a_dialect_has_its_measures_that_ask_a_model(station, put, karat):
+    put("karat.yaml", SPEC + "dialect: momento\nmatch: doc\n")
+    told = karat("run", "--answer", "reciter")
+    assert told.code == 0, told.err
+    assert "left out, because they need a model: CrossEncoder." in " ".join(told.out.split())
+    assert {"EM", "AnswerRelevance", "SemanticSimilarity"} <= set(rows_of(station)[0])

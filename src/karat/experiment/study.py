@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from karat.core.docs import Problem
     from karat.core.evaluation import Evaluation, Note, Taken
-    from karat.core.means import Means
+    from karat.core.means import Means, Need
     from karat.core.measure import Measure
     from karat.core.ranked import Ranked
     from karat.core.run import Run
@@ -54,8 +54,8 @@ class Contender:
 class Plan:
     """What a study computes: how to score, the main measure, and the cut-offs that are compared by it.
 
-    `also` are cut-offs that the usual measures are computed at besides. `answers` says that there will be answers, and
-    `judges` what a language model measures of them.
+    `also` are cut-offs that the usual measures are computed at besides. `answers` says that there will be answers,
+    `judges` what a language model measures of them, and `able` which kinds of model there are for those of a dialect.
     """
 
     choices: Choices
@@ -64,6 +64,7 @@ class Plan:
     also: tuple[int, ...] = ()
     answers: bool = False
     judges: tuple[str, ...] = ()
+    able: tuple[Need, ...] = ()
 
     @property
     def base(self) -> Measure:
@@ -119,7 +120,7 @@ class Plan:
         if not self.answers:
             return ()
         dialect = dialect_named(self.choices.dialect)
-        found = dialect.measures(rankings=False, answers=True, references=True, contexts=True, k=None)
+        found = dialect.measures(rankings=False, answers=True, references=True, contexts=True, able=self.able)
         return (*found, "SentenceSupport", "Refusal")
 
 
@@ -151,7 +152,8 @@ def study_of(
 
     from karat.experiment.score import evaluate
 
-    plan = replace(plan, answers=plan.answers or any(c.run.has_answers for c in contenders))
+    answered, able = any(c.run.has_answers for c in contenders), means.able if means is not None else ()
+    plan = replace(plan, answers=plan.answers or answered, able=able)
     choices = replace(plan.choices, measures=plan.measures)
     runs, resolutions = [c.run for c in contenders], [c.resolution for c in contenders]
     evaluation = evaluate(testset, runs, choices, say, taken, notes, resolutions, means)
