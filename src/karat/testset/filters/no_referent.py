@@ -16,8 +16,8 @@ _PRONOUN = re.compile(
     r"(?:what|which|who|whom|when|where|why|how(?: (?:many|much|long|often|far|\w+))?)?\s*"
     r"(?:(?:is|are|was|were|do|does|did|can|could|may|must|should|shall|will|would|has|have|had)(?:n't)? )?"
     r"(?:it|they|he|she|them|him|this|these|those|its|their|his)\b(?! (?:is|was) (?:that|who))"
-    r"(?! (?:necessary|possible|allowed|forbidden|permitted|safe|true|important|advisable|better|dangerous|take|takes"
-    r"|cost|costs|mean|means|best|rain|rains|snow|snows|time|worth|right|cold|dark|dawn|legal|enough|likely)\b)",
+    r"(?! (?:necessary|possible|allowed|forbidden|permitted|safe|true|important|advisable|better|dangerous"
+    r"|(?:takes?|costs?|means?) to|best|rain|rains|snow|snows|time|worth|right|cold|dark|dawn|legal|enough|likely)\b)",
     re.IGNORECASE,
 )
 # "this", "these" before a noun point too, wherever they stand, unless the noun says when ("this year").

@@ -14,14 +14,14 @@ _ASKED = {"en": 'What is missing in "{}"?', "ru": "Что пропущено: «
 _FEWEST, _MOST = 7, 26  # words of the sentence
 _FIGURE = re.compile(r"(?<![\w.,:/-])(?:\d{1,3}(?:[ \u00a0,]\d{3})+|\d+[.,]\d+|\d{1,2}:\d{2}|\d+)(?![\w:/-])(?![.,]\d)")
 _NAME = re.compile(r"(?<![\w'-])[A-ZА-ЯЁ][\w-]+(?: [A-ZА-ЯЁ][\w-]+)*(?= [a-zа-яё]|[,.])")
-_REFERENCE = re.compile(r"\(\d|\b\d+\.\d+(?= of |\.?$)|\b(?:Dr|Mr|Mrs|Ms|St)\b|:")
+_REFERENCE = re.compile(r"\(\d|\b\d+\.\d+(?= of | appl|\.?$)|\b(?:Dr|Mr|Mrs|Ms|St)\b|:")
 # Sentences that lean on what stood before them.
 _LEANS = re.compile(
     r"^(?:No|Yes|Нет|Да|[A-Z][a-z]+ed|It|They|He|She|This|These|That|Those|There|Then|Here|But|And|Or|So|Such|Both|Its"
     r"|Their|His|Her|We|You|I|One|Some|Others?|The other|Each has|Если|Он|Она|Оно|Они|Это|Эт\w+|Там|Тогда|Здесь|Но|И|А"
     r"|Его|Её|Их|Также|Поэтому|Однако|Кроме)\b"
-    r"|\b(?:both|(?:before|after|than|of) that|the other|one is|them|it|they|this|these|those|him|her|их|им|них|него|неё"
-    r"|нему|этот|эта|это|эти|этого|above|below|see|following|chapter|section|page|выше|ниже|см|раздел\w*|глав\w*"
+    r"|\b(?:both|(?:before|after|than|of) that|the other|one is|them|it|they|this|these|those|him|her|их|им|них"
+    r"|него|неё|нему|этот|эта|это|эти|этого|above|below|see|following|chapter|section|page|выше|ниже|см|раздел\w*|глав\w*"
     r"|страниц\w*|рис|табл)\b"
 )
 

@@ -44,7 +44,7 @@ _PERIOD = (
     r"(?:second|minute|hour|day|night|week|fortnight|month|quarter|season|year|winter|summer|morning|evening|shift)"
 )
 OFTEN = re.compile(
-    rf"\b(?:on )?(?:every (?:(?:other|second|third) )?{_PERIOD}|every {NUMBER} {UNIT}"
+    rf"\b(?:on |in )?(?:every (?:(?:other|second|third) )?{_PERIOD}|every {NUMBER} {UNIT}"
     rf"|(?:once|twice|(?:two|three|four|five|six|ten|\d+) times) (?:a|an|each|every|per) {_PERIOD}"
     r"|(?:daily|weekly|monthly|yearly|annually|quarterly|hourly))"
     r"(?=[,;.]|$| (?:by|with|at|in|from|to|and|before|after|against|on|for|so|between|until|during|when)\b)"
@@ -71,6 +71,7 @@ _NO_PLACE = re.compile(
     r"|in (?:January|February|March|April|May|June|July|August|September|October|November|December)"
     r"|under the (?:rules|law)|along the lines)"
 )
+_LEVEL = re.compile(r"\b(?:minus|degrees|per cent|percent|speed|rate|volts|bar)\b|\d%")
 _PEOPLE = """
 actor administrator adult agent applicant artist assistant author baker builder buyer captain carer cashier chair
 chairman chef chief child citizen cleaner clerk climber coach colleague colonel commander committee cook councillor
@@ -94,7 +95,7 @@ def is_place(phrase: str) -> bool:
     >>> is_place("in the safe"), is_place("in the order of the list")
     (True, False)
     """
-    return PLACE.fullmatch(phrase) is not None and _NO_PLACE.match(phrase) is None
+    return PLACE.fullmatch(phrase) is not None and not _NO_PLACE.match(phrase) and not _LEVEL.search(phrase)
 
 
 def is_human(subject: str) -> bool:

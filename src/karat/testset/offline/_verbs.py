@@ -28,7 +28,8 @@ reject release rely remain remember remove rent repair repeat replace reply repo
 resist respond rest result retire return reveal review ring rinse roll rule save scan seal seat select separate serve
 settle share shelter show sign signal slow smell soak solve sort sound spill spread start state stay stop store
 stretch study submit succeed suffer suggest supply support surround suspend switch tie tilt touch train transfer
-transform transmit travel treat trigger try turn use value vary visit wait walk warm warn wash watch weigh welcome
+telephone transform transmit travel treat trigger try turn use value vary visit wait walk warm warn wash watch weigh
+welcome
 widen withdraw work wrap yield
 """
 # base, past, participle where it differs

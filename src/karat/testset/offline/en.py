@@ -60,8 +60,10 @@ def askings(read: Read, text: str) -> Iterator[Asking]:
     seen: set[str] = set()
     for asking in found:
         words = {word.strip("?,.:;").lower() for word in asking.question.split()}
-        unsure = asking.form != "heading" and words & {word.lower() for word in doubtful}
-        if asking.question not in seen and not unsure and stands_alone(asking.question) and asking.answer:
+        headed = asking.form == "heading"  # whoever wrote it may speak for the reader: "How do I ...?"
+        unsure = not headed and words & {word.lower() for word in doubtful}
+        alone = stands_alone(re.sub(r"\b(?:I|my|we|our)\b", "you", asking.question) if headed else asking.question)
+        if asking.question not in seen and not unsure and alone and asking.answer:
             seen.add(asking.question)
             yield asking
 

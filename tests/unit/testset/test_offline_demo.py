@@ -1,0 +1,68 @@
+"""The offline generator on the demo corpus: enough accepted questions a page, and how easily BM25 finds them."""
+
+from importlib.resources import files
+
+import pytest
+
+from karat.core.drafts import Fragment
+from karat.core.means import Means
+from karat.core.text import guess_language
+from karat.experiment.index import index
+from karat.models import EmbedderSettings, embedder_named
+from karat.testset.filters import Surroundings, judge_drafts
+from karat.testset.filters._wording import one_line
+from karat.testset.offline import offline_drafts
+
+A_PAGE = 2
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    return index(
+        str(files("karat.experiment") / "_demo" / "docs"), tmp_path_factory.mktemp("demo") / "i", engines="bm25"
+    )
+
+
+@pytest.fixture(scope="module")
+def judged(demo):
+    chunks = demo.chunks
+    fragments = [Fragment(row, chunk, guess_language(chunk.text) or "") for row, chunk in enumerate(chunks)]
+    drafts = [draft for fragment in fragments for draft in offline_drafts(fragment, ["literal"])]
+    surroundings = Surroundings(chunks, Means(embedder=lambda: embedder_named(EmbedderSettings())))
+    return surroundings, judge_drafts(drafts, surroundings, [])
+
+
+def test_there_are_two_accepted_questions_a_page(demo, judged, capsys):
+    surroundings, verdicts = judged
+    accepted = [verdict.draft for verdict in verdicts if verdict.rejected is None]
+    pages = sum(len(doc.pages) or 1 for doc in demo.docs)
+    found = surroundings.bm25.search([draft.text for draft in accepted], 3)
+    recalls = []
+    for (rows, _), draft in zip(found, accepted, strict=True):
+        gold = {fragment.row for fragment in draft.fragments}
+        recalls.append(len(gold & set(rows.tolist())) / len(gold))
+    asking = [recall for recall, draft in zip(recalls, accepted, strict=True) if draft.tags["form"] != "cloze"]
+    with capsys.disabled():
+        print(
+            f"\noffline on the demo: {len(verdicts)} drafts, {len(accepted)} accepted over {pages} pages "
+            f"({len(accepted) / pages:.1f} a page); BM25 Recall@3 {sum(recalls) / len(recalls):.3f}, "
+            f"without clozes ({len(asking)}) {sum(asking) / len(asking):.3f}"
+        )
+    assert pages == 88
+    assert len(accepted) >= A_PAGE * pages
+    assert len(asking) >= A_PAGE * pages
+
+
+def test_gold_is_word_for_word_and_holds_the_answer(judged):
+    for verdict in judged[1]:
+        draft = verdict.draft
+        assert len(draft.quotes) == len(draft.fragments)
+        assert all(quote in fragment.chunk.text for quote, fragment in zip(draft.quotes, draft.fragments, strict=True))
+        if draft.tags["form"] != "list":
+            assert one_line(draft.answer).lower() in one_line(draft.quotes[0]).replace("**", "").lower()
+
+
+def test_overlapping_chunks_share_their_gold(judged):
+    joined = [verdict.draft for verdict in judged[1] if verdict.rejected is None and len(verdict.draft.fragments) > 1]
+    assert joined
+    assert all(len({fragment.row for fragment in draft.fragments}) == len(draft.fragments) for draft in joined)
