@@ -100,3 +100,26 @@ def test_the_tamper_test_says_what_it_takes_and_keeps_its_calls(shop, karat):
         assert karat(*words, "--base-url", llm.base_url).out == told.out
         assert llm.count == asked
         assert karat(*words, "--base-url", llm.base_url, "--repeat", "3").code == 2
+
+
+def test_what_was_spent_adds_up_and_judgements_that_a_retry_drops_are_told(shop, karat, put):
+    with FakeLLM(FULLY) as llm:
+        put("karat.yaml", f"{SPEC}judge: [Responsiveness]\nmodel: {{name: m, base_url: '{llm.base_url}'}}\n")
+        assert karat("run", "-q").code == 5
+        assert karat("judge", "-q", "-m", "ContextRelevance", "-m", "Responsiveness").code == 5
+        told = karat("run", "--retry-errors")
+    assert [spent["calls"] for spent in last(shop).manifest["models"]] == [1, 2, 0]  # a reply that does not fit is asked for again
+    notes = " ".join(told.out.partition("\nNotes\n")[2].split())
+    assert "ContextRelevance was judged later, by karat judge" in notes
+    again = karat("run", "--retry-errors")
+    assert "judged later" not in again.out
+
+
+@pytest.mark.parametrize("leak", ["key_env: hf_hunter2hunter2hunter2", "extra: {headers: {api_key: hunter2}}"])
+def test_a_key_in_the_wrong_place_is_refused_before_anything_is_written(shop, karat, put, leak):
+    put("karat.yaml", f"{SPEC}judge: [Responsiveness]\nmodel: {{name: m, base_url: 'http://127.0.0.1:1/v1', {leak}}}\n")
+    told = karat("run")
+    assert told.code == 2
+    assert "karat.yaml line" in told.sentence
+    assert "hunter2" not in told.out + told.err
+    assert not (shop / "runs").exists()

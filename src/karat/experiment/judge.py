@@ -57,9 +57,10 @@ def judge(
         runs = _answers(folder, systems)
         try:
             judged = _scored(study, runs, wanted, means)
-            spent = spent_by(means)
         finally:
             close(means)
+            if (spent := spent_by(means)) is not None:
+                folder.update(models=[*folder.manifest.get("models", []), spent])
         say("summarising", 0, 1)
         spec = folder.manifest.get("spec", {})
         joined = _joined(study.evaluation, judged, int(spec.get("seed", 0)))
@@ -67,8 +68,8 @@ def judge(
         outputs = [name for name in spec.get("outputs", ALL) if name in ALL]
         write_study(study, folder.path, outputs, say=lambda step: say(step, 0, 1))
         save_study(study, folder.path)
-        if spent is not None:
-            folder.update(models=[*folder.manifest.get("models", []), spent])
+        names = dict.fromkeys((*folder.manifest.get("judged", []), *(measure.name for measure in wanted)))
+        folder.update(judged=list(names))
     return study
 
 

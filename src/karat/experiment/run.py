@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,11 +19,14 @@ if TYPE_CHECKING:
     from karat.core.evaluation import Taken
     from karat.core.study import Study
     from karat.core.types import TestSet
+    from karat.experiment._models import Models
+    from karat.experiment.index import Index
     from karat.experiment.spec import Spec
     from karat.experiment.store import RunFolder
     from karat.experiment.sweep.swept import Swept
 
 Say = Callable[[str, int, int], None]
+Announce = Callable[[str], None]
 INDEXES = "indexes"
 
 
@@ -56,7 +60,6 @@ def run(
     `changed_testset` says to go on. `say` is called with what is being done, how much of it is done, and
     how much there is; `announce` with a sentence on what a chat model is about to be asked, before it is.
     """
-    from karat.experiment._models import models_of
     from karat.experiment._provenance import manifest_of
     from karat.experiment.answering import answers_for
     from karat.experiment.outputs import write_study
@@ -78,7 +81,7 @@ def run(
         folder.update(status=RUNNING)
         records = folder.journaled()
         opened = [made.index for made in indexes]
-        with models_of(spec, folder.path, root, opened, say, announce) as models, folder.journal() as journal:
+        with _models(spec, folder, root, opened, say, announce) as models, folder.journal() as journal:
             contenders, notes = work.contenders(records, journal, retry_errors, say, models.means)
             contenders, told = answers_for(
                 spec, contenders, testset, models.means, records=records, journal=journal, retry_errors=retry_errors,
@@ -93,12 +96,41 @@ def run(
                 means=models.judging,
                 say=lambda step: say(step, 0, 1),
             )  # fmt: skip
-            folder.update(models=models.spent())
+        study = _without_judgements(study, folder)
         runs = [contender.run for contender in contenders]
         write_study(study, folder.path, spec.keys.outputs, runs, lambda step: say(step, 0, 1))
         save_study(study, folder.path)
-        folder.update(status=DONE, finished=_now(), summary=_summary(study))
+        folder.update(status=DONE, finished=_now(), summary=_summary(study), judged=[])
     return Finished(folder, study)
+
+
+@contextmanager
+def _models(
+    spec: Spec, folder: RunFolder, root: Path, indexes: Sequence[Index], say: Say, announce: Announce | None
+) -> Iterator[Models]:
+    """The models of a spec. What they are asked joins what the run has spent before, however it ends."""
+    from karat.experiment._models import models_of
+
+    with models_of(spec, folder.path, root, indexes, say, announce) as models:
+        try:
+            yield models
+        finally:
+            if spent := models.spent():
+                folder.update(models=[*folder.manifest.get("models", []), *spent])
+
+
+def _without_judgements(study: Study, folder: RunFolder) -> Study:
+    """The study with a note on measures that `karat judge` added to the run, which are of the answers before."""
+    from karat.core.evaluation import Note
+
+    evaluation = study.evaluation
+    known = {measure.name for measure in evaluation.scores.measures}
+    lost = [name for name in folder.manifest.get("judged", []) if name not in known]
+    if not lost:
+        return study
+    text = f"{', '.join(lost)} was judged later, by karat judge, and is not in here: run that again."
+    text += " What is known already costs nothing."
+    return replace(study, evaluation=replace(evaluation, notes=(*evaluation.notes, Note("warning", text))))
 
 
 def sweep_of(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from karat.core.errors import UsageError
-from karat.experiment.spec._answers import AnswerKeys, ModelKeys, model_keys
+from karat.experiment.spec._answers import AnswerKeys, ModelKeys, chat_settings, model_keys
 from karat.experiment.spec._errors import Mistake
 from karat.experiment.spec._model import SpecKeys
 from karat.experiment.spec._yaml import Place
@@ -23,7 +23,7 @@ def check_answers(keys: SpecKeys, tried: Tried, names: Callable[[], list[str]]) 
     yield from _judges(keys, tried)
     for place, value in (("model", keys.model), ("judge_model", keys.judge_model)):
         if isinstance(value, ModelKeys):
-            yield from _model((place,), value)
+            yield from _model((place,), value, tried)
     budget = keys.budgets.max_cost_usd
     for place, value in (("model", keys.model), ("judge_model", keys.judge_model)):
         if budget is not None and value is not None:
@@ -95,11 +95,13 @@ def _judges(keys: SpecKeys, tried: Tried) -> Iterator[Mistake]:
                 yield (name, i), "needs a model. Add cross_encoder: FOLDER."
 
 
-def _model(place: Place, model: ModelKeys) -> Iterator[Mistake]:
+def _model(place: Place, model: ModelKeys, tried: Tried) -> Iterator[Mistake]:
     from karat.experiment.spec._checks import IN_CLEAR, SECRET, address
 
     if model.base_url is not None:
         yield from address((*place, "base_url"), model.base_url)
-    for name, value in model.extra.items():
-        if SECRET.search(name) and isinstance(value, str):
-            yield (*place, "extra", name), IN_CLEAR
+    secret = [name for name, value in model.extra.items() if SECRET.search(name) and isinstance(value, str)]
+    for name in secret:
+        yield (*place, "extra", name), IN_CLEAR
+    if not secret:
+        yield from tried(place, chat_settings, model.model_copy(update={"base_url": None}))
