@@ -218,6 +218,15 @@ def test_judging_a_run_without_answers_says_so(station, karat):
     assert "--answer" in told.sentence
 
 
+def test_what_was_given_and_not_used_was_not_cut_by_the_budget(station, put, karat):
+    put("karat.yaml", SPEC.replace("[balanced, pure_sparse]", "[pure_dense]").replace("k: [1, 3]", "k: [3]"))
+    put("mine.py", "def answer(question, contexts):\n    return {'answer': 'none of it', 'used': [3]}\n")
+    told = karat("run", "--answer", "call:mine:answer", "--json")
+    assert told.code == 0, told.err
+    assert {f["label"] for f in json.loads(told.out)["failures"]} == {"unsupported"}
+    assert all(len(row["context_ids"]) == 1 for row in answers_of(station))
+
+
 def test_a_dialect_has_its_measures_that_ask_a_model(station, put, karat):
     put("karat.yaml", SPEC + "dialect: momento\nmatch: doc\n")
     told = karat("run", "--answer", "reciter")

@@ -34,7 +34,8 @@ class Reciter:
     def answer(self, asked: Sequence[Asked], done: Done) -> None:
         for one in asked:
             started = perf_counter()
-            first = within(one, self.settings)[:1]
+            given = within(one, self.settings)
+            first = given[:1]
             answer = Answer(
                 one.id,
                 first[0].text if first else "",
@@ -42,5 +43,6 @@ class Reciter:
                 model=self.name,
                 seconds={"answer": perf_counter() - started},
                 used=tuple(context.id for context in first),
+                given=tuple(context.id for context in given),
             )
             done(one, answer)

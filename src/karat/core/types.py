@@ -154,8 +154,9 @@ class TestSet:
 class Answer:
     """What a system said to one question. `text` None: it said nothing.
 
-    `contexts` are the texts it used and `used` their ids, where they are known. `error` is why it gave no answer though
-    its hits stand. `confidence` (0 to 1) is how sure the system says it is.
+    `contexts` are the texts it used and `used` their ids, where they are known; `given` are the ids of all that it
+    could choose from, None: those it used. `error` is why it gave no answer though its hits stand. `confidence` (0 to 1)
+    is how sure the system says it is.
     """
 
     question: str
@@ -168,3 +169,4 @@ class Answer:
     error: str | None = None
     confidence: float | None = None
     used: tuple[str, ...] | None = None
+    given: tuple[str, ...] | None = None

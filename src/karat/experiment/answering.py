@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from karat.match import Resolution
 
 Say = Callable[[str, int, int], None]
-_KEPT = ("text", "contexts", "model", "seconds", "tokens", "cost_usd", "error", "confidence", "used")
+_KEPT = ("text", "contexts", "model", "seconds", "tokens", "cost_usd", "error", "confidence", "used", "given")
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def answer_all(
 
 def _answer(record: Mapping[str, Any]) -> Answer:
     kept = dict(record["answer"])
-    for name in ("contexts", "used"):
+    for name in ("contexts", "used", "given"):
         if kept.get(name) is not None:
             kept[name] = tuple(kept[name])
     return Answer("", **kept)

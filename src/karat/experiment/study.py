@@ -186,8 +186,9 @@ def answers_of(contender: Contender) -> dict[str, StudyAnswer]:
 
     return {
         qid: StudyAnswer(
-            contender.name, qid, a.text, a.error, a.contexts or (), a.used or (), a.used, a.model, a.tokens, a.cost_usd,
-            a.confidence, declines(a.text or ""), a.seconds.get("answer"),
+            contender.name, qid, a.text, a.error, a.contexts or (), a.used or (),
+            a.used if a.given is None else a.given, a.model, a.tokens, a.cost_usd, a.confidence, declines(a.text or ""),
+            a.seconds.get("answer"),
         )
         for qid, a in contender.run.answers.items()
     }  # fmt: skip

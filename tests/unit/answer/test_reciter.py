@@ -16,7 +16,7 @@ def _answer(asked, **settings):
 def test_it_recites_the_first_context():
     answer = _answer(Asked("q", "Where?", (Context("a", " In Rome.\n"), Context("b", "In Oslo."))))
     assert (answer.question, answer.text) == ("q", " In Rome.\n")
-    assert (answer.contexts, answer.used) == ((" In Rome.\n",), ("a",))
+    assert (answer.contexts, answer.used, answer.given) == ((" In Rome.\n",), ("a",), ("a", "b"))
     assert (answer.confidence, answer.tokens, answer.cost_usd, answer.error) == (None, None, None, None)
     assert set(answer.seconds) == {"answer"}
 

@@ -138,6 +138,7 @@ def _answer(asked: Asked, contexts: _Contexts, got: Got) -> Answer:
         error=got.error,
         confidence=spoken.confidence,
         used=ids,
+        given=tuple(context.id for context in contexts),
     )
 
 

@@ -81,7 +81,7 @@ def test_contexts_as_objects_where_the_function_asks_for_them(tmp_path):
 def test_what_a_function_may_return(tmp_path, value, expected):
     _, found = called(tmp_path, f"return {value}")
     answer = found["q 1"]
-    assert answer.error is None
+    assert (answer.error, answer.given) == (None, ("a", "b", "c"))
     assert (
         answer.text, answer.contexts, answer.used, answer.confidence, answer.tokens, answer.cost_usd
     ) == expected  # fmt: skip
