@@ -15,6 +15,7 @@ from karat.files import as_testset
 from karat.testset.audit import audit
 
 FOUND, FALSE = 0.90, 0.05
+NEAR = 0.05  # by how much the page may be off
 HERE = Path(__file__)
 PAGE = HERE.parents[3] / "docs" / "audit.md"
 
@@ -24,9 +25,10 @@ _spec.loader.exec_module(planting)
 
 
 def hard():
-    """Faults that docs/audit.md names as hard, by where they are."""
+    """Faults that docs/audit.md names as hard, by where they are, with the share that it says is found."""
     section = PAGE.read_text(encoding="utf-8").partition("## Hard")[2].partition("\n## ")[0]
-    return set(re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|", section, re.M))
+    rows = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \| (\d+)% \|", section, re.M)
+    return {(fault, where): int(share) / 100 for fault, where, share in rows}
 
 
 def demo_world(opened, testset):
@@ -77,9 +79,11 @@ def judged(where, total, least):
         print(f"  {fault:32} {planted:4} {found / planted:6.1%} {clean:5} {false / clean:6.1%}")
         assert planted >= least, fault
         kept = found >= FOUND * planted and false < FALSE * clean
-        if kept == ((fault, where) in known):
-            broken.append((fault, where, found / planted, false / clean))
+        said = known.pop((fault, where), None)
+        if kept != (said is None) or (said is not None and abs(said - found / planted) > NEAR):
+            broken.append((fault, where, found / planted, false / clean, said))
     assert broken == []
+    assert [place for place in known if place[1] == where] == []
 
 
 def test_in_english_sheets():
@@ -97,9 +101,9 @@ def test_in_the_demo(demo):
 
 def test_holes_in_the_coverage():
     found = planted = false = rest = 0
-    for seed in range(20):
-        made = planting.world(seed, docs=12, per_doc=4)
-        gone, kept = planting.with_holes(made, seed, 2)
+    for seed in range(10):
+        made = planting.world(seed, docs=14, per_doc=4)
+        gone, kept = planting.with_holes(made, seed, 4)
         (finding,) = (
             f for f in audit(made.testset, made.table, only=["coverage"]).findings if "no question" in f.title
         )
