@@ -16,6 +16,9 @@ COMMANDS = {
     "demo": "Index a small handbook, search it in 12 ways, compare these and write a report, with no files of yours.",
     "init": "Look at documents and questions, and write a commented karat.yaml that compares six systems on them.",
     "run": "Index, search, answer, score, compare and report as karat.yaml says; a run that was stopped goes on.",
+    "benchmark": (
+        "Make a test set from documents, or take the one that stands; retrieve, answer, report: in one command."
+    ),
     "judge": "Judge the answers of a run by a language model, without retrieving or answering anything again.",
     "sweep": "Score every combination of alpha, fusion, normalisation, depth and cut-off, and choose with care.",
     "list": "List runs, the latest last: what each compared, its best system, and whether it was finished.",
@@ -94,7 +97,7 @@ def main() -> None:
     except (KeyboardInterrupt, SystemExit) as stop:
         if isinstance(stop, SystemExit) and stop.code != INTERRUPTED:  # typer makes an exit code of Ctrl-C
             raise
-        resumes = sys.argv[1:2] in (["run"], ["demo"], ["generate"]) and "--fresh" not in sys.argv
+        resumes = sys.argv[1:2] in (["run"], ["demo"], ["generate"], ["benchmark"]) and "--fresh" not in sys.argv
         _say("karat: interrupted." + " The same command goes on from there." * resumes)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:

@@ -168,7 +168,6 @@ def apply_review(
     testset: PathLike, *, output: PathLike | None = None, columns: Mapping[str, str] | None = None
 ) -> Applied:
     """Write the test set with all decisions applied, to `output`, or in place with a copy of the original beside it."""
-    from karat.core.writing import write_whole
     from karat.files import frozen_beside, read_testset, write
 
     source = Path(testset)
@@ -190,16 +189,18 @@ def apply_review(
         )
     if taken.format != "canonical" or not source.is_file():
         raise UsageError(f"{source} is {taken.format}, not karat's own JSONL. Name a file to write with -o.")
-    original = _free(source)
-    write_whole(original, source.read_bytes())
+    original = keep_original(source)
     write(made, source, format="canonical")
     return Applied(source, made, original, replace(review.settled(made), outdated=review.outdated))
 
 
-def _free(source: Path) -> Path:
-    """A name beside a file that nothing has yet: qa.jsonl.original, qa.jsonl.original-2 ..."""
+def keep_original(source: Path) -> Path:
+    """A copy of a file beside it, under a name that nothing has yet: qa.jsonl.original, qa.jsonl.original-2 ..."""
+    from karat.core.writing import write_whole
+
     path, number = source.with_name(source.name + ORIGINAL), 1
     while path.exists():
         number += 1
         path = source.with_name(f"{source.name}{ORIGINAL}-{number}")
+    write_whole(path, source.read_bytes())
     return path

@@ -1,0 +1,325 @@
+"""Benchmark: from documents to a report in one go: a test set is made or reused, searched, answered and scored."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.core.benchmark import MODES, Benchmark, Expectation
+from karat.core.errors import NoOverlapError, UsageError
+
+if TYPE_CHECKING:
+    from karat.core.types import TestSet
+    from karat.experiment.generate import Made
+    from karat.experiment.index import Index
+    from karat.experiment.run import Finished
+    from karat.experiment.spec import Spec
+
+Say = Callable[[str, int, int], None]
+PathLike = str | os.PathLike[str]
+SAMPLES, ANSWERS = 30, 20
+CUTS = (1, 3, 5, 10, 20)
+CHUNK, EMBEDDER = "tokens:200:40", "wordllama"
+SYSTEMS = ("balanced", "pure_dense", "pure_sparse")
+EVAL_MODES = ("all", "literal", "semantic")
+FOLDER, TESTSET = "benchmark", "qa.jsonl"
+MAIN = "nDCG@10"
+EXPECTED = (
+    Expectation("literal", "Hit@20", 0.90, 0.98),
+    Expectation("semantic", "Hit@20", 0.55, 0.85),
+)
+
+
+@dataclass(frozen=True)
+class Benchmarked:
+    """A benchmark that is done: what it found, and the run behind it."""
+
+    benchmark: Benchmark
+    finished: Finished
+    n_failed: int  # calls of the generation, and rows of the run, that failed
+
+
+def benchmark(
+    docs: PathLike | Sequence[PathLike],
+    *,
+    samples: int = SAMPLES,
+    answer_limit: int = ANSWERS,
+    eval_mode: str = "all",
+    skip_answers: bool = False,
+    testset: PathLike | None = None,
+    regenerate: bool = False,
+    systems: Sequence[str] = SYSTEMS,
+    dialect: str = "karat",
+    chunk: str = CHUNK,
+    embedder: str = EMBEDDER,
+    seed: int = 0,
+    name: str | None = None,
+    runs_dir: PathLike = "runs",
+    changed_testset: bool = False,
+    command: Sequence[str] = (),
+    say: Say = lambda what, done, total: None,
+    announce: Callable[[str], None] | None = None,
+    **chat: Any,
+) -> Benchmarked:
+    """Make a test set from documents, or take the one that stands; search it, answer a sample of it, and score both.
+
+    The test set is in `testset`, or in the folder of benchmarks under `runs_dir`. One that stands there is used as it
+    is, and made anew only with `regenerate`; the old one is kept beside it then. Without a chat model (`model` among
+    `chat`, with base_url and the rest that `MeansSettings.of` takes) questions are made by grammar and answers by
+    extraction. `eval_mode` says which questions are asked: literal ones, semantic ones (paraphrase and scenario), or
+    all, each mode on its own.
+    """
+    from karat.experiment.run import run
+
+    sources = [os.fspath(docs)] if isinstance(docs, str | os.PathLike) else [os.fspath(one) for one in docs]
+    given = {key: value for key, value in chat.items() if value is not None}
+    _check(sources, samples, answer_limit, eval_mode, given)
+    root = Path(runs_dir)
+    name = name or _name(sources)
+    path = Path(testset) if testset is not None else root / FOLDER / name / TESTSET
+    index = _index(sources, root, chunk, embedder, say)
+    made = None
+    if regenerate or not path.exists():
+        made = _generated(path, index, samples, eval_mode, seed, regenerate, given, say, announce)
+        given = _left(given, made)
+    asked, notes = _asked(path, eval_mode)
+    spec = _spec(
+        name, sources, path, asked, None if skip_answers else answer_limit, systems, dialect, chunk, embedder, seed,
+        root, given,
+    )  # fmt: skip
+    done = run(spec, changed_testset=changed_testset, command=command, say=say, announce=announce)
+    settings = {
+        "documents": sources, "samples": samples, "seed": seed, "chunk": chunk, "embedder": embedder,
+        "systems": list(systems), "answer_limit": None if skip_answers else answer_limit,
+        "answers_by": None if skip_answers else "chat" if "model" in given else "extractive", "dialect": dialect,
+    }  # fmt: skip
+    found = _found(done, eval_mode, settings, path, index, made, notes, seed)
+    return Benchmarked(found, done, done.n_failed + (made.n_failed if made is not None else 0))
+
+
+def _check(sources: Sequence[str], samples: int, limit: int, eval_mode: str, chat: Mapping[str, Any]) -> None:
+    """Refuse what cannot be, before anything is read."""
+    from karat.core.errors import did_you_mean
+    from karat.experiment.means import MeansSettings
+
+    if not sources:
+        raise UsageError("no documents are named. Name a folder or files.")
+    for source in sources:
+        if not Path(source).exists():
+            raise UsageError(f"{source} does not exist. Name a folder of documents, or files.")
+    if eval_mode not in EVAL_MODES:
+        near = did_you_mean(eval_mode, EVAL_MODES)
+        raise UsageError(f"--eval-mode {eval_mode!r} is not one of {', '.join(EVAL_MODES)}.{near}")
+    if samples < 1:
+        raise UsageError(f"--samples {samples}: at least one chunk is asked about.")
+    if limit < 1:
+        raise UsageError(f"--answer-limit {limit}: at least one question is answered. To answer none: --skip-answers.")
+    if "repeat" in chat:
+        raise UsageError("--repeat is for judges: it would change nothing here. Leave it out.")
+    MeansSettings.of(**chat)
+
+
+def _name(sources: Sequence[str]) -> str:
+    """A name for the benchmark: that of the first folder or file."""
+    path = Path(sources[0]).resolve()
+    return re.sub(r"[^\w.-]+", "-", path.name if path.is_dir() else path.stem).strip("-.") or "documents"
+
+
+def _index(sources: Sequence[str], root: Path, chunk: str, embedder: str, say: Say) -> Index:
+    from karat.experiment.indexes import index_of
+    from karat.experiment.run import INDEXES
+    from karat.models import EmbedderSettings
+
+    return index_of(
+        sources, root / INDEXES, chunk=chunk, embedder=EmbedderSettings.parse(embedder), engines=("bm25", "dense"),
+        titles=True, settings={}, say=say,
+    )  # fmt: skip
+
+
+def _generated(
+    path: Path,
+    index: Index,
+    samples: int,
+    eval_mode: str,
+    seed: int,
+    regenerate: bool,
+    chat: Mapping[str, Any],
+    say: Say,
+    announce: Callable[[str], None] | None,
+) -> Made:
+    """A new test set in its file; one that stood there is kept beside it."""
+    from karat.experiment.generate import generate
+    from karat.experiment.review import keep_original
+    from karat.files import frozen_beside
+
+    offline = "model" not in chat
+    wanted = [kind for kind, mode in MODES.items() if eval_mode in ("all", mode)]
+    if offline:
+        from karat.testset.offline import OFFLINE_KINDS
+
+        wanted = [kind for kind in wanted if kind in OFFLINE_KINDS]
+        if not wanted:
+            raise UsageError(
+                "semantic questions (paraphrase, scenario) are written by a chat model, and none is named. Add "
+                "--model, or use --eval-mode literal."
+            )
+    if path.exists():
+        frozen = frozen_beside(path)
+        if frozen is not None:
+            raise UsageError(
+                f"{path} is frozen as version {frozen.version} and is not made anew. Name another file with --testset."
+            )
+        keep_original(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = generate(
+        index, samples=samples, kinds=wanted, offline=offline, seed=seed, output=path, force=regenerate, say=say,
+        announce=announce, **chat,
+    )  # fmt: skip
+    if not made.questions:
+        raise NoOverlapError(
+            f"no question was made from these documents: {len(made.generated.rejected):,} drafts were rejected, and "
+            f"{len(made.generated.sampled.left_out):,} chunks left out. `karat generate` says why."
+        )
+    return made
+
+
+def _left(chat: Mapping[str, Any], made: Made) -> dict[str, Any]:
+    """The options of the chat model with what is left of its budget."""
+    left, spent = dict(chat), made.spent or {}
+    for option, key in (("max_calls", "calls"), ("max_cost", "cost_usd")):
+        if option in left:
+            left[option] -= spent.get(key) or 0
+            if left[option] <= 0:
+                raise UsageError(
+                    f"making the test set took all of --{option.replace('_', '-')} {chat[option]}. It is kept: give "
+                    "the same command again for the rest, with more or with --skip-answers."
+                )
+    return left
+
+
+def _asked(path: Path, eval_mode: str) -> tuple[TestSet, list[str]]:
+    """The questions of a mode, all of them where both are asked, and what should be known of them."""
+    from karat.core.types import TestSet
+    from karat.files import read_testset
+
+    whole, _ = read_testset(path)
+    kinds = Counter(mode_of(q.kind) for q in whole)
+    if eval_mode == "all":
+        missing = [mode for mode in ("literal", "semantic") if not kinds[mode]]
+        notes = [f"no question of the test set is {mode}: nothing is said of that mode." for mode in missing]
+        if kinds[None]:
+            notes.append(f"{kinds[None]:,} questions are of kinds that belong to no mode: they stand by kind alone.")
+        return whole, notes
+    chosen = [q for q in whole if mode_of(q.kind) == eval_mode]
+    if not chosen:
+        there = ", ".join(sorted({q.kind or "none" for q in whole}))
+        raise UsageError(
+            f"{path} holds no {eval_mode} question; its kinds: {there}. Make one that does: name another file with "
+            "--testset, or make this one anew with --regenerate."
+        )
+    return TestSet(chosen, name=whole.name), []
+
+
+def mode_of(kind: str | None) -> str | None:
+    """literal or semantic, by the kind of a question; None for other kinds."""
+    return MODES.get((kind or "").strip().lower())
+
+
+def _spec(
+    name: str,
+    sources: Sequence[str],
+    path: Path,
+    asked: TestSet,
+    limit: int | None,
+    systems: Sequence[str],
+    dialect: str,
+    chunk: str,
+    embedder: str,
+    seed: int,
+    root: Path,
+    chat: Mapping[str, Any],
+) -> Spec:
+    """The experiment behind a benchmark, checked as if it were a karat.yaml."""
+    from karat.experiment.spec import spec_of
+    from karat.files import read_testset
+
+    kinds = list(dict.fromkeys(q.kind for q in asked if q.kind is not None))
+    values: dict[str, Any] = {
+        "name": name, "corpus": list(sources), "testset": str(path), "chunk": [chunk], "embedder": [embedder],
+        "systems": list(systems), "k": list(CUTS), "main": MAIN, "dialect": dialect, "seed": seed,
+        "measures": ["Recall@k", "Hit@k", "MRR@k", "nDCG@k"], "runs_dir": str(root),
+    }  # fmt: skip
+    if dialect == "rag-benchmark":
+        values["measures"].remove("Recall@k")  # it means Hit@k there
+    if kinds:
+        values["by"] = ["kind"]
+    if len(asked) < len(read_testset(path)[0]):
+        values["where"] = {"kind": kinds}
+    if limit is not None and any(q.answers for q in asked):
+        values["measures"] += ["SemanticSimilarity", "TokenF1"]
+        values["answer"] = {"by": "chat" if "model" in chat else "extractive", "limit": limit}
+    import json
+
+    spec = spec_of(json.dumps(values), ".", "the benchmark's karat.yaml")
+    return spec.with_options(**chat) if "answer" in values and chat else spec
+
+
+def _found(
+    done: Finished,
+    eval_mode: str,
+    settings: Mapping[str, Any],
+    path: Path,
+    index: Index,
+    made: Made | None,
+    notes: Sequence[str],
+    seed: int,
+) -> Benchmark:
+    from karat.experiment._limited import gold_of
+    from karat.stats.summary import summarise
+
+    study, evaluation = done.study, done.study.evaluation
+    testset = evaluation.testset
+    modes = [mode_of(q.kind) for q in testset]
+    slices: dict[str, list[str | None]] = {"mode": modes, "kind": [q.kind for q in testset]}
+    summaries = [s for s in summarise(evaluation.scores, slices=slices, seed=seed) if s.slice is not None]
+    answers = {qid for given in study.answers.values() for qid in given}
+    answered = [q for q in testset if q.id in answers]
+    told = list(notes)
+    if len(index.chunks) <= max(CUTS):
+        told.append(f"the index has {len(index.chunks):,} chunks: a list of {max(CUTS)} hits holds all of them.")
+    spent = [made.spent] if made is not None and made.spent is not None else []
+    return Benchmark(
+        study,
+        eval_mode,
+        tuple(s for s in summaries if s.slice != "mode" or s.value in MODES.values()),
+        dict(Counter(q.kind or "(none)" for q in testset)),
+        CUTS,
+        settings,
+        {"testset": str(path), "run": str(done.folder.path), "index": str(index.path)},
+        None if made is None else _counted(made),
+        len(answered),
+        len({name for question in answered for name in gold_of(question)}),
+        (*spent, *done.folder.manifest.get("models", ())),
+        tuple(one for one in EXPECTED if one.mode in modes),
+        tuple(told),
+    )
+
+
+def _counted(made: Made) -> dict[str, Any]:
+    """What became of the drafts; the counts add up."""
+    generated = made.generated
+    accepted = Counter(q.kind for q in generated.questions)
+    reasons = Counter(one.reason for one in generated.rejected)
+    return {
+        "tried": len(generated.questions) + len(generated.rejected),
+        "wanted": dict(generated.wanted),
+        "accepted": {kind: accepted[kind] for kind in generated.wanted},
+        "rejected": dict(sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))),
+        "chunks": len(generated.sampled.rows),
+        "notes": list(generated.notes),
+    }
