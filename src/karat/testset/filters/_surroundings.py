@@ -13,6 +13,7 @@ import numpy as np
 from karat.core.asked import Asked, Context
 from karat.core.errors import UsageError
 from karat.core.text import sentences
+from karat.testset.filters._wording import one_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 DEPTH = 20  # chunks that are looked at by words, and as many by vectors
 _TOGETHER = 256
+_WORDS = 5000  # that are looked up at a time
+_AROUND = '.,;:!?"()[]«»“”'
+_MARK = "7777777771"  # no word of a text, and its own stem
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class Surroundings:
         self._row_stems: dict[int, frozenset[str]] = {}
         self._parts: dict[int, tuple[Part, ...]] = {}
         self._near: dict[str, tuple[int, ...]] = {}
+        self._lines: dict[int, str] = {}
         self._asked: dict[str, NDArray[np.float32]] = {}
         self._usual: dict[str, float] = {}
 
@@ -60,6 +65,10 @@ class Surroundings:
         from karat.retrieve.bm25 import Engine
 
         return Engine.build([self._searched(row) for row in range(len(self.chunks))], {}, lambda *_: None)
+
+    @cached_property
+    def _terms(self) -> _Terms:
+        return _Terms(self.bm25)
 
     @cached_property
     def _embedder(self) -> Embeds | None:
@@ -95,21 +104,27 @@ class Surroundings:
     def stems(self, text: str) -> frozenset[str]:
         """The stems of a text's content words and its numbers."""
         if text not in self._stems:
-            self._stems[text] = frozenset(self.bm25.terms_of(text))
+            self._stems[text] = self._terms.of(text)
         return self._stems[text]
 
     def row_stems(self, row: int) -> frozenset[str]:
         """The stems of a chunk and its title."""
         if row not in self._row_stems:
-            self._row_stems[row] = frozenset(self.bm25.terms_of(self._searched(row)))
+            self._row_stems[row] = self._terms.of(self._searched(row))
         return self._row_stems[row]
 
     def parts(self, row: int) -> tuple[Part, ...]:
         """The sentences of a chunk."""
         if row not in self._parts:
             told = sentences(self.chunks[row].text)
-            self._parts[row] = tuple(Part(text, frozenset(self.bm25.terms_of(text))) for text in told)
+            self._parts[row] = tuple(Part(text, self._terms.of(text)) for text in told)
         return self._parts[row]
+
+    def line(self, row: int) -> str:
+        """A chunk on one line."""
+        if row not in self._lines:
+            self._lines[row] = one_line(self.chunks[row].text)
+        return self._lines[row]
 
     def prepare(self, drafts: Sequence[Draft]) -> None:
         """Search and embed what these drafts need, together."""
@@ -128,6 +143,8 @@ class Surroundings:
             by_vectors = [np.argsort(-row, kind="stable")[:DEPTH].tolist() for row in cosines]
         for i, question in enumerate(questions):
             self._near[question] = tuple(dict.fromkeys([*by_words.of(i)[0].tolist(), *by_vectors[i]]))
+        rows = {row for question in questions for row in self._near[question] if row not in self._row_stems}
+        self._terms.learn([*questions, *(self._searched(row) for row in sorted(rows))])
 
     def near(self, question: str) -> tuple[int, ...]:
         """The rows nearest to a question: by its words, best first, then by its vector."""
@@ -174,3 +191,41 @@ class Surroundings:
     def _searched(self, row: int) -> str:
         chunk = self.chunks[row]
         return f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text
+
+
+class _Terms:
+    """The terms that BM25 makes of texts, each word looked up once."""
+
+    def __init__(self, bm25: Engine) -> None:
+        self._bm25 = bm25
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def of(self, text: str) -> frozenset[str]:
+        words = _words(text)
+        if not words <= self._known.keys():
+            self.learn([text])
+        return frozenset(term for word in words for term in self._known[word])
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Look up the words of many texts together."""
+        new = sorted({word for text in texts for word in _words(text)} - self._known.keys())
+        for start in range(0, len(new), _WORDS):
+            self._learn(new[start : start + _WORDS])
+
+    def _learn(self, words: list[str]) -> None:
+        """Ask for all at once, with a mark between them by which the terms are told apart again."""
+        terms = self._bm25.terms_of(f" {_MARK} ".join(words))
+        if terms.count(_MARK) != len(words) - 1:
+            self._known.update((word, tuple(self._bm25.terms_of(word))) for word in words)
+            return
+        found: list[list[str]] = [[]]
+        for term in terms:
+            if term == _MARK:
+                found.append([])
+            else:
+                found[-1].append(term)
+        self._known.update((word, tuple(some)) for word, some in zip(words, found, strict=True))
+
+
+def _words(text: str) -> set[str]:
+    return {word.strip(_AROUND) for word in text.lower().split()}

@@ -46,7 +46,7 @@ def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -
 
 def _repeated(draft: Draft, row: int, surroundings: Surroundings) -> str:
     """A quote of the draft that stands in this chunk too, as where chunks overlap."""
-    text = one_line(surroundings.chunks[row].text)
+    text = surroundings.line(row)
     return next((quote for quote in draft.quotes if one_line(quote) in text), "")
 
 
