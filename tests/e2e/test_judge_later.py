@@ -96,10 +96,20 @@ def test_the_tamper_test_says_what_it_takes_and_keeps_its_calls(shop, karat):
         told = karat(*words, "--base-url", llm.base_url)
         assert told.code == 0, told.err
         assert "asking m" in told.err
+        assert "It hardly tells good from bad" in " ".join(told.out.split())  # it says the same of everything
         asked = llm.count
         assert karat(*words, "--base-url", llm.base_url).out == told.out
         assert llm.count == asked
         assert karat(*words, "--base-url", llm.base_url, "--repeat", "3").code == 2
+    with FakeLLM("no") as lame:
+        assert karat(*words, "--base-url", lame.base_url).code == 5
+
+
+def test_a_measure_that_is_not_of_answers_is_refused(shop, karat):
+    assert karat("run", "-q").code == 5
+    told = karat("judge", "-m", "Faithfulness(by=heuristic)", "-m", "nDCG@10")
+    assert told.code == 2
+    assert "nDCG@10 is no measure of answers" in told.sentence
 
 
 def test_what_was_spent_adds_up_and_judgements_that_a_retry_drops_are_told(shop, karat, put):
@@ -108,7 +118,11 @@ def test_what_was_spent_adds_up_and_judgements_that_a_retry_drops_are_told(shop,
         assert karat("run", "-q").code == 5
         assert karat("judge", "-q", "-m", "ContextRelevance", "-m", "Responsiveness").code == 5
         told = karat("run", "--retry-errors")
-    assert [spent["calls"] for spent in last(shop).manifest["models"]] == [1, 2, 0]  # a reply that does not fit is asked for again
+    assert [spent["calls"] for spent in last(shop).manifest["models"]] == [
+        1,
+        2,
+        0,
+    ]  # a reply that does not fit is asked for again
     notes = " ".join(told.out.partition("\nNotes\n")[2].split())
     assert "ContextRelevance was judged later, by karat judge" in notes
     again = karat("run", "--retry-errors")

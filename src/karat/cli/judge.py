@@ -101,3 +101,6 @@ def _tamper(
         typer.echo(tampered.as_json(found))
     else:
         tampered.show(found, sys.stdout)
+    if any(told["failed"] for told in found["told"]):
+        sys.stdout.flush()
+        raise typer.Exit(5)

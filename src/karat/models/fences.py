@@ -25,7 +25,10 @@ _UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufe
 _LONE = re.compile("[\ud800-\udfff]")
 _LOOK_ALIKE = re.compile(r"^(?=[^\w\n]{0,20}[<＜‹«〈《⟨⟪]{2,})", re.M)
 # what chat templates take for the end of a turn: a server that fills one in by text would end the message there
-_TURN = re.compile(r"<(?=\|)|<(?=/?(?:s|bos|eos|(?:start|end)_of_turn)>)|\[(?=/?INST\])|<(?=</?SYS>>)", re.IGNORECASE)
+_TURN = re.compile(
+    r"<(?=[|｜])|<(?=/?(?:s|bos|eos|(?:start|end)_of_turn)>)|\[(?=/?(?:INST|SYSTEM_PROMPT)\])|<(?=</?SYS>>)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)

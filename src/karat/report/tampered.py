@@ -65,7 +65,10 @@ def _told(one: Mapping[str, Any]) -> str:
     counted = f"{one['cases']} cases" + (f", {one['failed']} of them without a score" if one["failed"] else "")
     if one["right"] is None:
         return f"{one['measure']}: no score ({counted})."
-    weak = " It hardly tells good from bad, so what moves its scores says little." if one["right"] < _WEAK else ""
+    alike = None not in (one["good"], one["bad"]) and one["good"] <= one["bad"]  # as of a judge that says one thing
+    weak = ""
+    if alike or one["right"] < _WEAK:
+        weak = " It hardly tells good from bad, so what moves its scores says little."
     return (
         f"{one['measure']}: {percent(one['right'])} of the scores are on the right side where nothing is tampered with "
         f"({counted}; good ones {short(one['good'])} on average, bad ones {short(one['bad'])}).{weak}"
