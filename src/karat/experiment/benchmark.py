@@ -29,6 +29,7 @@ SYSTEMS = ("balanced", "pure_dense", "pure_sparse")
 EVAL_MODES = ("all", "literal", "semantic")
 FOLDER, TESTSET = "benchmark", "qa.jsonl"
 MAIN = "nDCG@10"
+OUTPUTS = ("html", "markdown", "text", "csv", "json")  # charts as files take longer than all the rest
 EXPECTED = (
     Expectation("literal", "Hit@20", 0.90, 0.98),
     Expectation("semantic", "Hit@20", 0.55, 0.85),
@@ -82,16 +83,15 @@ def benchmark(
     root = Path(runs_dir)
     name = name or _name(sources)
     path = Path(testset) if testset is not None else root / FOLDER / name / TESTSET
+    values = _values(name, sources, path, systems, dialect, chunk, embedder, seed, root)
+    _spec(values)  # a mistake is told before anything is read or paid for
     index = _index(sources, root, chunk, embedder, say)
     made = None
     if regenerate or not path.exists():
         made = _generated(path, index, samples, eval_mode, seed, regenerate, given, say, announce)
         given = _left(given, made)
     asked, notes = _asked(path, eval_mode)
-    spec = _spec(
-        name, sources, path, asked, None if skip_answers else answer_limit, systems, dialect, chunk, embedder, seed,
-        root, given,
-    )  # fmt: skip
+    spec = _spec(values, asked, None if skip_answers else answer_limit, given)
     done = run(spec, changed_testset=changed_testset, command=command, say=say, announce=announce)
     settings = {
         "documents": sources, "samples": samples, "seed": seed, "chunk": chunk, "embedder": embedder,
@@ -230,43 +230,50 @@ def mode_of(kind: str | None) -> str | None:
     return MODES.get((kind or "").strip().lower())
 
 
-def _spec(
+def _values(
     name: str,
     sources: Sequence[str],
     path: Path,
-    asked: TestSet,
-    limit: int | None,
     systems: Sequence[str],
     dialect: str,
     chunk: str,
     embedder: str,
     seed: int,
     root: Path,
-    chat: Mapping[str, Any],
-) -> Spec:
-    """The experiment behind a benchmark, checked as if it were a karat.yaml."""
-    from karat.experiment.spec import spec_of
-    from karat.files import read_testset
-
-    kinds = list(dict.fromkeys(q.kind for q in asked if q.kind is not None))
-    values: dict[str, Any] = {
+) -> dict[str, Any]:
+    """The keys of the experiment behind a benchmark that do not depend on its questions."""
+    measures = ["Recall@k", "Hit@k", "MRR@k", "nDCG@k"]
+    return {
         "name": name, "corpus": list(sources), "testset": str(path), "chunk": [chunk], "embedder": [embedder],
         "systems": list(systems), "k": list(CUTS), "main": MAIN, "dialect": dialect, "seed": seed,
-        "measures": ["Recall@k", "Hit@k", "MRR@k", "nDCG@k"], "runs_dir": str(root),
+        "measures": measures[dialect == "rag-benchmark" :],  # Recall@k means Hit@k there
+        "runs_dir": str(root), "outputs": list(OUTPUTS),
     }  # fmt: skip
-    if dialect == "rag-benchmark":
-        values["measures"].remove("Recall@k")  # it means Hit@k there
-    if kinds:
-        values["by"] = ["kind"]
-    if len(asked) < len(read_testset(path)[0]):
-        values["where"] = {"kind": kinds}
-    if limit is not None and any(q.answers for q in asked):
-        values["measures"] += ["SemanticSimilarity", "TokenF1"]
-        values["answer"] = {"by": "chat" if "model" in chat else "extractive", "limit": limit}
+
+
+def _spec(
+    values: Mapping[str, Any],
+    asked: TestSet | None = None,
+    limit: int | None = None,
+    chat: Mapping[str, Any] | None = None,
+) -> Spec:
+    """The experiment, checked as if it were a karat.yaml. `asked` are the questions, some or all of the test set."""
     import json
 
-    spec = spec_of(json.dumps(values), ".", "the benchmark's karat.yaml")
-    return spec.with_options(**chat) if "answer" in values and chat else spec
+    from karat.experiment.spec import option_values, spec_of
+    from karat.files import read_testset
+
+    made = dict(values)
+    if asked is not None:
+        kinds = list(dict.fromkeys(q.kind for q in asked if q.kind is not None))
+        made |= {"by": ["kind"]} if kinds else {}
+        if len(asked) < len(read_testset(made["testset"])[0]):
+            made["where"] = {"kind": kinds}
+        if limit is not None and any(q.answers for q in asked):
+            made["measures"] = [*made["measures"], "SemanticSimilarity", "TokenF1"]
+            made["answer"] = {"by": "chat" if "model" in (chat or {}) else "extractive", "limit": limit}
+            made |= option_values(made, **(chat or {}))
+    return spec_of(json.dumps(made), ".", "the benchmark's karat.yaml")
 
 
 def _found(

@@ -1,0 +1,234 @@
+"""karat benchmark: from documents to a report, offline and by a chat server; reuse, modes, samples, frozen sets."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import karat as package
+from karat.core.text import sentences
+from karat.experiment.store import runs_in
+from karat.files import read_testset
+from karat.testing import FakeLLM
+from karat.testset._kind import KINDS
+
+DEMO = Path(package.__file__).parent / "experiment" / "_demo" / "docs"
+FENCED = re.compile(r"<<<fragment(?: \d)? \| (\w+)>>>\n(.*?)\n<<<end of fragment(?: \d)? \| \1>>>", re.S)
+OPENINGS = {
+    "literal": "What should newcomers bear in mind concerning",
+    "paraphrase": "Which habit do experienced folks follow around",
+    "scenario": "My cousin arrives tomorrow and worries: which advice helps him with",
+}
+
+
+@pytest.fixture(autouse=True)
+def light(monkeypatch):
+    """No page is drawn, and no proxy or key of this machine is used."""
+    monkeypatch.setattr("karat.experiment.benchmark.OUTPUTS", ("csv",))
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def said(request):
+    """What a sound model says: a question about a sentence of the fragment, or an answer."""
+    asked = request.messages[1]["content"]
+    kind = next((kind.name for kind in KINDS if kind.task in asked), None)
+    if kind is None:
+        return "The water plant is inspected every Monday."
+    (_, text), *_ = FENCED.findall(asked)
+    whole = [one for one in sentences(text) if one.endswith(".") and 8 <= len(one.split()) <= 30] or sentences(text)
+    quote = whole[len(whole) // 2]
+    words = sorted(dict.fromkeys(re.findall(r"\w+", quote)), key=lambda word: (-len(word), word))
+    about = " ".join(words[: 4 if kind == "literal" else 2])
+    answer = " ".join(quote.split()[3:])
+    return json.dumps({"question": f"{OPENINGS[kind]} {about}?", "answer": answer, "quote": quote})
+
+
+def by_chat(llm, *more):
+    return ("--model", "fake", "--base-url", llm.base_url, *more)
+
+
+def rows(path):
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def test_offline_and_then_the_same_test_set_again(karat, folder, monkeypatch):
+    told = karat("benchmark", DEMO, "--samples", 6, "--answer-limit", 4, "-o", "report.json")
+    assert told.code == 0, told.err
+    qa = folder / "runs" / "benchmark" / "docs" / "qa.jsonl"
+    bytes_, report = qa.read_bytes(), json.loads(Path("report.json").read_text())
+    testset, _ = read_testset(qa)
+    assert report["testset"] == {
+        "path": "runs/benchmark/docs/qa.jsonl", "digest": testset.digest, "version": None, "questions": len(testset),
+        "kinds": {"literal": len(testset)}, "reused": False,
+    }  # fmt: skip
+    made = report["generated"]
+    assert made["tried"] == sum(made["accepted"].values()) + sum(made["rejected"].values())
+    assert sum(made["accepted"].values()) == len(testset)
+    assert "no question of the test set is semantic" in told.out
+    assert "Expected by the rag-benchmark document" in told.out
+    assert len(list((folder / "runs" / "indexes").glob("*.index"))) == 1
+
+    def never(*args, **more):
+        raise AssertionError("the generator was asked again")
+
+    monkeypatch.setattr("karat.experiment.generate.generate", never)
+    told = karat("benchmark", DEMO, "--samples", 9, "--answer-limit", 4, "--json")
+    assert told.code == 0, told.err
+    again = json.loads(told.out)
+    assert qa.read_bytes() == bytes_
+    assert again["testset"] == report["testset"] | {"reused": True}
+    assert again["generated"] is None
+    assert (again["retrieval"], again["end_to_end"]) == (report["retrieval"], report["end_to_end"])
+    assert len(runs_in(folder / "runs")) == 2
+    assert karat("list").code == 0
+
+
+def test_modes_kinds_cuts_and_intervals_by_a_model(karat, folder):
+    with FakeLLM(said) as llm:
+        told = karat("benchmark", DEMO, "--samples", 8, "--answer-limit", 7, *by_chat(llm), "--json", "--seed", 2)
+        asked = llm.count
+    assert told.code == 0, told.err
+    report = json.loads(told.out)
+    kinds = report["testset"]["kinds"]
+    assert set(kinds) == {"literal", "paraphrase", "scenario"}
+    found = {(row["slice"], row["value"], row["system"]): row["measures"] for row in report["retrieval"]}
+    systems = ("balanced", "pure_dense", "pure_sparse")
+    assert set(found) == {
+        *(("mode", mode, system) for mode in ("literal", "semantic") for system in systems),
+        *(("kind", kind, system) for kind in kinds for system in systems),
+    }
+    for (slice_, value, _), measures in found.items():
+        n = kinds[value] if slice_ == "kind" or value == "literal" else kinds["paraphrase"] + kinds["scenario"]
+        assert set(measures) == {f"{name}@{k}" for name in ("Recall", "Hit", "MRR", "nDCG") for k in (1, 3, 5, 10, 20)}
+        for one in measures.values():
+            assert one["n"] + one["n_undefined"] == n
+            assert one["low"] <= one["mean"] <= one["high"]
+    weights = kinds["paraphrase"], kinds["scenario"]
+    means = [found["kind", kind, "balanced"]["Hit@5"]["mean"] for kind in ("paraphrase", "scenario")]
+    pooled = sum(w * m for w, m in zip(weights, means, strict=True)) / sum(weights)
+    assert found["mode", "semantic", "balanced"]["Hit@5"]["mean"] == pytest.approx(pooled)
+    assert [(one["mode"], one["measure"], one["low"], one["high"]) for one in report["expectations"]] == [
+        ("literal", "Hit@20", 0.9, 0.98),
+        ("semantic", "Hit@20", 0.55, 0.85),
+    ]
+    assert report["end_to_end"]["answered"] == 7
+    made, answering = report["models"]
+    assert made["calls"] == report["generated"]["tried"]
+    assert made["calls"] + answering["calls"] == asked
+
+
+def test_answers_are_a_sample_over_distinct_gold_chunks(karat, folder):
+    with FakeLLM(said) as llm:
+        told = karat(
+            "benchmark", DEMO, "--samples", 8, "--answer-limit", 6, *by_chat(llm), "--system", "balanced", "-q"
+        )
+    assert told.code == 0, told.err
+    qa = rows(folder / "runs" / "benchmark" / "docs" / "qa.jsonl")
+    answered = [row["id"] for row in rows(runs_in(folder / "runs")[-1].path / "answers.jsonl")]
+    assert len(answered) == 6
+    assert answered != [row["id"] for row in qa[:6]]
+    chosen = [row for row in qa if row["id"] in answered]
+    assert len({row["gold"][0]["chunk"] for row in chosen}) == 6
+    assert set(Counter(row["kind"] for row in chosen).values()) == {2}
+
+
+def test_one_mode_asks_its_questions_alone(karat, folder):
+    with FakeLLM(said) as llm:
+        told = karat(
+            "benchmark", DEMO, "--samples", 4, "--skip-answers", "--eval-mode", "semantic", *by_chat(llm), "--json"
+        )
+    assert told.code == 0, told.err
+    report = json.loads(told.out)
+    assert set(report["testset"]["kinds"]) == {"paraphrase", "scenario"}
+    assert report["end_to_end"] is None
+    assert {row["value"] for row in report["retrieval"]} == {"semantic", "paraphrase", "scenario"}
+    with FakeLLM(said) as llm:
+        karat("benchmark", DEMO, "--samples", 4, "--skip-answers", "--testset", "three.jsonl", *by_chat(llm))
+    told = karat("benchmark", DEMO, "--skip-answers", "--eval-mode", "literal", "--testset", "three.jsonl", "--json")
+    report = json.loads(told.out)
+    assert set(report["testset"]["kinds"]) == {"literal"}
+    assert {row["value"] for row in report["retrieval"]} == {"literal"}
+
+
+def test_a_test_set_is_made_anew_only_when_told_and_never_when_frozen(karat, folder):
+    words = ("benchmark", DEMO, "--samples", 4, "--skip-answers", "--testset", "qa.jsonl", "-q")
+    assert karat(*words).code == 0
+    first = Path("qa.jsonl").read_bytes()
+    assert karat(*words, "--seed", 5).code == 0
+    assert Path("qa.jsonl").read_bytes() == first
+    assert karat(*words, "--seed", 5, "--regenerate").code == 0
+    assert Path("qa.jsonl").read_bytes() != first
+    assert Path("qa.jsonl.original").read_bytes() == first
+    assert karat("freeze", "qa.jsonl", "--version", "1.0").code == 0
+    assert "frozen as version 1.0 and is not made anew" in karat(*words, "--regenerate").sentence
+    told = karat(*words[:-1], "--json")
+    assert json.loads(told.out)["testset"]["version"] == "1.0"
+    Path("qa.jsonl").write_text("".join(Path("qa.jsonl").read_text().splitlines(keepends=True)[1:]))
+    assert "frozen as version 1.0" in karat(*words).sentence
+    told = karat(*words, "--changed-testset")
+    assert told.code == 0
+    assert "changed since" in " ".join(told.out.split())
+
+
+@pytest.mark.parametrize("ending", ["txt", "md", "html"])
+def test_the_report_by_its_ending(karat, put, ending):
+    put("docs/a.md", "# Tanks\n\nThe tank called <b>Asta</b> holds 42,000 litres of fuel and is dipped every Monday by "
+        "the mechanic of the station, who writes the level into the fuel book.\n")  # fmt: skip
+    put("qa.jsonl", [{"id": "q|1", "question": "How much does Asta hold?", "answers": ["42,000 litres"],
+                      "kind": "<script>", "gold": [{"doc": "a.md", "quote": "holds 42,000 litres"}]}])  # fmt: skip
+    told = karat("benchmark", "docs", "--testset", "qa.jsonl", "-o", f"report.{ending}")
+    assert told.code == 0, told.err
+    text = Path(f"report.{ending}").read_text()
+    assert "SemanticSimilarity" in text
+    assert ("<script>" in text) == (ending == "txt")
+    assert "the index has 1 chunks" in " ".join(text.split())
+
+
+def test_the_other_dialect_prints_hits_under_their_name(karat):
+    told = karat("benchmark", DEMO, "--samples", 4, "--skip-answers", "--dialect", "rag-benchmark", "--json")
+    assert told.code == 0, told.err
+    measures = json.loads(told.out)["retrieval"][0]["measures"]
+    assert "Hit@20" in measures
+    assert "Recall@20" not in measures
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--eval-mode", "semantc"), "Did you mean semantic?"),
+        (("--eval-mode", "semantic"), "written by a chat model, and none is named"),
+        (("--samples", "0"), "at least one chunk"),
+        (("--answer-limit", "0"), "--skip-answers"),
+        (("-o", "report.pdf"), "the ending does not say what to write"),
+        (("--repeat", "2"), "--repeat is for judges"),
+        (("--max-calls", "3"), "none is named"),
+        (("--system", "balancd"), "balancd"),
+    ],
+)
+def test_what_cannot_be_is_refused(karat, put, words, said):
+    put("docs/a.md", "# Tanks\n\nThe tank called Asta holds 42,000 litres of fuel and is dipped every Monday by the "
+        "mechanic of the station, who writes the level into the fuel book every single time it is done.\n")  # fmt: skip
+    assert said in karat("benchmark", "docs", *words).sentence
+    assert "nowhere does not exist" in karat("benchmark", "nowhere").sentence
+
+
+def test_documents_that_give_no_question(karat, put):
+    put("docs/a.md", "Too short.\n")
+    told = karat("benchmark", "docs")
+    assert told.code == 3
+    assert "no question was made" in told.sentence
+
+
+def test_a_budget_that_the_test_set_took_whole(karat):
+    with FakeLLM(said) as llm:
+        words = ("benchmark", DEMO, "--samples", 2, *by_chat(llm))
+        assert "took all of --max-calls 6. It is kept" in karat(*words, "--max-calls", 6, "-q").sentence
+        made = Path("runs/benchmark/docs/qa.jsonl").read_bytes()
+        assert llm.count == 6
+        assert karat(*words, "--skip-answers", "-q").code == 0
+        assert karat(*words, "--max-calls", 9, "-q", "--answer-limit", 1).code == 0
+        assert llm.count <= 9
+    assert Path("runs/benchmark/docs/qa.jsonl").read_bytes() == made
