@@ -320,17 +320,19 @@ def test_from_python(demo, folder):
 @pytest.mark.local
 def test_a_small_model_goes_all_the_way_and_what_is_weak_is_not_shipped(demo, folder):
     from karat.experiment.means import means_of
+    from karat.models.chat import ChatSettings
     from karat.models.local import serve
     from karat.testset.filters import Surroundings, judge_draft
 
-    with serve(context=4096) as model:
-        made = karat.generate(
-            demo, samples=10, kinds="literal", model=model.name, base_url=model.base_url, jobs=1, output="qa.jsonl"
-        )
+    with serve(context=4096) as served:
+        model = ChatSettings(served.name, base_url=served.base_url, jobs=1, max_tokens=160)
+        made = karat.generate(demo, samples=10, kinds="literal", model=model, max_calls=20, output="qa.jsonl")
     told = made.generated
     print(f"{len(made.questions)} of 10", Counter(one.reason for one in told.rejected))
     assert len(made.questions) + len(told.rejected) >= 10
-    assert made.n_failed == 0
+    tried = {row for one in told.rejected for row in one.rows}
+    tried |= {one.row for draft in told.drafts.values() for one in draft.fragments}
+    assert tried >= set(told.sampled.rows)
     assert Path("qa.jsonl").exists() == bool(made.questions)
     if not made.questions:
         assert told.notes

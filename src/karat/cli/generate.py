@@ -22,6 +22,9 @@ def command(
         typer.Option("--kinds", help="Kinds of questions, with commas between: literal,paraphrase,scenario ..."),
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="By grammar, without a model.")] = False,
+    each: Annotated[
+        int, typer.Option("--each", help="With --offline: questions of every kind that each chunk gives, at most.")
+    ] = 1,
     output: Annotated[str | None, typer.Option("-o", "--output", help="The file to write, .jsonl.")] = None,
     extend: Annotated[str | None, typer.Option("--extend", help="A test set to add questions to.")] = None,
     fill_gaps: Annotated[
@@ -52,8 +55,8 @@ def command(
         raise UsageError("no file is named for the test set. Name one with -o qa.jsonl, or add to one with --extend.")
     progress = counted_on_terminal(quiet or as_json)
     made = generate(
-        index, samples=samples, kinds=kinds, offline=offline, seed=seed, mix=mix, extend=extend, fill_gaps=fill_gaps,
-        docs=doc, least_tokens=least_tokens, output=output, force=force, say=progress,
+        index, samples=samples, kinds=kinds, offline=offline, each=each, seed=seed, mix=mix, extend=extend,
+        fill_gaps=fill_gaps, docs=doc, least_tokens=least_tokens, output=output, force=force, say=progress,
         announce=None if quiet or as_json else announced, **chat,
     )  # fmt: skip
     progress("", 0, 0)

@@ -59,6 +59,7 @@ def generate(
     kinds: Sequence[str] | str | None = None,
     model: Any = None,
     offline: bool = False,
+    each: int = 1,
     seed: int = 0,
     mix: PathLike | Mapping[str, Any] | Mix | None = None,
     extend: PathLike | None = None,
@@ -73,14 +74,14 @@ def generate(
 ) -> Made:
     """Make questions with gold and answers from the documents of an index, by a chat model or `offline`.
 
-    `samples` chunks give one accepted question of each kind. `mix` is a file or mapping of categories with shares, or
-    "default". `extend` is a test set to add to: in place unless `output` names another file; `fill_gaps` then goes
-    where it asks little. `docs` are the only documents to ask about. `chat` is what else `MeansSettings.of` takes:
-    `base_url`, `max_calls`, `calls` ...
+    `samples` chunks give one accepted question of each kind, or `each` where no model is asked. `mix` is a file or
+    mapping of categories with shares, or "default". `extend` is a test set to add to: in place unless `output` names
+    another file; `fill_gaps` then goes where it asks little. `docs` are the only documents to ask about. `chat` is
+    what else `MeansSettings.of` takes: `base_url`, `max_calls`, `calls` ...
     """
     from karat.experiment.index import Index
     from karat.experiment.means import MeansSettings, close, means_of, spent_by, spent_notes
-    from karat.testset._sections import sections_of
+    from karat.testset.sections import sections_of
     from karat.testset.gaps import Coverage, coverage, gap_weights
     from karat.testset.generate import generate as make
     from karat.testset.sample import LEAST_TOKENS
@@ -106,7 +107,7 @@ def generate(
             opened.chunks, samples=samples, kinds=named, means=means, offline=offline, seed=seed,
             before=before.questions if before else (), weights=weights, mix=categories, say=say, docs=opened.docs,
             least_tokens=LEAST_TOKENS if least_tokens is None else least_tokens, wanted_docs=docs,
-            asked=covered.by_kind,
+            asked=covered.by_kind, each=each,
         )  # fmt: skip
         spent, told = spent_by(means), [note.text for note in spent_notes(means)]
     finally:

@@ -18,7 +18,7 @@ from karat.core.errors import UsageError
 from karat.core.text.languages import guess_language
 from karat.testset._kind import KINDS, Kind, Setting
 from karat.testset._questions import Numbers, Papers, question_of
-from karat.testset._sections import sections_of
+from karat.testset.sections import sections_of
 from karat.testset.sample import LEAST_TOKENS, sample
 
 if TYPE_CHECKING:
@@ -60,8 +60,9 @@ def generate(
     least_tokens: int = LEAST_TOKENS,
     wanted_docs: Collection[str] | None = None,
     asked: Mapping[str, Collection[int]] | None = None,
+    each: int = 1,
 ) -> Generated:
-    """Questions about `samples` chunks, one of each kind about each, as far as they pass the filters.
+    """Questions about `samples` chunks, one of each kind about each (`each`, offline), as far as they pass the filters.
 
     `before` are questions that exist: none is repeated, and ids go on from theirs; `asked` are the rows that each
     kind is asked about already. `docs` tell sections and the pages of quotes. Every draft that was tried is either a
@@ -69,6 +70,8 @@ def generate(
     """
     from karat.testset.filters import Surroundings
 
+    if each < 1 or (each > 1 and not offline):
+        raise UsageError(f"--each {each}: a model writes one question of each kind about a chunk; give more --samples.")
     docs = None if docs is None else list(docs)
     sections = sections_of(chunks, docs)
     say("choosing chunks", 0, 1)
@@ -81,7 +84,7 @@ def generate(
     work = _Work(
         chunks, sampled, surroundings, mix, seed, say, sections, {k: frozenset(v) for k, v in (asked or {}).items()}
     )
-    places = work.offline(wanted, samples) if offline else work.by_model(wanted, samples, means)
+    places = work.offline(wanted, samples, each) if offline else work.by_model(wanted, samples, means)
     numbers, papers = Numbers(one.id for one in before), Papers(docs)
     questions: list[Question] = []
     drafts: dict[str, Draft] = {}
@@ -91,10 +94,14 @@ def generate(
             questions.append(question)
             drafts[question.id] = place.draft
     made = Generated(
-        tuple(questions), tuple(work.rejected), sampled, dict.fromkeys((one.name for one in wanted), samples), drafts
+        tuple(questions),
+        tuple(work.rejected),
+        sampled,
+        dict.fromkeys((one.name for one in wanted), samples * each),
+        drafts,
     )
     return Generated(
-        made.questions, made.rejected, sampled, made.wanted, drafts, (*notes, *work.notes, *shortages(made))
+        made.questions, made.rejected, sampled, made.wanted, drafts, (*notes, *work.notes, *shortages(made, samples))
     )
 
 
@@ -171,30 +178,34 @@ class _Work:
             open_ = still
         return places
 
-    def offline(self, kinds: Sequence[Kind], samples: int) -> list[Place]:
-        """Places filled by grammar: all that it makes of a chunk is tried before the next chunk is taken."""
-        from karat.testset.offline import offline_drafts
-
-        names = [kind.name for kind in kinds]
-        made: dict[int, list[Draft]] = {}
-        supplies = {kind.name: self._supply(kind) for kind in kinds}
-        places = [Place(kind, number) for kind in kinds for number in range(samples)]
+    def offline(self, kinds: Sequence[Kind], samples: int, each: int) -> list[Place]:
+        """Places filled by grammar, up to `each` from a chunk, in the order in which it makes them."""
+        places = [Place(kind, number) for kind in kinds for number in range(samples * each)]
+        drafts = {kind.name: self._drafts(kind, each) for kind in kinds}
         for done, place in enumerate(places):
             self.say("writing questions", done, len(places))
-            while place.draft is None and self._next(place, supplies):
-                (row,) = place.rows
-                if row not in made:
-                    made[row] = offline_drafts(self._fragment(row), names)
-                drafts = [one for one in made[row] if one.kind == place.kind.name]
-                if not drafts:
-                    told = "the grammar finds nothing in the chunk to make such a question of"
-                    self.rejected.append(Rejected("nothing_to_ask", told, place.kind.name, place.rows))
-                for draft in drafts:
-                    rejected = self._settle(place, self._judged([draft])[0])
-                    if rejected is None:
-                        break
-                    self.rejected.append(rejected)
+            place.draft = next(drafts[place.kind.name], None)
         return places
+
+    def _drafts(self, kind: Kind, each: int) -> Iterator[Draft]:
+        """The drafts of a kind that pass, chunk by chunk."""
+        from karat.testset.offline import offline_drafts
+
+        for (row,) in self._supply(kind):
+            made = offline_drafts(self._fragment(row), [kind.name])
+            if not made:
+                told = "the grammar finds nothing in the chunk to make such a question of"
+                self.rejected.append(Rejected("nothing_to_ask", told, kind.name, (row,)))
+            taken = 0
+            for draft in made:
+                if taken == each:
+                    break
+                ((judged, rejected),) = self._judged([draft])
+                if rejected is not None:
+                    self.rejected.append(rejected)
+                    continue
+                taken += 1
+                yield judged
 
     def _judged(self, drafts: Sequence[Draft]) -> list[tuple[Draft, Rejected | None]]:
         """Each draft in turn against all accepted before it."""
@@ -258,16 +269,15 @@ class _Work:
         return Setting(fragments, fragments[0].language, *drawn)
 
 
-def shortages(made: Generated) -> list[str]:
+def shortages(made: Generated, samples: int) -> list[str]:
     """In words, of which kinds there are fewer questions than wanted, and why."""
     found = []
     sampled = made.sampled
-    wanted = max(made.wanted.values(), default=0)
-    if len(sampled.rows) < wanted:
+    if len(sampled.rows) < samples:
         out = Counter(one.reason for one in sampled.left_out if one.reason != "not_drawn")
         told = ", ".join(f"{reason} {count:,}" for reason, count in sorted(out.items()))
         found.append(
-            f"{len(sampled.rows):,} chunks can be asked about, where {wanted:,} were wanted"
+            f"{len(sampled.rows):,} chunks can be asked about, where {samples:,} were wanted"
             + (f"; left out: {told}." if told else ".")
         )
     accepted = Counter(one.kind for one in made.questions)

@@ -5,7 +5,7 @@ import pytest
 from karat.core.docs import Chunk, Chunks, Doc, Section
 from karat.core.errors import UsageError
 from karat.testset._boilerplate import boilerplate, repeated_lines
-from karat.testset._sections import sections_of
+from karat.testset.sections import sections_of
 from karat.testset.sample import sample
 
 WORDS = (
