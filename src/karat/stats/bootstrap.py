@@ -39,10 +39,10 @@ def mean_interval(columns: Floats, *, draws: int = DRAWS, seed: int = 0, level: 
     least, most = values[:, 0], values[:, -1]
     low[:], high[:] = least, most
     varied = np.flatnonzero(most > least)
-    held = list(_counts(n, draws, seed)) if 8 * n * draws <= COUNTS_BYTES else None
+    held = list(drawn_counts(n, draws, seed)) if 8 * n * draws <= COUNTS_BYTES else None
     for start in range(0, len(varied), COLUMNS):
         part = varied[start : start + COLUMNS]
-        chunks = iter(held) if held is not None else _counts(n, draws, seed)
+        chunks = iter(held) if held is not None else drawn_counts(n, draws, seed)
         low[part], high[part] = _bca(values[part], chunks, draws, (1 - level) / 2)
     return low, high
 
@@ -99,17 +99,22 @@ def _bca(values: Floats, chunks: Iterator[Floats], draws: int, tail: float) -> t
     for counts in chunks:
         np.matmul(counts, grid.T, out=sums[done : done + len(counts)])
         done += len(counts)
-    ordered = np.sort(np.ascontiguousarray(sums.T), axis=1)
-    shift = bias(ordered, grid.sum(axis=1), float(n))
-    skew = acceleration(values)
+    low, high = bca_ends(np.ascontiguousarray(sums.T), grid.sum(axis=1), acceleration(values), float(n), tail)
+    low, high = (least[:, 0] + reach[:, 0] * (end / (n * unit)) for end in (low, high))
+    return np.clip(low, least[:, 0], values[:, -1]), np.clip(high, least[:, 0], values[:, -1])
+
+
+def bca_ends(sums: Floats, observed: Floats, skew: Floats, tolerance: float, tail: float) -> tuple[Floats, Floats]:
+    """Where the interval of each row of drawn sums ends; `sums` are put in order."""
+    sums.sort(axis=1)
+    shift = bias(sums, observed, tolerance)
     ends = []
     for z in (_quantile(tail), -_quantile(tail)):
         moved = shift + z
         room = 1 - skew * moved
         with np.errstate(divide="ignore", invalid="ignore"):
             at = np.where(room > 0, shift + moved / room, np.copysign(np.inf, moved))
-        place = _each(NORMAL.cdf, at) * (draws - 1)
-        ends.append(np.clip(least[:, 0] + reach[:, 0] * (_at(ordered, place) / (n * unit)), least[:, 0], values[:, -1]))
+        ends.append(_at(sums, _each(NORMAL.cdf, at) * (sums.shape[1] - 1)))
     return ends[0], ends[1]
 
 
@@ -132,7 +137,7 @@ def _at(ordered: Floats, place: Floats) -> Floats:
     return between
 
 
-def _counts(n: int, draws: int, seed: int) -> Iterator[Floats]:
+def drawn_counts(n: int, draws: int, seed: int) -> Iterator[Floats]:
     """How often each of n values stands in each draw, a chunk of draws at a time.
 
     Built on the raw stream of PCG64, which numpy keeps fixed from version to version.

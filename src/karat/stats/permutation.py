@@ -43,7 +43,7 @@ def sign_flip(differences: Floats, *, draws: int = DRAWS, seed: int = 0) -> Floa
 def _tested(grid: Floats, draws: int, seed: int) -> Floats:
     changed = np.count_nonzero(grid, axis=1)
     p = np.ones(len(grid))
-    exact = 2.0**changed <= draws
+    exact = changed < int(draws).bit_length()  # 2^changed <= draws
     for many in np.unique(changed[exact & (changed > 0)]).tolist():
         rows = np.flatnonzero(changed == many)
         p[rows] = _count(grid[rows, :many], _half_of_all_signs(many), float(many)) / 2.0 ** (many - 1)

@@ -74,7 +74,7 @@ def test_the_same_bytes_every_time():
     assert digest == hashlib.sha256(np.round(mean_interval(values), 12).tobytes()).hexdigest()
     assert mean_interval(values, seed=1)[0].tolist() != low.tolist()
     # the stream itself is pinned: these are the first draws of seed 0
-    counts = next(iter(bootstrap._counts(5, 3, 0)))
+    counts = next(iter(bootstrap.drawn_counts(5, 3, 0)))
     assert counts.sum(axis=1).tolist() == [5, 5, 5]
     assert counts.tolist() == [[0, 2, 1, 1, 1], [4, 0, 0, 0, 1], [0, 0, 1, 2, 2]]
 

@@ -1,0 +1,210 @@
+"""Comparison: systems over the same questions, pair by pair, and what a test set can tell. Plain data, no logic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from karat.core.evaluation import Note, Taken
+
+Direction = Literal["higher", "lower", "none"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measure that systems are compared by."""
+
+    name: str
+    direction: Direction = "higher"
+    low: float | None = 0.0  # the least and greatest value it can take; None: no end is known
+    high: float | None = 1.0
+
+
+@dataclass(frozen=True)
+class SystemMean:
+    """A system by a measure over the compared questions. `over` is its mean relative to the baseline's, less 1."""
+
+    system: str
+    measure: str
+    n: int
+    n_undefined: int
+    n_failed: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    over: float | None = None
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A question on which one of two systems is better, and what both have."""
+
+    question: str
+    a: float
+    b: float
+    text: str = ""
+
+    @property
+    def difference(self) -> float:
+        return self.b - self.a
+
+
+@dataclass(frozen=True)
+class PairResult:
+    """Two systems by one measure over the questions that both have a value for: b - a. None: there is no such number.
+
+    `p` is that of the test that decides and `adjusted` the same, corrected over all pairs and measures shown.
+    """
+
+    measure: str
+    a: str
+    b: str
+    n: int
+    mean_a: float | None
+    mean_b: float | None
+    difference: float | None
+    low: float | None  # 95% interval of the difference
+    high: float | None
+    p: float
+    adjusted: float
+    permutation: float
+    wilcoxon: float
+    t: float | None
+    mcnemar: float | None  # of measures that are 0 or 1
+    tukey: float | None  # of more than two systems; corrected over the pairs of the measure
+    d: float | None  # Cohen's, of paired values: mean over standard deviation of the differences
+    biserial: float | None  # matched rank-biserial correlation
+    wins: int  # questions on which b is better
+    ties: int
+    losses: int
+    spread: float | None  # standard deviation of the differences
+    detectable: float | None  # the smallest difference that n questions of this spread find with 80% power
+    over: float | None  # the mean of b relative to that of a, less 1
+    judge_share: float | None = None  # of the variance of the differences that is the judge's own
+    better: tuple[Flip, ...] = ()  # questions on which b is better, the largest differences first
+    worse: tuple[Flip, ...] = ()
+
+
+@dataclass(frozen=True)
+class SliceDifference:
+    """A pair by a measure within one slice of the questions; corrected over all slices, pairs and measures shown."""
+
+    slice: str  # "kind"
+    value: str  # "factual"; "(none)" for questions without one
+    measure: str
+    a: str
+    b: str
+    n: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float
+    adjusted: float
+    wins: int
+    ties: int
+    losses: int
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What aligning on the common questions left out of an input."""
+
+    place: str
+    questions: int
+    kept: int
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class JudgeNoise:
+    """What the repeats of a judge say about its scores of a system.
+
+    `error` is the standard error of the system's mean that is the judge's: asked again about the same answers, the
+    mean would move by about this much.
+    """
+
+    system: str
+    measure: str
+    rows: int  # asked at least twice
+    repeats: float  # how often, on average
+    flips: float  # share of rows whose repeats are not all the same
+    icc: float | None  # intraclass correlation of one reply
+    icc_mean: float | None  # of a score, which is the mean of its repeats
+    variance: float  # of a score about what the judge would say on average
+    error: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Systems compared over the same questions, paired by question."""
+
+    systems: tuple[str, ...]
+    measures: tuple[Measured, ...]
+    questions: tuple[str, ...]  # that all inputs hold, in the order of their ids
+    means: tuple[SystemMean, ...]
+    pairs: tuple[PairResult, ...]  # measure by measure
+    slices: tuple[SliceDifference, ...] = ()
+    baseline: str | None = None
+    test: str = "permutation"
+    correction: str = "holm"
+    level: float = 0.05  # an adjusted p up to this tells two systems apart
+    tests: int = 0  # that the correction is over
+    slice_tests: int = 0
+    draws: int = 0
+    seed: int = 0
+    taken: tuple[Taken, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    noise: tuple[JudgeNoise, ...] = ()
+    notes: tuple[Note, ...] = ()
+    sentences: tuple[str, ...] = ()  # what it comes down to, in words
+
+    @property
+    def failed(self) -> int:
+        """Scores that failed, and so left a question out of their pairs."""
+        return sum(mean.n_failed for mean in self.means)
+
+    def is_told_apart(self, pair: PairResult | SliceDifference) -> bool:
+        """Whether the correction leaves a difference."""
+        return pair.adjusted <= self.level
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far apart two systems are from question to question by a measure, and what that lets questions tell."""
+
+    measure: str
+    source: str  # where the spread comes from, in words
+    pairs: int  # of systems that it was seen in; 0 of one system
+    n: int  # questions it was seen on
+    least: (
+        float | None
+    )  # standard deviation of the differences: of the most alike pair, the middle one, the least alike
+    middle: float
+    most: float | None
+    detectable: float  # by the questions of the test set, for the middle one
+    detectable_least: float | None
+    detectable_most: float | None
+    needed: int | None = None  # questions for the difference asked about
+    needed_least: int | None = None
+    needed_most: int | None = None
+    judge: float | None = None  # share of the middle variance that is the judge's own
+    without_judge: float | None = None  # what could be told of scores without it
+
+
+@dataclass(frozen=True)
+class Power:
+    """What so many questions can tell, and how many it takes."""
+
+    testset: str
+    questions: int
+    run: str | None
+    measures: tuple[Spread, ...]
+    level: float
+    power: float
+    comparisons: int = 1  # tests that the level is divided by
+    difference: float | None = None
+    taken: tuple[Taken, ...] = ()
+    noise: Sequence[JudgeNoise] = ()
+    notes: tuple[Note, ...] = ()
+    sentences: tuple[str, ...] = ()

@@ -1,0 +1,108 @@
+"""Tests and intervals from common draws are those of each pair alone."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from karat.stats.bootstrap import drawn_counts, mean_interval
+from karat.stats.common_draws import drawn_pairs
+from karat.stats.permutation import drawn_signs, sign_flip
+
+PAIRS = list(combinations(range(5), 2))
+
+
+@pytest.fixture
+def values():
+    rng = np.random.default_rng(5)
+    made = rng.choice([0, 1 / 3, 0.5, 1], (2, 5, 60))
+    made[1] += rng.random((5, 60))
+    return made
+
+
+def test_p_is_the_sign_flip_test_of_each_pair(values):
+    """The sums of every draw, one pair at a time and without a grid."""
+    found = drawn_pairs(values, PAIRS, draws=2000, seed=3)
+    signs = np.concatenate(list(drawn_signs(60, 2000, 3)))
+    for measure in range(2):
+        for number, (a, b) in enumerate(PAIRS):
+            difference = values[measure, b] - values[measure, a]
+            reached = np.abs(signs @ difference) >= abs(difference.sum()) - 1e-9
+            assert found.p[measure, number] == (reached.sum() + 1) / 2001
+
+
+def test_intervals_are_those_of_the_same_draws(values):
+    """Sorted differences make the draws of `mean_interval` those of the places."""
+    a, b = np.zeros(60), np.sort(values[1, 0] - values[1, 1])
+    found = drawn_pairs(np.stack([a, b])[None], [(0, 1)], seed=4)
+    low, high = mean_interval(b[None], seed=4)
+    np.testing.assert_allclose([found.low[0, 0], found.high[0, 0]], [low[0], high[0]], atol=1e-9)
+    assert next(iter(drawn_counts(60, 10, 4))).sum() == 600
+
+
+def test_a_pair_does_not_depend_on_the_others_nor_on_its_direction(values):
+    whole = drawn_pairs(values, PAIRS, draws=1000)
+    alone = drawn_pairs(values[1:, [3, 1]], [(0, 1)], draws=1000)
+    number = PAIRS.index((1, 3))
+    assert alone.p[0, 0] == whole.p[1, number]
+    assert (-alone.high[0, 0], -alone.low[0, 0]) == pytest.approx(
+        (whole.low[1, number], whole.high[1, number]), abs=0.02
+    )
+
+
+def test_missing_values_leave_a_question_out_of_their_pairs_only(values):
+    full = drawn_pairs(values, PAIRS, draws=1000)
+    values[0, 2, [4, 9]] = np.nan
+    found = drawn_pairs(values, PAIRS, draws=1000)
+    kept = np.delete(np.arange(60), [4, 9])
+    for number, (a, b) in enumerate(PAIRS):
+        if 2 in (a, b):
+            rest = values[0][:, kept][b] - values[0][:, kept][a]
+            assert found.p[0, number] == sign_flip(rest[None], draws=1000)[0]
+            assert found.low[0, number] == pytest.approx(mean_interval(rest[None])[0][0], abs=1e-9)
+        else:
+            assert found.p[0, number] == full.p[0, number]
+    np.testing.assert_array_equal(found.p[1], full.p[1])
+
+
+def test_questions_that_nobody_has_a_value_for_change_nothing(values):
+    expected = drawn_pairs(values, PAIRS, draws=500)
+    wider = np.full((2, 5, 70), np.nan)
+    wider[:, :, 5:65] = values
+    found = drawn_pairs(wider, PAIRS, draws=500)
+    for name in ("p", "low", "high"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_few_differences_have_all_their_signs_counted():
+    values = np.zeros((1, 2, 40))
+    values[0, 1, :4] = 1
+    found = drawn_pairs(values, [(0, 1)])
+    assert found.p[0, 0] == 2 / 16
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_constant_differences(shift):
+    values = np.stack([np.linspace(0, 0.5, 30), np.linspace(0, 0.5, 30) + shift])[None]
+    found = drawn_pairs(values, [(0, 1)])
+    assert found.p[0, 0] == (1.0 if shift == 0 else 1 / 10_001)
+    assert (found.low[0, 0], found.high[0, 0]) == pytest.approx((shift, shift), abs=1e-9)
+
+
+def test_nothing_in_common():
+    values = np.array([[[1.0, np.nan], [np.nan, 1.0]]])
+    found = drawn_pairs(values, [(0, 1)])
+    assert found.p[0, 0] == 1
+    assert np.isnan(found.low[0, 0])
+
+
+def test_more_than_a_thousand_questions():
+    rng = np.random.default_rng(0)
+    found = drawn_pairs(rng.random((1, 2, 1500)), [(0, 1)], draws=50)
+    assert 0 < found.p[0, 0] <= 1
+    assert sign_flip(rng.normal(size=(1, 1500)), draws=50)[0] <= 1
+
+
+def test_draws_must_be():
+    with pytest.raises(ValueError, match="draws=0"):
+        drawn_pairs(np.zeros((1, 2, 3)), [(0, 1)], draws=0)
