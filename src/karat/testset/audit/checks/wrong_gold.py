@@ -11,7 +11,7 @@ from karat.testset.audit._words import about
 from karat.testset.audit.check import Check
 
 LEAD = 0.18  # by how much more another chunk must hold, as a share by weight
-_LOOKED = 20  # chunks that each engine finds first
+_LOOKED = 10  # chunks that each search finds first
 _MOST = 50  # gold chunks that are looked at
 
 
