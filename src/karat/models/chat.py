@@ -35,7 +35,8 @@ class Chat:
     """A chat model that is ready to be asked, as `karat.core.means.Chats`. Nothing is sent before the first prompt.
 
     `progress` gets what is being done, how much of it, of how much; `announce` gets a sentence with the estimate before
-    the first call that may cost something. Both, and `said`, are called from the thread that asks. Several threads may.
+    the first call of each purpose that may cost something. Both, and `said`, are called from the thread that asks.
+    Several threads may.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Chat:
         self._ledger = Ledger(settings, self.budget)
         self._start = threading.Lock()
         self._asking: Asking | None = None
-        self._announced = False
+        self._announced: set[str] = set()
 
     @property
     def label(self) -> str:
@@ -142,9 +143,11 @@ class Chat:
                 "asking a chat model needs the openai package, which is not installed. Run: pip install 'karat[llm]'"
             ) from None
         with self._start:
-            if self.announce and not self._announced:
-                self.announce(estimate(self.settings, missing, cached).sentence)
-            self._announced = True
+            purpose = missing[0].purpose
+            if self.announce and purpose not in self._announced:
+                told = estimate(self.settings, missing, cached).sentence
+                self.announce(f"{purpose}: {told}" if purpose else told)
+            self._announced.add(purpose)
             if self._asking is None:
                 self._asking = Asking(self.settings, self.calls, self._ledger, self.first_wait_seconds)
             return self._asking

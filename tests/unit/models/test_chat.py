@@ -477,6 +477,14 @@ def test_nothing_to_ask(calls):
     assert chat.fingerprint == ChatSettings("m").fingerprint
 
 
+def test_what_each_step_will_take_is_said_before_it(calls):
+    said = []
+    with FakeLLM() as llm, client(llm, calls, announce=said.append) as chat:
+        for purpose in ("claims", "claims", "verdicts"):
+            chat.ask([Prompt(f"{purpose} {len(said)}", purpose=purpose)])
+    assert [text.partition(":")[0] for text in said] == ["claims", "verdicts"]
+
+
 def test_what_it_will_take_is_said_once_before_the_first_call(calls):
     said = []
     with FakeLLM() as llm, client(llm, calls, announce=said.append) as chat:
