@@ -310,6 +310,27 @@ def test_what_cannot_be_is_refused_in_one_sentence(karat, demo, files, words, sa
     assert not Path("new.jsonl").exists()
 
 
+def test_a_frozen_test_set_stays_as_it_is(karat, demo):
+    words = ("generate", demo, "--samples", 2, "--offline", "-q")
+    assert karat(*words, "-o", "qa.jsonl").code == 0
+    assert karat("freeze", "qa.jsonl", "--version", "1").code == 0
+    for more in (("--extend", "qa.jsonl"), ("-o", "qa.jsonl", "--force")):
+        assert "qa.jsonl is frozen as version 1" in karat(*words, *more).sentence
+    assert karat(*words, "--extend", "qa.jsonl", "-o", "more.jsonl").code == 0
+    assert [row["id"] for row in lines("more.jsonl")] == [f"literal-{n:03d}" for n in (1, 2, 3, 4)]
+
+
+def test_several_questions_from_each_chunk_by_grammar(karat, demo):
+    told = karat("generate", demo, "--samples", 4, "--each", 3, "--offline", "-o", "qa.jsonl", "--json")
+    assert json.loads(told.out)["wanted"] == {"literal": 12}
+    held = Counter(row["gold"][0]["chunk"] for row in lines("qa.jsonl"))
+    assert held.total() == 12
+    assert max(held.values()) == 3
+    with FakeLLM(written) as llm:
+        refused = karat("generate", demo, "--each", 2, *asking(llm), "-o", "other.jsonl")
+    assert "--each 2: a model writes one question" in refused.sentence
+
+
 def test_from_python(demo, folder):
     made = karat.generate(demo, samples=5, kinds=["literal"], offline=True)
     assert isinstance(made.testset, TestSet)
@@ -326,10 +347,12 @@ def test_a_small_model_goes_all_the_way_and_what_is_weak_is_not_shipped(demo, fo
 
     with serve(context=4096) as served:
         model = ChatSettings(served.name, base_url=served.base_url, jobs=1, max_tokens=160)
-        made = karat.generate(demo, samples=10, kinds="literal", model=model, max_calls=20, output="qa.jsonl")
+        made = karat.generate(
+            demo, samples=10, kinds="unanswerable,literal", model=model, max_calls=30, output="qa.jsonl"
+        )
     told = made.generated
-    print(f"{len(made.questions)} of 10", Counter(one.reason for one in told.rejected))
-    assert len(made.questions) + len(told.rejected) >= 10
+    print(f"{len(made.questions)} of 20", Counter((one.kind, one.reason) for one in told.rejected))
+    assert len(made.questions) + len(told.rejected) >= 20
     tried = {row for one in told.rejected for row in one.rows}
     tried |= {one.row for draft in told.drafts.values() for one in draft.fragments}
     assert tried >= set(told.sampled.rows)

@@ -81,10 +81,10 @@ def generate(
     """
     from karat.experiment.index import Index
     from karat.experiment.means import MeansSettings, close, means_of, spent_by, spent_notes
-    from karat.testset.sections import sections_of
     from karat.testset.gaps import Coverage, coverage, gap_weights
     from karat.testset.generate import generate as make
     from karat.testset.sample import LEAST_TOKENS
+    from karat.testset.sections import sections_of
 
     settings = MeansSettings.of(model=model, **chat)
     _check(settings, offline, mix is not None, extend is not None, fill_gaps)
@@ -153,6 +153,8 @@ def _names(kinds: Sequence[str] | str | None, offline: bool) -> list[str]:
 
 def _target(output: PathLike | None, extend: PathLike | None, force: bool) -> Path | None:
     """The file to write; None: none is. What stands there is not overwritten unasked."""
+    from karat.files import frozen_beside
+
     if output is None:
         if extend is None:
             return None
@@ -162,6 +164,12 @@ def _target(output: PathLike | None, extend: PathLike | None, force: bool) -> Pa
         raise UsageError(
             f"{target}: a test set is written as JSONL. Name a file that ends with .jsonl; `karat convert` makes other "
             "formats of it."
+        )
+    frozen = frozen_beside(target)
+    if target.exists() and frozen is not None:
+        raise UsageError(
+            f"{target} is frozen as version {frozen.version}: it stays as it is. Name another file to write with -o "
+            "(output=)."
         )
     in_place = extend is not None and _same(target, Path(extend))
     if target.exists() and not in_place and not force:

@@ -72,7 +72,7 @@ class Kind:
             return OnlyQuestion
         return OneFragment if self.pieces == 1 else TwoFragments
 
-    def prompt(self, setting: Setting, sample: int = 0) -> Prompt:
+    def prompt(self, setting: Setting) -> Prompt:
         """What the model is asked, the fragments between fences."""
         from karat.models.fences import RULE, fenced
 
@@ -93,7 +93,7 @@ class Kind:
             f'- If nothing there is worth such a question, say {{"question": ""{_blank(self)}}}.\n\n'
             f"Reply with one JSON object and nothing else: {reply}"
         )
-        return Prompt(user, f"{_ROLE} {RULE}", sample=sample, json=True, purpose=f"generate {self.name}")
+        return Prompt(user, f"{_ROLE} {RULE}", json=True, purpose=f"generate {self.name}")
 
     def draft(self, reply: Any, setting: Setting, model: str | None = None) -> Draft:
         """The draft that a reply makes: labels and numbering gone, quotes as they stand in the fragments."""

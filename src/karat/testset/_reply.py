@@ -107,11 +107,6 @@ def standing(quote: str, text: str) -> str:
     return text[start:end]
 
 
-def stands(quote: str, text: str) -> bool:
-    """Whether a quote stands in the text letter for letter."""
-    return bool(quote.strip()) and quote in text
-
-
 def _place(quote: str, text: str) -> tuple[int, int] | None:
     """Where the letters and digits of a quote stand in a text, from a word's beginning to a word's end."""
     letters, places = _letters(text)

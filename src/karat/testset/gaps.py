@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from karat.core.types import TestSet
@@ -23,7 +23,7 @@ class Coverage:
     by_kind: dict[str, frozenset[int]]
     rows: frozenset[int]
     missing: int = 0
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
 def coverage(questions: Sequence[Question], chunks: Chunks, docs: Sequence[Doc] | None = None) -> Coverage:

@@ -18,8 +18,8 @@ from karat.core.errors import UsageError
 from karat.core.text.languages import guess_language
 from karat.testset._kind import KINDS, Kind, Setting
 from karat.testset._questions import Numbers, Papers, question_of
-from karat.testset.sections import sections_of
 from karat.testset.sample import LEAST_TOKENS, sample
+from karat.testset.sections import sections_of
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks, Doc
@@ -100,9 +100,7 @@ def generate(
         dict.fromkeys((one.name for one in wanted), samples * each),
         drafts,
     )
-    return Generated(
-        made.questions, made.rejected, sampled, made.wanted, drafts, (*notes, *work.notes, *shortages(made, samples))
-    )
+    return Generated(made.questions, made.rejected, sampled, made.wanted, drafts, (*notes, *shortages(made, samples)))
 
 
 def kinds_named(names: Sequence[str], offline: bool = False) -> list[Kind]:
@@ -151,7 +149,6 @@ class _Work:
     asked: Mapping[str, frozenset[int]]
     rejected: list[Rejected] = field(default_factory=list)
     accepted: list[Draft] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
     _fragments: dict[int, Fragment] = field(default_factory=dict)
 
     def by_model(self, kinds: Sequence[Kind], samples: int, means: Means) -> list[Place]:
