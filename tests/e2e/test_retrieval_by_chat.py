@@ -99,7 +99,8 @@ def test_a_run_by_a_chat_model_has_failed_rows_and_asks_only_those_again(station
     reason = next(r["reason"] for r in rows if (r["system"], r["question_id"]) == ("bm25+hyde", "q2"))
     assert reason.startswith("hyde: ")
     answers = {row["id"]: row for row in map(json.loads, (made.path / "answers.jsonl").read_text().splitlines())}
-    assert set(answers) == {"q0", "q1"}
+    assert set(answers) == {"q0", "q1", "q2"}
+    assert (answers["q2"]["error"].partition(": ")[0], answers["q2"].get("answer")) == ("hyde", None)
     assert (answers["q1"]["answer"], answers["q1"]["context_ids"]) == ("Lantern [1].", ["radio"])
     asked = station.count
     assert karat("run", "--retry-errors").code == 5
