@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from karat.stats.bootstrap import student_level
 from karat.stats.common_draws import drawn_pairs
 from karat.stats.compare import compare_systems
 from karat.stats.corrections import adjust
@@ -77,8 +78,9 @@ def test_permutation_where_all_ways_are_counted(shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_permutation_and_interval_within_the_noise_of_the_draws(shape):
-    from scipy.stats import bootstrap, permutation_test
+    from scipy.stats import bootstrap, norm, permutation_test, t
 
+    widened = student_level(90)
     rng = np.random.default_rng(8)
     row = SHAPES[shape](rng, 90)
     found = drawn_pairs(np.stack([np.zeros(90), row])[None], [(0, 1)])
@@ -86,7 +88,11 @@ def test_permutation_and_interval_within_the_noise_of_the_draws(shape):
         (row,), np.mean, permutation_type="samples", vectorized=True, n_resamples=20_000, rng=np.random.default_rng(1)
     ).pvalue
     assert found.p[0, 0] == pytest.approx(p, abs=5 * np.sqrt(max(p * (1 - p), 1e-4) * 1.5 / 10_000))
-    ends = bootstrap((row,), np.mean, method="BCa", n_resamples=40_000, rng=np.random.default_rng(1))
+    ends = bootstrap(
+        (row,), np.mean, method="BCa", n_resamples=40_000, confidence_level=widened, rng=np.random.default_rng(1)
+    )
+    # as wide as Student's: what the normal quantile of that level is to the t quantile, and n to n - 1
+    assert norm.ppf((1 + widened) / 2) == pytest.approx(t.ppf(0.975, 89) * np.sqrt(90 / 89))
     noise = 0.12 * ends.standard_error + np.ptp(row) / 90
     assert found.low[0, 0] == pytest.approx(ends.confidence_interval.low, abs=noise)
     assert found.high[0, 0] == pytest.approx(ends.confidence_interval.high, abs=noise)

@@ -8,11 +8,14 @@ not on the other columns, not on the order of the questions, not on the machine.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from karat.stats.student import t_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,8 +50,21 @@ def mean_interval(columns: Floats, *, draws: int = DRAWS, seed: int = 0, level: 
     return low, high
 
 
-def known_intervals(rows: Floats, *, seed: int = 0) -> tuple[Floats, Floats]:
-    """As `mean_interval`, for rows that each leave out what is not finite in them.
+def student_level(n: int, level: float = LEVEL) -> float:
+    """The level at which a bootstrap of n values is as wide as Student's interval.
+
+    Draws vary by the variance over n instead of n - 1, and their quantiles are those of a known variance. At n = 50
+    both take 4% off the width, and 95% intervals of skewed scores cover in less than 93% of studies. Taking the
+    quantiles of this level instead mends it (Hesterberg's expanded interval); with many values it is `level`.
+
+    >>> round(student_level(50), 4), round(student_level(5000), 4)
+    (0.9576, 0.9501)
+    """
+    return 1 - 2 * NORMAL.cdf(-math.sqrt(n / (n - 1)) * t_quantile(n - 1, level))
+
+
+def known_intervals(rows: Floats, *, seed: int = 0, student: bool = False) -> tuple[Floats, Floats]:
+    """As `mean_interval`, for rows that each leave out what is not finite in them; `student` widens to its quantiles.
 
     Rows of equal n share their draws, and rows of equal values are computed once.
     """
@@ -59,7 +75,7 @@ def known_intervals(rows: Floats, *, seed: int = 0) -> tuple[Floats, Floats]:
     for many in np.unique(n[n > 1]).tolist():
         chosen = np.flatnonzero(n == many)
         distinct, place = np.unique(values[chosen, :many], axis=0, return_inverse=True)
-        ends = mean_interval(distinct, seed=seed)
+        ends = mean_interval(distinct, seed=seed, level=student_level(many) if student else LEVEL)
         low[chosen], high[chosen] = ends[0][place], ends[1][place]
     return low, high
 

@@ -3,9 +3,10 @@
 Both are linear in the scores. With the signs s of a draw, the sum of s (b - a) is the sum of s b less the sum of s a,
 and the same holds for how often a bootstrap draws each question. So one matrix product, draws x questions by questions
 x systems, serves all pairs of all measures, and a pair costs a subtraction. What comes out are the paired sign-flip
-test of `permutation.sign_flip` and the BCa interval of `bootstrap.mean_interval`, with draws that go by the place of a
-question instead of by the size of its difference: give the questions in an order of their own, such as that of their
-ids, and p and interval do not depend on the order of a file, nor on the other systems.
+test of `permutation.sign_flip` and the BCa interval of `bootstrap.mean_interval`, as wide as Student's
+(`bootstrap.student_level`), with draws that go by the place of a question instead of by the size of its difference:
+give the questions in an order of their own, such as that of their ids, and p and interval do not depend on the order
+of a file, nor on the other systems.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.stats.bootstrap import LEVEL, acceleration, bca_ends, drawn_counts, known_intervals
+from karat.stats.bootstrap import acceleration, bca_ends, drawn_counts, known_intervals, student_level
 from karat.stats.permutation import DRAWS, TIE, drawn_signs, sign_flip
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def drawn_pairs(
             apart = differences(values[measure], first[some], second[some])
             made.p[measure, some] = sign_flip(apart, draws=draws, seed=seed)
             if intervals:
-                made.low[measure, some], made.high[measure, some] = known_intervals(apart, seed=seed)
+                made.low[measure, some], made.high[measure, some] = known_intervals(apart, seed=seed, student=True)
     return made
 
 
@@ -171,6 +172,7 @@ def _intervals(grid: Floats, unit: float, sums: Floats, first: Ints, second: Int
     """The ends of each pair; where all differences are the same, both are the mean."""
     n = grid.shape[1]
     low, high = np.empty(len(first)), np.empty(len(first))
+    tail = (1 - student_level(n)) / 2
     step = max(1, _HELD // max(sums.shape[1], n))
     for start in range(0, len(first), step):
         part = slice(start, start + step)
@@ -182,7 +184,7 @@ def _intervals(grid: Floats, unit: float, sums: Floats, first: Ints, second: Int
             apart = sums[second[part][varied]]
             apart -= sums[first[part][varied]]
             skew = acceleration(rows[varied])
-            for end, found in zip(ends, bca_ends(apart, total[varied], skew, 2.0 * n, (1 - LEVEL) / 2), strict=True):
+            for end, found in zip(ends, bca_ends(apart, total[varied], skew, 2.0 * n, tail), strict=True):
                 end[varied] = np.clip(found / n, least[varied], most[varied])
         low[part], high[part] = ends[0] / unit, ends[1] / unit
     return low, high

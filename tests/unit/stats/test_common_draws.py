@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from karat.stats.bootstrap import drawn_counts, mean_interval
+from karat.stats.bootstrap import drawn_counts, mean_interval, student_level
 from karat.stats.common_draws import drawn_pairs
 from karat.stats.permutation import drawn_signs, sign_flip
 
@@ -35,7 +35,7 @@ def test_intervals_are_those_of_the_same_draws(values):
     """Sorted differences make the draws of `mean_interval` those of the places."""
     a, b = np.zeros(60), np.sort(values[1, 0] - values[1, 1])
     found = drawn_pairs(np.stack([a, b])[None], [(0, 1)], seed=4)
-    low, high = mean_interval(b[None], seed=4)
+    low, high = mean_interval(b[None], seed=4, level=student_level(60))
     np.testing.assert_allclose([found.low[0, 0], found.high[0, 0]], [low[0], high[0]], atol=1e-9)
     assert next(iter(drawn_counts(60, 10, 4))).sum() == 600
 
@@ -59,7 +59,9 @@ def test_missing_values_leave_a_question_out_of_their_pairs_only(values):
         if 2 in (a, b):
             rest = values[0][:, kept][b] - values[0][:, kept][a]
             assert found.p[0, number] == sign_flip(rest[None], draws=1000)[0]
-            assert found.low[0, number] == pytest.approx(mean_interval(rest[None])[0][0], abs=1e-9)
+            assert found.low[0, number] == pytest.approx(
+                mean_interval(rest[None], level=student_level(58))[0][0], abs=1e-9
+            )
         else:
             assert found.p[0, number] == full.p[0, number]
     np.testing.assert_array_equal(found.p[1], full.p[1])
