@@ -161,7 +161,7 @@ def _verb_at(words: list[str]) -> int | None:
             return None if _later_auxiliary(words[at + 1 :]) else at
         if word in pasts and word not in bases and _follows(after) and after not in ("in", "by", "on", "with", "for"):
             return None if _later_auxiliary(words[at + 1 :]) else at
-        if word in bases and _is_plural(before) and _follows(after):
+        if word in bases and _is_plural(before) and before not in thirds and _follows(after):
             return None if _later_auxiliary(words[at + 1 :]) else at
     return None
 
@@ -171,7 +171,7 @@ def _follows(after: str) -> bool:
     plain = after.strip(",;:")
     return (
         plain in _DETERMINERS
-        or plain == "that"
+        or plain in ("that", "place")
         or plain in _PREPOSITIONS
         or plain in _ADVERBS
         or plain

@@ -75,7 +75,7 @@ def _subject(told: str) -> Made:
 def _often(clause: Clause) -> Made:
     found = OFTEN.search(clause.rest)
     rest = _without(clause, found)
-    if found and rest is not None:
+    if found and rest is not None and not clause.rest[: found.start()].endswith(" of "):
         yield clause.asked("How often", rest), found[0], "frequency"
 
 
@@ -115,7 +115,12 @@ def _object(clause: Clause) -> Made:
         part = re.match(rf"of [^,]*?(?=$| (?:{_BREAKS})\b)", after) if found[2].split()[-1] not in ("people",) else None
         unit = f"{found[2]} {part[0]}" if part else found[2]
         yield clause.asked(f"How many {unit}", after[part.end() :].strip() if part else after), answer, "number"
-    elif clause.helper in BE and after == "" and re.match(r"(?:the|an?|each|every) ", clause.subject):
+    elif (
+        clause.helper in BE
+        and after == ""
+        and found[2] != "people"
+        and re.match(r"(?:the|an?|each|every) ", clause.subject)
+    ):
         yield clause.asked(f"How many {found[2]}", ""), answer, "number"
 
 
@@ -151,7 +156,7 @@ def _without(clause: Clause, found: re.Match[str] | None) -> str | None:
     before, after = clause.rest[: found.start()], re.sub(r",.*$", "", clause.rest[found.end() :])
     if not _is_plain(clause, before, after):
         return None
-    return re.sub(r"\s+", " ", re.sub(r"\bonly$", "", before.strip()) + f" {after}").strip()
+    return re.sub(r"\s+", " ", re.sub(r"\bonly$", "", before.strip()) + f" {re.sub(r'^ *only$', '', after)}").strip()
 
 
 def _is_plain(clause: Clause, before: str, after: str) -> bool:
@@ -165,7 +170,10 @@ def _is_plain(clause: Clause, before: str, after: str) -> bool:
     if re.search(rf"\band {NUMBER}\b|\bwhether\b", f"{before}|{after}"):
         return False
     thirds = forms()[0]
-    if any(word in AUXILIARIES or word in thirds for word in before.split()[1:]):
+    words = before.split()
+    if any(word in AUXILIARIES or word in thirds for word in words[1:]):
+        return False
+    if any(word == "and" and is_participle(words[i + 1]) for i, word in enumerate(words[:-1]) if i > 2):
         return False
     if clause.verb:
         return True

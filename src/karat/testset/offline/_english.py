@@ -44,7 +44,7 @@ _PERIOD = (
     r"(?:second|minute|hour|day|night|week|fortnight|month|quarter|season|year|winter|summer|morning|evening|shift)"
 )
 OFTEN = re.compile(
-    rf"\b(?:on |in )?(?:every (?:(?:other|second|third) )?{_PERIOD}|every {NUMBER} {UNIT}"
+    rf"\b(?:on |in |at )?(?:every (?:(?:other|second|third) )?{_PERIOD}|every {NUMBER} {UNIT}"
     rf"|(?:once|twice|(?:two|three|four|five|six|ten|\d+) times) (?:a|an|each|every|per) {_PERIOD}"
     r"|(?:daily|weekly|monthly|yearly|annually|quarterly|hourly))"
     r"(?=[,;.]|$| (?:by|with|at|in|from|to|and|before|after|against|on|for|so|between|until|during|when)\b)"

@@ -60,9 +60,9 @@ def askings(read: Read, text: str) -> Iterator[Asking]:
     seen: set[str] = set()
     for asking in found:
         words = {word.strip("?,.:;").lower() for word in asking.question.split()}
-        headed = asking.form == "heading"  # whoever wrote it may speak for the reader: "How do I ...?"
-        unsure = not headed and words & {word.lower() for word in doubtful}
-        alone = stands_alone(re.sub(r"\b(?:I|my|we|our)\b", "you", asking.question) if headed else asking.question)
+        title = asking.form == "heading"  # whoever wrote it may speak for the reader: "How do I ...?"
+        unsure = not title and words & {word.lower() for word in doubtful}
+        alone = stands_alone(re.sub(r"\b(?:I|my|we|our)\b", "you", asking.question) if title else asking.question)
         if asking.question not in seen and not unsure and alone and asking.answer:
             seen.add(asking.question)
             yield asking
@@ -144,7 +144,7 @@ def _reasons(piece: str, names: frozenset[str]) -> Iterator[tuple[str, str, str]
         and main_part(clause.rest) == clause.rest.rstrip(" ,")
         and len(answer.split()) > 2
     ):
-        yield clause.asked("Why"), answer, "reason"
+        yield clause.asked("Why"), answer.split(": ")[0], "reason"
 
 
 def _only(piece: str) -> Iterator[tuple[str, str, str]]:

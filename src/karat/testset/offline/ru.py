@@ -121,13 +121,17 @@ def _said(one: str, names: frozenset[str]) -> Iterator[tuple[str, str, str]]:
     if found := _LISTED.match(one):
         yield f"Какие {found[2]} {_lowered(found[1], names)}?", found[3], "list"
         return
-    if (found := _CAUSE.match(one)) and "," not in found[1]:
+    if (found := _CAUSE.match(one)) and "," not in found[1] and not _TODO.match(_told(found[1])):
         yield f"Почему {_lowered(found[1], names)}?", f"{found[2]} {found[3]}", "reason"
         return
-    if (found := _AIM.match(one)) and "," not in found[1] and not _TODO.match(found[1].lower()):
+    if (found := _AIM.match(one)) and "," not in found[1] and not _TODO.match(_told(found[1])):
         yield f"Для чего {_lowered(found[1], names)}?", found[2], "reason"
         return
     yield from _counted(one, names)
+
+
+def _told(text: str) -> str:
+    return text.lower().removeprefix("не ")
 
 
 def _parts(found: re.Match[str], names: frozenset[str]) -> Iterator[tuple[str, str, str]]:
@@ -156,7 +160,7 @@ def _counted(one: str, names: frozenset[str]) -> Iterator[tuple[str, str, str]]:
     asked = "Сколько"
     if link in ("через", "за", "на"):
         asked, before = f"{link.capitalize()} сколько", before.rpartition(" ")[0]
-    if before and not _VERB.search(before):
+    if before and (not _VERB.search(before) or re.search(r"\b[Нн]е\b", before)):
         return
     words = [asked, COUNTED[found[2]], after, _turned(before, names)]
     question = " ".join(word for word in words if word)
@@ -179,7 +183,7 @@ def _rest(one: str, found: re.Match[str], names: frozenset[str]) -> str:
 def _turned(before: str, names: frozenset[str]) -> str:
     """Words with their last, if it is a verb, put first: "каталог обновляется" is asked as "обновляется каталог"."""
     verb = _VERB.search(before)
-    if not verb or " " not in before:
+    if not verb or " " not in before or before[: verb.start()].endswith("не"):
         return _lowered(before, names)
     return f"{verb[0].strip()} {_lowered(before[: verb.start()].strip(), names)}"
 
