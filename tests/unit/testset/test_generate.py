@@ -134,6 +134,12 @@ def test_a_question_over_two_chunks_has_gold_in_both(chunks):
     assert len(set(pairs)) == 3
 
 
+def test_a_pair_of_chunks_is_asked_about_once_by_a_kind(chunks):
+    made = make(Chunks(chunks[:2]), Writer(), kinds=("comparative", "multi_hop"), samples=2)
+    assert Counter(one.reason for one in made.rejected if one.kind == "comparative") == {"no_related_chunk": 1}
+    assert Counter(q.kind for q in made.questions)["comparative"] == 1
+
+
 def test_a_chunk_that_fails_gives_its_place_to_one_of_the_reserve(chunks):
     bad = None
 
@@ -175,6 +181,12 @@ def test_what_went_wrong_is_counted_by_its_reason(chunks, reply, reason):
     assert made.notes == (
         f"literal: 0 of 2 questions. 2 places were not filled: {count} drafts were rejected ({reason} {count}).",
     )
+
+
+def test_what_an_earlier_round_accepted_is_not_asked_again(chunks):
+    same = '{"question": "Which mason from Antwerp built the common chest of the council?"}'
+    made = make(chunks, Writer(lambda prompt: same), samples=2, kinds=("unanswerable",))
+    assert (len(made.questions), reasons(made)) == (1, {"duplicate": TRIES})
 
 
 def test_a_reply_that_is_repaired_counts_once(chunks):
