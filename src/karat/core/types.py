@@ -155,8 +155,8 @@ class Answer:
     """What a system said to one question. `text` None: it said nothing.
 
     `contexts` are the texts it used and `used` their ids, where they are known; `given` are the ids of all that it
-    could choose from, None: those it used. `error` is why it gave no answer though its hits stand. `confidence` (0 to 1)
-    is how sure the system says it is.
+    could choose from, None: those it used. `error` is why it gave no answer though its hits stand. `confidence` (0 to
+    1) is how sure the system says it is.
     """
 
     question: str

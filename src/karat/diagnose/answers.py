@@ -36,6 +36,8 @@ AnswerLabel = Literal["cut_by_budget", "refused", "unsupported", "wrong_answer"]
 SUPPORTED = 0.5
 """The share of what an answer says, in claims, sentences or words, that its contexts must hold."""
 QUALITY = ("Correctness", "TokenF1")
+UNSCORED = "answers"
+"""What there would be to gain in where no measure says how good answers are."""
 SUPPORT = ("Faithfulness", "SentenceSupport", "SupportDensity")
 
 
@@ -170,4 +172,4 @@ def _count(
     n = sum(value is not None for value in scores.values)
     missing = [1 - value for q in failed if (value := scores.value(q)) is not None]
     questions = tuple(resolution.testset.ids[q] for q in failed)
-    return FailureCount(system, label, questions, float(sum(missing) / n) if n else 0.0, scores.measure)
+    return FailureCount(system, label, questions, float(sum(missing) / n) if n else 0.0, scores.measure or UNSCORED)

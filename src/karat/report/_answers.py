@@ -132,16 +132,19 @@ class Answers:
         return self.scores.value(self.scores.systems.index(system), question, self._column[measure.name])
 
     def worst(self, system: str, most: int) -> list[tuple[int, float]]:
-        """The questions that a system answers worst, by number and score, those with the least words right first."""
+        """The questions that a system answers worst, by number and score, those with the least words right first.
+
+        An answer that could not be better is none of them.
+        """
         measure = self.quality
         if measure is None:
             return []
-        sign = -1 if measure.spec.direction == "lower" else 1
+        sign, top = (-1, measure.bounds[0]) if measure.spec.direction == "lower" else (1, measure.bounds[1])
         second = next((m for m in self.measures if m.spec.name == "TokenF1"), measure)
         found = []
         for q, question in enumerate(self.scores.questions):
             value = self.value(system, q, measure)
-            if value is not None and self.of(system, question) is not None:
+            if value is not None and sign * (top - value) > SAME and self.of(system, question) is not None:
                 found.append((sign * value, self.value(system, q, second) or 0.0, q, value))
         return [(q, value) for _, _, q, value in sorted(found)[:most]]
 

@@ -52,9 +52,8 @@ def column_widths(columns: Sequence[str], rows: Sequence[Row], *, stacked: bool)
     for i, title in enumerate(columns):
         cells = [r.cells[i] for r in rows]
         main, rest = max((len(c.main) for c in cells), default=0), max((len(c.rest) for c in cells), default=0)
-        widths.append(
-            max(min(cell_len(title), TITLE), max(main, rest) if stacked else main + (rest + 1 if rest else 0))
-        )
+        longest = max(map(cell_len, title.split("\n")))
+        widths.append(max(min(longest, TITLE), max(main, rest) if stacked else main + (rest + 1 if rest else 0)))
     return widths
 
 

@@ -85,6 +85,11 @@ def gained(count: FailureCount, k: int) -> str:
     return count.measure or f"Recall@{k}"
 
 
+def nothing_to_gain(count: FailureCount) -> bool:
+    """Whether these answers have no score that mending them could raise, as those to unanswerable questions."""
+    return bool(count.measure) and count.gain == 0
+
+
 def costliest(counts: Iterable[FailureCount]) -> list[FailureCount]:
     """Counts of one system, what costs most first: by gain, or by questions where gains are of different measures."""
     found = list(counts)

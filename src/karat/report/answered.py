@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from karat.report._answers import HEURISTIC, KNOWN, SUPPORT, UNKNOWN, Answers
 from karat.report._escape import clean, markdown
-from karat.report._grid import listing, plain_table, texts, title
+from karat.report._grid import Cell, Row, grids, listing, plain_table, texts, title
 from karat.report._numbers import NONE, amount, figure, percent, short
 from karat.report._view import View
 
@@ -25,7 +25,7 @@ WORST = 3
 CLAIMS = 3  # missing claims of an answer
 
 
-def blocks(study: Study, *, every: bool = False) -> Iterator[RenderableType]:
+def blocks(study: Study, width: int, *, every: bool = False) -> Iterator[RenderableType]:
     """Means of the answers of each system, refusals, the worst, and what they took; nothing where there are none."""
     answers = Answers(study.evaluation, study.answers)
     if not answers.systems:
@@ -33,9 +33,10 @@ def blocks(study: Study, *, every: bool = False) -> Iterator[RenderableType]:
     ranked = answers.ranked(study.choice.best.system if study.choice is not None else None)
     shown = ranked if every else ranked[:ROWS]
     yield title("Answers")
-    yield from _means(answers, shown)
+    yield from _means(answers, shown, width)
     if len(shown) < len(ranked):
         yield from texts([f"and {len(ranked) - len(shown)} more: -v shows all"])
+    yield from texts([_over(answers, shown), *unanswered(study, answers)])
     judged = [j.measure for j in answers.judged if j.who == HEURISTIC]
     if judged:
         names = ", ".join(dict.fromkeys(judged))
@@ -68,16 +69,43 @@ def _columns(answers: Answers) -> list[Measure]:
     return (known or others)[: MEASURES - 1] + ([support] if support is not None else [])
 
 
-def _means(answers: Answers, systems: Sequence[str]) -> Iterator[RenderableType]:
+def _means(answers: Answers, systems: Sequence[str], width: int) -> Iterator[RenderableType]:
     view, measures = View(answers.evaluation), _columns(answers)
-    heads = ["system", *(m.name for m in measures), "declined", "failed"]
-    table = plain_table(*map(clean, heads), right=range(1, len(heads)))
+    heads = [*(clean(m.name).replace("(", "\n(").replace(", ", ",\n") for m in measures), "declined", "failed"]
+    rows = []
     for system in systems:
         counts = answers.counts(system)
         found = [view.summary(system, m) for m in measures]
         means = [NONE if s is None else figure(m, s.mean) for m, s in zip(measures, found, strict=True)]
-        table.add_row(*texts([clean(system, 60), *means, f"{counts['declined']:,}", f"{counts['failed']:,}"]))
-    yield table
+        cells = [*means, f"{counts['declined']:,}", f"{counts['failed']:,}"]
+        rows.append(Row(clean(system, 60), [Cell(cell) for cell in cells]))
+    yield from grids("system", heads, rows, width)
+
+
+def _over(answers: Answers, systems: Sequence[str]) -> str:
+    """Over how many questions the means are: what declines, say, has no support, and raises its mean by that."""
+    view = View(answers.evaluation)
+    counts: dict[str, list[str]] = {}
+    for measure in _columns(answers):
+        found = [n for s in systems if (one := view.summary(s, measure)) is not None and (n := one.n)]
+        few, many = min(found, default=0), max(found, default=0)
+        counts.setdefault(f"{few:,}" if few == many else f"{few:,} to {many:,}", []).append(measure.name)
+    said = "; ".join(f"{clean(', '.join(names))} {count}" for count, names in counts.items())
+    return f"Means are over the questions with a value: {said}."
+
+
+def unanswered(study: Study, answers: Answers) -> list[str]:
+    """Which systems have no answers, the best by the main measure above all; nothing where all have some."""
+    without = [c.name for c in study.configurations if c.name not in answers.systems]
+    if not without:
+        return []
+    best = study.choice.best.system if study.choice is not None else None
+    few = f"{len(without):,} systems have" if len(without) > 1 else "1 system has"
+    named = ""
+    if best in without and study.choice is not None:
+        named = f", {clean(best, 60)}, the best by {clean(study.choice.measure)}, among them"
+    remedy = "answer.systems in karat.yaml names who answers; without it those listed do, not those of a sweep."
+    return [f"{few} no answers{named}. {remedy}"]
 
 
 def _refusals(answers: Answers, systems: Sequence[str]) -> Iterator[RenderableType]:

@@ -11,8 +11,8 @@ from karat.report import answered
 from karat.report._answers import Answers
 from karat.report._escape import clean
 from karat.report._grid import listing, plain_table, texts, title
-from karat.report._labels import LABELS, gained
-from karat.report._numbers import number
+from karat.report._labels import LABELS, gained, nothing_to_gain
+from karat.report._numbers import NONE, number
 from karat.report._screen import as_text, put
 from karat.report.advice import next_steps
 from karat.report.console import notes as note_blocks
@@ -28,12 +28,12 @@ _ROWS = 12
 
 def show(study: Study, stream: TextIO, *, place: str = "", quiet: bool = False, verbose: bool = False) -> None:
     """Write what was found to a stream; `verbose` shows every system, `quiet` the choice alone."""
-    put(lambda width: _blocks(study, place, quiet, verbose), stream)
+    put(lambda width: _blocks(study, width, place, quiet, verbose), stream)
 
 
 def render(study: Study, *, place: str = "", width: int = 100, quiet: bool = False, verbose: bool = False) -> str:
     """The same as text."""
-    return as_text(lambda width: _blocks(study, place, quiet, verbose), width=width)
+    return as_text(lambda width: _blocks(study, width, place, quiet, verbose), width=width)
 
 
 def as_json(study: Study, place: str = "") -> str:
@@ -82,7 +82,7 @@ def _answers(study: Study) -> list[dict[str, Any]]:
     return found
 
 
-def _blocks(study: Study, place: str, quiet: bool, verbose: bool) -> Iterator[RenderableType]:
+def _blocks(study: Study, width: int, place: str, quiet: bool, verbose: bool) -> Iterator[RenderableType]:
     evaluation = study.evaluation
     if not quiet:
         yield listing(*_head(study, place))
@@ -97,7 +97,7 @@ def _blocks(study: Study, place: str, quiet: bool, verbose: bool) -> Iterator[Re
         yield from _kinds(study)
         yield from _router(study)
         yield from _failures(study)
-        yield from answered.blocks(study, every=verbose)
+        yield from answered.blocks(study, width, every=verbose)
     steps = next_steps(study)
     if steps:
         yield title("What to do next")
@@ -180,7 +180,8 @@ def _failures(study: Study) -> Iterator[RenderableType]:
     table = plain_table("step", "questions", head, "what it means", right=(1, 2))
     for count in counts:
         of = f" {clean(gained(count, study.k), 30)}" if several else ""
-        row = [count.label, str(len(count.questions)), f"+{count.gain:.3f}{of}", LABELS[count.label].meaning]
+        gain = NONE if nothing_to_gain(count) else f"+{count.gain:.3f}{of}"
+        row = [count.label, str(len(count.questions)), gain, LABELS[count.label].meaning]
         table.add_row(*texts(row))
     yield table
     classes = study.error_classes.get(study.choice.best.system, {})

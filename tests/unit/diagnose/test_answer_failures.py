@@ -17,7 +17,7 @@ CHUNKS = Chunks([Chunk(f"d{n}", f"d{n}", f"text number {n}") for n in range(6)])
 DOCS = [Doc(f"d{n}", f"text number {n}") for n in range(6)]
 
 
-def labelled(answers, values=(), support=(), *, golds=None, unanswerable=(), skipped=(), k=2):
+def labelled(answers, values=(), support=(), *, golds=None, unanswerable=(), skipped=(), k=2, measure="TokenF1"):
     """Answers to questions whose gold d0 stands first and d1 second; failures and counts by their labels."""
     golds = golds or [["d0"]] * len(answers)
     questions = [
@@ -31,7 +31,7 @@ def labelled(answers, values=(), support=(), *, golds=None, unanswerable=(), ski
     ranked = Ranked.ordered(len(answers), np.repeat(np.arange(len(answers)), 3), rows, -rows.astype(float))
     given = {f"q{n}": StudyAnswer("s", f"q{n}", **a) for n, a in enumerate(answers) if a is not None}
     found = attribute("s", resolution, ranked, k, skipped=skipped)
-    scores = AnswerScores("TokenF1", values, "SupportDensity", support)
+    scores = AnswerScores(measure, values, "SupportDensity", support)
     return attribute_answers(found, "s", resolution, ranked, k, given, scores, skipped=skipped)
 
 
@@ -63,6 +63,13 @@ def test_each_bad_answer_has_the_label_of_the_step_that_spoiled_it():
 
 def test_a_bad_answer_that_left_its_contexts_is_unsupported_rather_than_wrong():
     assert labels(labelled([SAID], [0.0], [0.4])) == {"q0": "unsupported"}
+
+
+def test_answers_that_no_measure_scores_do_not_pass_for_retrieval():
+    found = labelled([NO, SAID], unanswerable=(1,), measure="")
+    assert [(c.label, c.gain, c.measure) for c in found.counts] == [
+        ("refused", 0.0, "answers"), ("unsupported", 0.0, "answers"),
+    ]  # fmt: skip
 
 
 def test_a_question_that_retrieval_lost_keeps_that_label_whatever_was_answered():

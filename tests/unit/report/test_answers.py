@@ -10,6 +10,7 @@ import pytest
 
 from karat.core.docs import Chunk
 from karat.core.evaluation import Note, Refusals
+from karat.core.language import parse_all
 from karat.core.scores import Status
 from karat.core.study import Cell, Choice, Configuration, FailureCount, Study, StudyAnswer, StudyHit
 from karat.report import markdown, results, studied
@@ -19,6 +20,7 @@ from karat.report.charts import CHARTS
 from karat.report.html import render
 from karat.report.html._shown import Shown
 from karat.report.html.questions import pack
+from karat.stats.summary import summarise
 
 N = 30
 MEASURES = ("F1@5", "MRR", "SupportDensity", "SentenceSupport", "Faithfulness", "TokenF1", "Correctness")
@@ -218,6 +220,53 @@ def test_the_console_says_it_in_few_lines_and_quiet_in_none(study):
     assert "tokens 200 (20 of 30 answers say), cost unknown" in " ".join(text.split())
     assert "Refusals of questions that have no answer" in text
     assert "Answers" not in studied.render(made, quiet=True)
+
+
+def test_an_answer_that_could_not_be_better_is_none_of_the_worst(study):
+    assert [q for q, _ in lookup(study(n=3)).worst("dense", 3)] == [0, 1]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_the_means_of_answers_break_no_word_at_any_width(study, width):
+    made = study(("a_system_with_a_name", "dense"))
+    names = ("Faithfulness(by=heuristic)", "Correctness", "TokenF1(bag=set, norm=technical)", "EM", "ROUGE-L")
+    found = tuple(parse_all((*MEASURES[:2], *names)))
+    made = replace(made, evaluation=replace(made.evaluation, scores=replace(made.evaluation.scores, measures=found)))
+    text = studied.render(made, width=width).partition("\nAnswers\n")[2].partition("Refusals")[0]
+    words = {word for line in text.splitlines() for word in line.split()}
+    heads = ["Faithfulness", "(by=heuristic)", "Correctness", "TokenF1", "(bag=set,", "norm=technical)", "EM"]
+    assert [word for word in (*heads, "declined", "failed", "a_system_with_a_name") if word not in words] == []
+
+
+def test_the_means_say_over_how_many_questions_they_are(study):
+    made = study()
+    scores = made.evaluation.scores
+    status, values = scores.status.copy(), scores.values.copy()
+    status[:, :2, 4], values[:, :2, 4] = Status.undefined, np.nan  # Faithfulness
+    status[1, 2, 4], values[1, 2, 4] = Status.undefined, np.nan
+    scores = replace(scores, status=status, values=values)
+    made = replace(made, evaluation=replace(made.evaluation, scores=scores, summaries=summarise(scores)))
+    text = " ".join(studied.render(made).split())
+    assert "Means are over the questions with a value: Correctness, TokenF1 30; Faithfulness 27 to 28." in text
+
+
+def test_systems_without_answers_are_named_the_best_of_them_first(study):
+    made = study(("bm25", "dense", "third"))
+    kept = {"bm25": made.answers["bm25"]}
+    texts = {"bm25": made.evaluation.answers["bm25"]}
+    made = replace(made, answers=kept, evaluation=replace(made.evaluation, answers=texts))
+    said = "2 systems have no answers, third, the best by F1, among them."
+    assert said in " ".join(studied.render(made).split())
+    assert said in render(made, {})
+    assert "no answers" not in studied.render(study())
+
+
+def test_failed_answers_without_a_score_have_nothing_to_gain(study):
+    made = replace(study(), failure_counts=(FailureCount("dense", "unsupported", ("q1",), 0.0, "answers"),))
+    text, page = studied.render(made), render(made, {})
+    assert "+0.000" not in text
+    assert "+.000" not in page
+    assert "Mending it would add" not in page
 
 
 def test_hostile_words_reach_neither_terminal_nor_markup(study):

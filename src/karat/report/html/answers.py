@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.report._answers import HEURISTIC, UNKNOWN, Bill
 from karat.report._numbers import NONE, amount, percent, short
+from karat.report.answered import unanswered
 from karat.report.html._markup import Box, Column, Row, bullets, section, table, text
 from karat.report.html._shown import counted
 from karat.report.html.scores import cell
@@ -24,7 +25,8 @@ def make(shown: Shown) -> str:
     ranked = answers.ranked(shown.best)
     if not ranked:
         return ""
-    body = _scores(shown, ranked) + _floors(answers) + _refusals(shown, ranked) + _judges(shown) + _bills(shown, ranked)
+    body = _scores(shown, ranked) + _unanswered(shown) + _floors(answers) + _refusals(shown, ranked)
+    body += _judges(shown) + _bills(shown, ranked)
     worst = ""
     if answers.quality is not None:
         worst = (
@@ -72,6 +74,10 @@ def _scores(shown: Shown, ranked: list[str]) -> str:
             [text(system), *cells, *(f"{counts[name]:,}" for name in ("answers", "declined", "empty", "failed"))]
         )
     return table("Answers by measure", columns, rows)
+
+
+def _unanswered(shown: Shown) -> str:
+    return "".join(f"<p>{text(one)}</p>" for one in unanswered(shown.study, shown.answers))
 
 
 def _floors(answers: Answers) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report._labels import LABELS, gained
-from karat.report._numbers import short
+from karat.report._labels import LABELS, gained, nothing_to_gain
+from karat.report._numbers import NONE, short
 from karat.report.html._markup import Box, Column, Row, section, table, text
 from karat.report.html._shown import counted
 
@@ -25,7 +25,7 @@ def make(shown: Shown) -> str:
             text(c.system),
             text(LABELS[c.label].title),
             f"{len(c.questions):,}",
-            Box(f"+{short(c.gain)} <small>{text(gained(c, study.k))}</small>", c.gain),
+            Box(NONE if nothing_to_gain(c) else f"+{short(c.gain)} <small>{text(gained(c, study.k))}</small>", c.gain),
             text(LABELS[c.label].meaning),
         ]
         for c in counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from karat.report._labels import LABELS
+from karat.report._labels import LABELS, nothing_to_gain
 from karat.report._numbers import amount, percent
 from karat.report.html._markup import Box, Column, Row, bullets, folded, section, table, text
 from karat.report.html._shown import Shown, counted, listed, probability
@@ -163,7 +163,7 @@ def _failing(shown: Shown) -> Iterator[tuple[str, str, str]]:
     label = LABELS[worst.label]
     failed = sum(len(c.questions) for c in shown.counts)
     mean = text(worst.measure) if worst.measure else f"recall at {shown.study.k}"
-    gain = f" Mending it would add {shown.value('', worst.gain)} to the mean {mean}."
+    gain = "" if nothing_to_gain(worst) else f" Mending it would add {shown.value('', worst.gain)} to the mean {mean}."
     yield (
         "Main failure",
         f'<a href="#failures">{text(label.title)}</a>',
