@@ -12,7 +12,6 @@ from karat.testset.filters._wording import shortened
 SURE = 0.6
 """Confidence of the extractive answerer, over the twenty nearest chunks, from which it counts as answered. Of the eight
 unanswerable questions of the demo's dev half none passes .52."""
-_DENYING = "false_premise"  # it is about what the chunks do say, and wrong in one point
 
 
 def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -> str | None:
@@ -23,8 +22,6 @@ def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -
     for row in rows:
         if asked and asked <= surroundings.row_stems(row):
             return f"{surroundings.chunks[row].id} holds every telling word of it."
-    if draft.kind == _DENYING:
-        return None
     answer = surroundings.reply(draft.text, rows[:DEPTH])
     if answer.confidence is not None and answer.confidence >= SURE:
         return f'The chunks answer it: "{shortened(answer.text or "")}" (confidence {answer.confidence:.2f}).'

@@ -11,7 +11,9 @@ from karat.testset.filters._surroundings import Surroundings
 from karat.testset.filters._wording import shortened
 
 _LITERAL, _FREE = 0.8, 0.5  # share of the answer's stems that the gold has to hold
-_WORDED_FREELY = ("paraphrase", "scenario", "comparative", "multi_hop", "inferential", "ambiguous", "false_premise")
+_WORDED_FREELY = frozenset(
+    ("paraphrase", "paraphrased", "scenario", "comparative", "multi_hop", "inferential", "ambiguous", "false_premise")
+)
 _IN_QUOTE = 0.5  # of those, how many the quote itself has to hold
 _SAID = 0.5  # F1 with what is extracted from the gold alone, from which the answer counts as found there
 
