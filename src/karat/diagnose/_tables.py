@@ -45,13 +45,13 @@ def values_in_range(scores: Scores, dialect: str = "karat", repeats: str = "once
     return tuple(notes)
 
 
-def means_in_range(table: Table) -> tuple[Note, ...]:
+def means_in_range(table: Table, *, slack: float = SLACK) -> tuple[Note, ...]:
     """Every mean of a table within its measure's declared range."""
     return tuple(
         warn("value out of range", f"{system}: {measure.name} is {_figure(mean)}, outside its range {_range(measure)}.")
         for system, row in table.items()
         for measure, mean in row.items()
-        if not measure.bounds[0] - SLACK <= mean <= measure.bounds[1] + SLACK
+        if not measure.bounds[0] - slack <= mean <= measure.bounds[1] + slack
     )
 
 
@@ -79,7 +79,7 @@ def _range(measure: Measure) -> str:
     return "[" + ", ".join(f"{end:g}" for end in measure.bounds) + "]"
 
 
-def f1_under_its_parts(table: Table, counted: Counted | None = None) -> tuple[Note, ...]:
+def f1_under_its_parts(table: Table, counted: Counted | None = None, *, slack: float = SLACK) -> tuple[Note, ...]:
     """Mean F1 at most the average of mean precision and mean recall: true question by question, so of means too."""
     notes = []
     for system, row in table.items():
@@ -90,7 +90,7 @@ def f1_under_its_parts(table: Table, counted: Counted | None = None) -> tuple[No
             if precision is None or recall is None or not _same_n(counted, system, measure, precision, recall):
                 continue
             half = (row[precision] + row[recall]) / 2
-            if f1 > half + SLACK:
+            if f1 > half + slack:
                 said = (
                     f"{system}: mean {measure.name} {f1:.4f} is above the average of mean {precision.name} and mean "
                     f"{recall.name}, {half:.4f}, which no set of questions can produce."
@@ -99,7 +99,7 @@ def f1_under_its_parts(table: Table, counted: Counted | None = None) -> tuple[No
     return tuple(notes)
 
 
-def grows_with_k(table: Table, counted: Counted | None = None) -> tuple[Note, ...]:
+def grows_with_k(table: Table, counted: Counted | None = None, *, slack: float = SLACK) -> tuple[Note, ...]:
     """Hit and Recall never fall as the cut moves down; without a cut they are highest."""
     notes = []
     for system, row in table.items():
@@ -112,7 +112,7 @@ def grows_with_k(table: Table, counted: Counted | None = None) -> tuple[Note, ..
         for (_, _, by_tokens), chain in chains.items():
             chain.sort(key=lambda m: (m.tokens if by_tokens else m.k) or np.inf)
             for shallow, deep in pairwise(chain):
-                if row[deep] < row[shallow] - SLACK and _same_n(counted, system, shallow, deep):
+                if row[deep] < row[shallow] - slack and _same_n(counted, system, shallow, deep):
                     said = (
                         f"{system}: {deep.name} {row[deep]:.4f} is below {shallow.name} {row[shallow]:.4f}; "
                         "looking further down can only find more."
@@ -121,13 +121,13 @@ def grows_with_k(table: Table, counted: Counted | None = None) -> tuple[Note, ..
     return tuple(notes)
 
 
-def recall_under_hit(table: Table, counted: Counted | None = None) -> tuple[Note, ...]:
+def recall_under_hit(table: Table, counted: Counted | None = None, *, slack: float = SLACK) -> tuple[Note, ...]:
     """Recall at most Hit at the same cut: a question that misses scores 0 in both."""
     notes = []
     for system, row in table.items():
         for measure, recall in row.items():
             hit = _sibling(row, measure, "Hit") if measure.spec.name == "Recall" else None
-            if hit is not None and recall > row[hit] + SLACK and _same_n(counted, system, measure, hit):
+            if hit is not None and recall > row[hit] + slack and _same_n(counted, system, measure, hit):
                 said = f"{system}: {measure.name} {recall:.4f} is above {hit.name} {row[hit]:.4f}, which cannot be."
                 notes.append(warn("Recall above Hit", said))
     return tuple(notes)

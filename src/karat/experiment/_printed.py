@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,13 +19,6 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
 
 TOLERANCE = 1e-4
-_WITH_CUT = {
-    "f1_score": "F1@k",
-    "precision": "Precision@k",
-    "recall": "Recall@k",
-    "ndcg": "nDCG@k",
-    "hit_rate": "Hit@k",
-}
 
 
 def check_printed(results: Sequence[Taken], columns: Mapping[str, str]) -> list[Note]:
@@ -54,10 +46,11 @@ def check_printed(results: Sequence[Taken], columns: Mapping[str, str]) -> list[
 def _check_means(system: str, printed: Mapping[str, Mapping[str, float]], k: int) -> tuple[Note, ...]:
     """The guards of a table over the means of what was printed."""
     from karat.diagnose.guards import check_table
+    from karat.diagnose.verify._names import BARE
 
     columns = dict.fromkeys(c for row in printed.values() for c in row)
     means = {c: float(np.mean([row[c] for row in printed.values() if c in row])) for c in columns}
-    return check_table({f"{system} (printed)": {_WITH_CUT.get(c.lower(), c): v for c, v in means.items()}}, k=k)
+    return check_table({f"{system} (printed)": {BARE.get(c.lower(), c): v for c, v in means.items()}}, k=k)
 
 
 def _check(testset: TestSet, run: Run, printed: Mapping[str, Mapping[str, float]], k: int) -> list[Note]:
@@ -109,18 +102,14 @@ def _check(testset: TestSet, run: Run, printed: Mapping[str, Mapping[str, float]
 def _recompute(
     testset: TestSet, run: Run, columns: Sequence[str], repeats: Repeats, k: int
 ) -> dict[str, NDArray[np.float64]]:
-    from karat.core.language import parse
-    from karat.match import MATCHERS, Settings, judge
-    from karat.measures.compute import compute
+    from karat.diagnose.verify._names import measure_of
+    from karat.diagnose.verify.recompute import scores_of
+    from karat.match import MATCHERS, Settings
 
-    asked = {}
-    for column in columns:
-        with suppress(KaratError):
-            asked[column] = parse(_WITH_CUT.get(column.lower(), column), k=k)
-    measures = tuple(dict.fromkeys(m for m in asked.values() if m.spec.stage == "retrieval"))
+    asked = {c: m for c in columns if (m := measure_of(c, k)) is not None and m.spec.stage == "retrieval"}
+    measures = tuple(dict.fromkeys(asked.values()))
     try:
-        judged = judge(testset, [run], Settings(MATCHERS.get("page"), repeats=repeats))
+        found = scores_of(testset, [run], measures, Settings(MATCHERS.get("page"), repeats=repeats))
     except KaratError:
         return {}
-    scores = compute(measures, [run.name], testset.ids, judged=judged, no_gold_is_zero=True)
-    return {c: scores.values[0, :, measures.index(m)] for c, m in asked.items() if m in measures}
+    return {column: found[measure.name] for column, measure in asked.items()}

@@ -10,21 +10,27 @@ if TYPE_CHECKING:
     from karat.files._frozen import Frozen, frozen_beside, frozen_path, write_frozen
     from karat.files._labels import as_labels
     from karat.files._objects import as_runs, as_testset
+    from karat.files._plain import Plain, read_plain
     from karat.files._printed import printed_measures
     from karat.files._read import read_any, read_results, read_testset
+    from karat.files._score_table import as_score_table, is_score_table
     from karat.files._write import convert, write
 
 __all__ = [
     "Frozen",
+    "Plain",
     "as_labels",
     "as_runs",
+    "as_score_table",
     "as_testset",
     "convert",
     "formats",
     "frozen_beside",
     "frozen_path",
+    "is_score_table",
     "printed_measures",
     "read_any",
+    "read_plain",
     "read_results",
     "read_testset",
     "write",
@@ -33,15 +39,19 @@ __all__ = [
 
 _HOME = {
     "Frozen": "_frozen",
+    "Plain": "_plain",
     "as_labels": "_labels",
     "as_runs": "_objects",
+    "as_score_table": "_score_table",
     "as_testset": "_objects",
     "convert": "_write",
     "formats": "_format",
     "frozen_beside": "_frozen",
     "frozen_path": "_frozen",
+    "is_score_table": "_score_table",
     "printed_measures": "_printed",
     "read_any": "_read",
+    "read_plain": "_plain",
     "read_results": "_read",
     "read_testset": "_read",
     "write": "_write",

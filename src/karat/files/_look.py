@@ -157,7 +157,8 @@ class Look:
         found = _records.wrapped(self.document)
         return found[0] if found else None
 
-    def _raw(self) -> _records.Rows:
+    def raw(self) -> _records.Rows:
+        """Rows with their numbers, as the input spells them."""
         shape = self.shape
         if self._rows is not None:
             return enumerate(self._rows, 1)
@@ -190,7 +191,7 @@ class Look:
     def records(self) -> _records.Rows:
         """Rows with their numbers; names normalised and mapped, NaN as None."""
         names = self._names
-        for row, raw in self._raw():
+        for row, raw in self.raw():
             record: Record = {}
             for key, value in raw.items():
                 name = names.get(key) if isinstance(key, str) else None

@@ -1,0 +1,94 @@
+"""Verify: whether printed figures can be true, by the rows behind them or by arithmetic. One kind of check a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from karat.core.errors import InputError
+from karat.core.verification import Figure
+from karat.diagnose.verify._causes import CAUSES
+
+if TYPE_CHECKING:
+    from karat.core.judged import Repeats
+    from karat.diagnose.verify._rows import Rows
+    from karat.diagnose.verify.aggregates import Values
+    from karat.files import Plain
+
+__all__ = ["CAUSES", "rows_of", "verify_rows", "verify_table"]
+
+
+def rows_of(table: Plain) -> Rows | None:
+    """The rows of a table that holds single questions; None where it holds summaries."""
+    from karat.diagnose.verify._rows import Rows, looks_like_rows
+
+    if not looks_like_rows(table):
+        return None
+    rows = Rows(table)
+    cuts = {text for name in ("k", "top_k") if name in rows.names for text in rows.texts(rows.names[name])}
+    only = next(iter(cuts), "") if len(cuts) == 1 else ""
+    return Rows(table, int(float(only))) if only.replace(".", "", 1).isdigit() and float(only) >= 1 else rows
+
+
+def verify_rows(
+    rows: Rows,
+    table: Plain | None = None,
+    *,
+    repeats: Repeats = "once",
+    computed: Mapping[str, Values] | None = None,
+    n: int | None = None,
+    one_gold: bool = False,
+) -> list[Figure]:
+    """What rows say of themselves, and of the table that is said to summarise them.
+
+    `computed` are values that were worked out from a test set; else the lists of the rows are used, if they have any.
+    """
+    from karat.diagnose.verify._names import spelled
+    from karat.diagnose.verify._printed import printed_figures
+    from karat.diagnose.verify.aggregates import check_aggregates
+    from karat.diagnose.verify.alone import check_alone
+    from karat.diagnose.verify.columns import check_columns
+    from karat.diagnose.verify.defaults import check_defaults
+    from karat.diagnose.verify.implied import check_implied
+    from karat.diagnose.verify.order import check_order
+    from karat.diagnose.verify.recompute import from_lists
+
+    given = computed is not None
+    known: Mapping[str, Values] = computed if computed is not None else from_lists(rows, repeats)
+    found: list[Figure] = []
+    if not given:
+        found += check_columns(rows, known)
+        found += check_implied(rows, list(known))
+        found += check_order(rows)
+        found += check_defaults(rows)
+        found += _not_checked(rows, {figure.name for figure in found})
+    if table is not None:
+        figures = printed_figures(table, frozenset(spelled(name) for name in rows.labels))
+        if not figures:
+            raise InputError("no figures were found in it", place=table.name, remedy="Name measures in its columns.")
+        found += check_aggregates(rows, figures, known)
+        wrong = {(f.where, f.name, f.what) for f in found if f.broken}
+        alone = check_alone(figures, n=n, k=rows.k, one_gold=one_gold)
+        found += [f for f in alone if f.verdict == "impossible" and (f.where, f.name, f.what) not in wrong]
+    return found
+
+
+def _not_checked(rows: Rows, checked: set[str]) -> list[Figure]:
+    """Columns of figures that nothing in the rows says anything about."""
+    why = "the rows hold nothing to compute it from."
+    return [
+        Figure("", column, "rows", "unchecked", why=why, cells=sum(one is not None for one in rows.numbers[column]))
+        for column in rows.measured
+        if column not in checked
+    ]
+
+
+def verify_table(table: Plain, *, n: int | None = None, k: int | None = None, one_gold: bool = False) -> list[Figure]:
+    """What a table can be by itself."""
+    from karat.diagnose.verify._printed import printed_figures
+    from karat.diagnose.verify.alone import check_alone
+
+    figures = printed_figures(table)
+    if not figures:
+        raise InputError("no figures were found in it", place=table.name, remedy="Name measures in its columns.")
+    return check_alone(figures, n=n, k=k, one_gold=one_gold)

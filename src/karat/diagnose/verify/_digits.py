@@ -1,0 +1,84 @@
+"""Digits: a printed number with as much of it as was printed, and what agrees with that."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+FULL = 6  # decimals from which a column is written in full, so that .5 in it is exactly .5
+FEW = 1  # decimals that say nothing by themselves: 1.0 beside .2487 is 1.0000
+EXACT = 1e-9
+
+_NUMBER = r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)?\.?\d*(?:[eE][-+]?\d+)?"
+_CELL = re.compile(
+    rf"[~≈]?\s*(?P<value>{_NUMBER})\s*(?P<percent>%)?\s*(?:(?:±|\+/-|\+-)\s*(?P<spread>{_NUMBER})\s*%?)?"
+)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A value and the decimals it is printed with."""
+
+    value: float
+    decimals: int
+
+    @property
+    def half(self) -> float:
+        """How far the true value may lie from what is printed."""
+        return 0.5 * 10.0**-self.decimals + EXACT * max(1.0, abs(self.value))
+
+    def agrees(self, value: float) -> bool:
+        """Whether a value, rounded as this number is, gives it; halves may go either way."""
+        return math.isfinite(value) and abs(self.value - value) <= self.half
+
+    def truncates(self, value: float) -> bool:
+        """Whether a value, cut off as this number is, gives it."""
+        unit = 10.0**-self.decimals
+        return math.isfinite(value) and abs(math.trunc(value / unit + EXACT) * unit - self.value) < EXACT
+
+    def scaled(self, factor: float) -> Number:
+        """The same in percent (100) or as a share (.01)."""
+        shift = round(math.log10(factor))
+        return Number(self.value * factor, max(0, self.decimals - shift))
+
+
+def read_cell(cell: Any) -> tuple[Number, Number | None] | None:
+    """The number of a cell and, after ±, its spread; None where the cell holds something else.
+
+    >>> read_cell("0.2487 ± 0.18")[0].value, read_cell("57.9%")[0].value, read_cell("n/a")
+    (0.2487, 0.579, None)
+    """
+    if isinstance(cell, bool) or cell is None:
+        return None
+    if isinstance(cell, int | float):
+        return (_of(repr(cell)), None) if math.isfinite(cell) else None
+    found = _CELL.fullmatch(str(cell).strip().strip("*`"))
+    if found is None or not re.search(r"\d", found["value"]):
+        return None
+    value = _of(found["value"])
+    spread = _of(found["spread"]) if found["spread"] and re.search(r"\d", found["spread"]) else None
+    if found["percent"]:
+        value, spread = value.scaled(0.01), None if spread is None else spread.scaled(0.01)
+    return value, spread
+
+
+def _of(text: str) -> Number:
+    text = text.replace(",", "").replace("−", "-")
+    mantissa, _, power = text.lower().partition("e")
+    decimals = len(mantissa.partition(".")[2]) - (int(power) if power else 0)
+    return Number(float(text), max(0, decimals))
+
+
+def as_column(numbers: Iterable[Number]) -> list[Number]:
+    """Numbers that stand in one column: those with too few decimals are taken to have as many as the others.
+
+    A program that writes numbers drops zeros at their end, so 0.25 in a column of sixteen decimals is exactly .25. In
+    a column of four it may have been rounded by hand, unless it has one decimal or none.
+    """
+    kept = list(numbers)
+    most = max((number.decimals for number in kept), default=0)
+    few = most if most >= FULL else FEW
+    return [replace(number, decimals=most) if number.decimals <= few else number for number in kept]

@@ -1,0 +1,225 @@
+"""Printed: the figures of a summary table, whatever its shape, each with the labels of the rows it is about."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from karat.diagnose.verify._digits import Number, as_column, read_cell
+from karat.diagnose.verify._names import COUNTS, STATISTICS, TESTS, is_measured, measure_of, spelled, split
+
+if TYPE_CHECKING:
+    from karat.core.measure import Measure
+    from karat.files import Plain
+
+CONTAINERS = frozenset({
+    "metrics", "results", "summary", "overall", "systems", "methods", "scores", "retrieval", "aggregate",
+    "aggregated", "all", "statistics", "evaluation", "averages", "metadata", "config", "by_method",
+    "by_system", "total",
+})  # fmt: skip
+SETTINGS = frozenset({
+    "alpha", "k", "top_k", "topk", "depth", "rrf_k", "seed", "chunk_size", "overlap", "temperature", "beta",
+    "rank", "id", "index", "row", "version", "dim", "dimension", "df", "ddof", "levels", "year",
+})  # fmt: skip
+Labels = tuple[tuple[str, str], ...]  # (column, or empty where the shape names none; value)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One figure as a file prints it."""
+
+    labels: Labels
+    name: str  # of what was measured, as spelled
+    statistic: str  # mean, std, n, F, ...
+    number: Number
+    percent: bool = False  # the column is in percent, and `number` is already a share
+
+    @property
+    def where(self) -> str:
+        """The labels in words."""
+        return ", ".join(value if not name or is_name(name) else f"{name} {value}" for name, value in self.labels)
+
+    @property
+    def value(self) -> float:
+        return self.number.value
+
+    def measure(self, k: int | None = None) -> Measure | None:
+        """The registered measure, if its name is one; a literal k is what its labels say, else `k`."""
+        told = next((v for name, v in self.labels if spelled(name) in ("k", "top_k", "topk")), None)
+        cut = int(float(told)) if told is not None and read_cell(told) and float(told) >= 1 else k
+        return measure_of(self.name, cut)
+
+
+def is_name(column: str) -> bool:
+    """Whether a column names systems, so that its values need no word before them."""
+    return spelled(column) in (
+        "system", "config_name", "config", "configuration", "method", "model", "name", "system_name", "retriever",
+        "approach", "run", "pipeline",
+    )  # fmt: skip
+
+
+def printed_figures(table: Plain, known: frozenset[str] = frozenset()) -> list[Printed]:
+    """Every figure of a table. `known` are columns of its rows that label them (spelled): here they are labels too."""
+    if table.document is not None:
+        found = list(_nested(table.document, ()))
+    else:
+        columns = {spelled(c): c for c in table.columns}
+        if "measure" in columns or "metric" in columns:
+            found = _long(table, columns)
+        elif (described := _describing(table)) is not None:
+            found = _described(table, described)
+        else:
+            found = _wide(table, known)
+    return _scaled(_aligned(found))
+
+
+def _aligned(found: list[Printed]) -> list[Printed]:
+    """Digits as the columns have them."""
+    columns: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for i, one in enumerate(found):
+        columns[one.name, one.statistic].append(i)
+    made = list(found)
+    for places in columns.values():
+        for i, number in zip(places, as_column(found[i].number for i in places), strict=True):
+            made[i] = replace(found[i], number=number)
+    return made
+
+
+def _scaled(found: list[Printed]) -> list[Printed]:
+    """Columns of shares in percent as shares: where no value but 0 is below 1 and some are well above."""
+    values: dict[str, list[float]] = defaultdict(list)
+    for one in found:
+        if one.statistic in ("mean", "min", "max", "25%", "50%", "75%") and _is_share(one):
+            values[one.name].append(one.value)
+    percent = {
+        name for name, got in values.items() if max(got) > 2 and max(got) <= 100 and all(v == 0 or v >= 1 for v in got)
+    }
+    units = ("mean", "std", "min", "max", "25%", "50%", "75%", "low", "high", "sem")
+    return [
+        replace(one, number=one.number.scaled(0.01), percent=True)
+        if one.name in percent and one.statistic in units
+        else one
+        for one in found
+    ]
+
+
+def _is_share(one: Printed) -> bool:
+    measure = one.measure(1)
+    return measure is not None and measure.bounds == (0.0, 1.0)
+
+
+def _wide(table: Plain, known: frozenset[str]) -> list[Printed]:
+    """A row a system, a column a measure or a statistic of one."""
+    figures = [c for c in table.columns if _is_figure(table, c, known)]
+    found: list[Printed] = []
+    for record in table.rows:
+        labels = tuple(
+            (c, _text(record[c])) for c in table.columns if c not in figures and _text(record.get(c)) not in ("", "-")
+        )
+        for column in figures:
+            found.extend(_read(record.get(column), column, labels))
+    return found
+
+
+def _is_figure(table: Plain, column: str, known: frozenset[str]) -> bool:
+    plain = spelled(column)
+    cells = [record.get(column) for record in table.rows if _text(record.get(column)) not in ("", "-")]
+    if not cells or not all(read_cell(cell) for cell in cells):
+        return False
+    if plain in COUNTS or plain in TESTS or is_measured(column):
+        return True
+    return plain not in known and plain not in SETTINGS and column.strip() != ""
+
+
+def _long(table: Plain, columns: Mapping[str, str]) -> list[Printed]:
+    """A row a system and measure, a column a statistic; as karat's summary.csv."""
+    named = columns.get("measure") or columns["metric"]
+    statistics = [c for c in table.columns if spelled(c) in STATISTICS or c.strip().lower() in STATISTICS]
+    values = [c for c in ("value", "score") if c in columns] if not statistics else []
+    sliced = {columns[c] for c in ("slice", "value") if {"slice", "value"} <= set(columns)}
+    found: list[Printed] = []
+    for record in table.rows:
+        labels = [
+            (c, _text(record[c]))
+            for c in table.columns
+            if c not in {named, *statistics, *sliced} and _text(record.get(c)) and not spelled(c).startswith("n_")
+            and c not in ("worst", "best") and spelled(c) not in values
+        ]  # fmt: skip
+        if sliced and _text(record.get(columns["slice"])):
+            labels.append((_text(record[columns["slice"]]), _text(record.get(columns["value"]))))
+        for column in statistics:
+            told = STATISTICS.get(column.strip().lower()) or STATISTICS[spelled(column)]
+            found.extend(_of_cell(record.get(column), tuple(labels), _text(record[named]), told))
+        for column in values:
+            found.extend(_of_cell(record.get(columns[column]), tuple(labels), _text(record[named]), "mean"))
+    return found
+
+
+def _describing(table: Plain) -> str | None:
+    """The column whose cells are names of statistics, as `describe` of a frame writes them."""
+    for column in table.columns[:1]:
+        told = [_text(record.get(column)).lower() for record in table.rows]
+        if len(told) > 1 and all(t in STATISTICS for t in told):
+            return column
+    return None
+
+
+def _described(table: Plain, column: str) -> list[Printed]:
+    found: list[Printed] = []
+    for record in table.rows:
+        statistic = STATISTICS[_text(record[column]).lower()]
+        for name in table.columns:
+            if name != column:
+                found.extend(_of_cell(record.get(name), (), name, statistic))
+    return found
+
+
+def _nested(value: Mapping[str, Any], labels: Labels, measure: str | None = None) -> Iterator[Printed]:
+    """Numbers of nested objects: keys on the way are labels, the last ones measures and statistics."""
+    own = tuple((k, _text(v)) for k, v in value.items() if isinstance(v, str) and is_name(k) and v)
+    for key, item in value.items():
+        text = str(key)
+        if isinstance(item, Mapping):
+            if measure_of(text, 1) is not None and any(str(k).lower() in STATISTICS for k in item):
+                yield from _nested(item, labels + own, text)
+            elif spelled(text) in CONTAINERS:
+                yield from _nested(item, labels + own)
+            else:
+                yield from _nested(item, (*labels, *own, ("", text)))
+        elif isinstance(item, list) and item and all(isinstance(one, Mapping) for one in item):
+            for one in item:
+                yield from _nested(one, labels + own)
+        elif measure is not None and text.lower() in STATISTICS:
+            yield from _of_cell(item, labels + own, measure, STATISTICS[text.lower()])
+        elif spelled(text) in COUNTS or spelled(text) in TESTS or is_measured(text) or _counts_as_figure(text, item):
+            yield from _read(item, text, labels + own)
+
+
+def _counts_as_figure(text: str, item: Any) -> bool:
+    return isinstance(item, float) and spelled(text) not in SETTINGS
+
+
+def _read(cell: Any, column: str, labels: Labels) -> Iterator[Printed]:
+    plain = spelled(column)
+    if plain in COUNTS:
+        yield from _of_cell(cell, labels, "", "n")
+    elif plain in TESTS:
+        yield from _of_cell(cell, labels, "", TESTS[plain])
+    else:
+        name, statistic = split(column)
+        yield from _of_cell(cell, labels, name, statistic)
+
+
+def _of_cell(cell: Any, labels: Labels, name: str, statistic: str) -> Iterator[Printed]:
+    read = read_cell(cell)
+    if read is None:
+        return
+    yield Printed(labels, name, statistic, read[0])
+    if read[1] is not None:
+        yield Printed(labels, name, "std", read[1])
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value).strip()

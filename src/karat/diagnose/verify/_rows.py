@@ -1,0 +1,209 @@
+"""Rows: values of single questions, found by the labels of a printed figure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.diagnose.verify._digits import Number, as_column, read_cell
+from karat.diagnose.verify._names import is_measured, keys, spelled
+from karat.diagnose.verify._printed import CONTAINERS, is_name
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.diagnose.verify._printed import Labels
+    from karat.files import Plain
+
+    Bools = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+
+IDS = ("question_id", "query_id", "qid", "id", "question", "query", "user_input")
+LEVELS = 60  # most values of a column that tells rows apart
+FAILED = re.compile(r"fail|error|timeout|exception|invalid", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The rows that labels choose; `problem` says why none are."""
+
+    mask: Bools
+    problem: str = ""
+
+
+class Rows:
+    """A table with a row a system and question."""
+
+    def __init__(self, table: Plain, k: int | None = None) -> None:
+        self.table, self.k = table, k
+        self.names = {spelled(c): c for c in table.columns}
+
+    def __len__(self) -> int:
+        return len(self.table.rows)
+
+    def cells(self, column: str) -> list[Any]:
+        """The cells of a column, as spelled."""
+        return [row.get(column) for row in self.table.rows]
+
+    def texts(self, column: str) -> list[str]:
+        """The cells of a column as texts without blanks around them."""
+        return ["" if cell is None else str(cell).strip() for cell in self.cells(column)]
+
+    @cached_property
+    def id_column(self) -> str | None:
+        """The column that names questions."""
+        return next((self.names[name] for name in IDS if name in self.names), None)
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The question of each row; its number where no column names one."""
+        column = self.id_column
+        return [str(i + 1) for i in range(len(self))] if column is None else self.texts(column)
+
+    @cached_property
+    def numbers(self) -> dict[str, list[Number | None]]:
+        """Columns of numbers and blanks, with the digits they are printed with."""
+        found: dict[str, list[Number | None]] = {}
+        for column in self.table.columns:
+            texts = self.texts(column)
+            read = [None if text in ("", "-", "nan", "NaN", "None", "null") else read_cell(text) for text in texts]
+            filled = [
+                one
+                for text, one in zip(texts, read, strict=True)
+                if text not in ("", "-", "nan", "NaN", "None", "null")
+            ]
+            if filled and all(one is not None for one in filled):
+                aligned = iter(as_column(one[0] for one in read if one is not None))
+                found[column] = [None if one is None else next(aligned) for one in read]
+        return found
+
+    def values(self, column: str) -> Floats:
+        """A column of numbers; NaN where a row has none."""
+        return np.array([np.nan if one is None else one.value for one in self.numbers[column]])
+
+    @cached_property
+    def measured(self) -> tuple[str, ...]:
+        """Columns of numbers that name a measure, or at least are no label and no id."""
+        return tuple(
+            c for c in self.numbers if c != self.id_column and (is_measured(c, self.k) or c not in self.labels)
+        )
+
+    @cached_property
+    def labels(self) -> dict[str, list[str]]:
+        """Columns that tell groups of rows apart, with their values."""
+        found = {}
+        for column in self.table.columns:
+            if column == self.id_column or is_measured(column, self.k):
+                continue
+            values = [plain_value(text) for text in self.texts(column)]
+            distinct = set(values)
+            if len(distinct) <= LEVELS and (len(distinct) < len(values) or is_name(column)):
+                found[column] = values
+        return found
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """The system of each row in words, by the columns that name one and the settings beside them."""
+        parts = [c for c in self.labels if is_name(c)]
+        parts += [
+            self.names[c]
+            for c in ("alpha", "k")
+            if c in self.names and len(set(self.labels.get(self.names[c], ()))) > 1
+        ]
+        if not parts:
+            return [""] * len(self)
+        columns = [self.labels[c] if is_name(c) else [f"{c} {v}" for v in self.labels[c]] for c in parts]
+        return [", ".join(values) for values in zip(*columns, strict=True)]
+
+    def column_of(self, name: str) -> str | None:
+        """The column that holds what a printed figure is of."""
+        wanted = keys(name, self.k)
+        return next((c for c in self.numbers if c != self.id_column and keys(c, self.k) & wanted), None)
+
+    def choose(self, labels: Labels) -> Chosen:
+        """The rows that a figure is about: those that agree with each of its labels that the rows know."""
+        mask = np.ones(len(self), bool)
+        known = unknown = 0
+        strange = ""
+        for name, value in labels:
+            own = self._of_label(name, value)
+            if own is None:
+                unknown, strange = unknown + 1, strange or value
+            else:
+                mask &= own
+                known += 1
+        if unknown and not known and len(set(self.systems)) > 1:
+            return Chosen(np.zeros(len(self), bool), f"no row says {strange!r}")
+        return Chosen(mask, "" if mask.any() else "no row has these labels")
+
+    def _of_label(self, name: str, value: str) -> Bools | None:
+        column = self.names.get(spelled(name)) or self.names.get(spelled(f"tag.{name}")) if name else None
+        wanted = plain_value(value)
+        if column is not None and column in self.labels:
+            found = np.array([own == wanted for own in self.labels[column]])
+            return found if found.any() or not is_name(name) else self._anywhere(value)
+        if spelled(value) in CONTAINERS:
+            return np.ones(len(self), bool)
+        return self._anywhere(value)
+
+    def _anywhere(self, value: str) -> Bools | None:
+        key = re.sub(r"[\W_]+", "", value.lower())
+        for values in [*self.labels.values(), self.systems]:
+            found = np.array([re.sub(r"[\W_]+", "", own.lower()) == key for own in values])
+            if key and found.any():
+                return found
+        return None
+
+    @cached_property
+    def failed(self) -> Bools:
+        """Rows that say they failed: by a status, an error, or an answer that is missing."""
+        mask = np.zeros(len(self), bool)
+        for name in ("status", "state"):
+            if name in self.names:
+                mask |= np.array([bool(FAILED.search(text)) for text in self.texts(self.names[name])])
+        for name in ("error", "errors", "exception", "error_message"):
+            if name in self.names:
+                blank = ("", "none", "null", "false", "0", "nan")
+                mask |= np.array([text.lower() not in blank for text in self.texts(self.names[name])])
+        return mask
+
+    @cached_property
+    def unanswered(self) -> Bools:
+        """Rows without an answer, or whose answer is an error."""
+        for name in ("answer", "response", "generated_answer", "reply", "raw_reply", "judge_reply"):
+            if name in self.names:
+                texts = self.texts(self.names[name])
+                return np.array([not text or text.lower().startswith(("error", "failed")) for text in texts])
+        return np.zeros(len(self), bool)
+
+
+def plain_value(text: str) -> str:
+    """A label's value: numbers as numbers are, so that 0.50 is 0.5.
+
+    >>> plain_value("0.50"), plain_value(" bm25 ")
+    ('0.5', 'bm25')
+    """
+    text = text.strip()
+    try:
+        return f"{float(text):g}"
+    except ValueError:
+        return text
+
+
+def looks_like_rows(table: Plain) -> bool:
+    """Whether a table holds single questions rather than summaries: it names questions, several of them a system."""
+    if table.document is not None or len(table.rows) < 2:
+        return False
+    rows = Rows(table)
+    return rows.id_column is not None and len(set(rows.ids)) > 1 and len(set(rows.systems)) < len(rows)
+
+
+def unique_first(ids: Sequence[str]) -> Bools:
+    """Which entries are the first of their name."""
+    seen: set[str] = set()
+    return np.array([not (one in seen or seen.add(one)) for one in ids])  # type: ignore[func-returns-value]

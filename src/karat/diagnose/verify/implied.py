@@ -1,0 +1,219 @@
+"""Implied: what the values of one row say of each other, where rows keep no whole ranking.
+
+A reciprocal rank is 0 or 1/rank, and 1 exactly when the first hit is gold. Recall times the number of gold units is a
+whole number. Precision times k is. F1 follows from precision and recall; that of answers from the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.verification import Figure
+from karat.diagnose.verify._causes import because
+from karat.diagnose.verify._names import measure_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.measure import Measure
+    from karat.diagnose.verify._digits import Number
+    from karat.diagnose.verify._rows import Rows
+
+    Floats = NDArray[np.float64]
+
+TOP = ("retrieved_top1_url", "top1_url", "retrieved_top1", "top1", "first_hit")
+GOLD = ("expected_url", "expected_urls", "ground_truth_url", "source_url", "gold")
+ANSWERS = (
+    ("answer", "generated_answer", "response"),
+    ("expected_answer", "reference_answer", "reference", "ground_truth"),
+)
+RANKS = 1000
+FEW_LISTS = 10  # rows with several gold units before whole recalls say anything
+
+Bad = list[tuple[int, float | None]]  # row, and what it should be where that is known
+
+
+def check_implied(rows: Rows, checked: Sequence[str] = ()) -> list[Figure]:
+    """A figure for each column that its own rows say something about; `checked` columns were recomputed already."""
+    found: list[Figure] = []
+    columns = {c: m for c in rows.numbers if c not in checked and (m := measure_of(c, _cut(rows))) is not None}
+    gold = _lists(rows, GOLD)
+    for column, measure in columns.items():
+        for cause, kind, bad in _breaches(rows, column, measure, columns, gold):
+            found.extend(_figures(rows, column, cause, kind, bad))
+        if measure.spec.name == "Recall" and gold is not None:
+            found.extend(_whole_recalls(rows, column, gold))
+    return found
+
+
+def _whole_recalls(rows: Rows, column: str, gold: list[tuple[str, ...]]) -> Iterator[Figure]:
+    """Recall that is never a fraction though many questions have several gold units."""
+    several = [
+        n.value for n, units in zip(rows.numbers[column], gold, strict=True) if n is not None and len(set(units)) > 1
+    ]
+    found = [value for value in several if value > 0]
+    if len(found) >= FEW_LISTS and set(found) == {1.0}:
+        more = f"all {len(found)} rows that find any of several gold units print 1"
+        yield Figure("", column, "rows", "suspect", cause="hit rate", why=because("hit rate", more), cells=len(several))
+
+
+def _cut(rows: Rows) -> int:
+    return rows.k or 1
+
+
+def _lists(rows: Rows, names: Sequence[str]) -> list[tuple[str, ...]] | None:
+    from karat.diagnose.verify.recompute import unit_of
+
+    column = next((rows.names[name] for name in names if name in rows.names), None)
+    if column is None:
+        return None
+    return [tuple(unit_of(one) for one in items or () if one) for items in rows.table.lists(column)]
+
+
+def _figures(rows: Rows, column: str, cause: str, kind: str, bad: Bad) -> Iterator[Figure]:
+    """One figure a system: ok, or how many of its rows break the rule."""
+    numbers = rows.numbers[column]
+    by_row = dict(bad)
+    for system in dict.fromkeys(rows.systems):
+        places = [i for i, own in enumerate(rows.systems) if own == system and numbers[i] is not None]
+        wrong = [i for i in places if i in by_row]
+        if not wrong:
+            yield Figure(system, column, "rows", "ok", cells=len(places), why=f"{kind}.")
+            continue
+        i = wrong[0]
+        number = numbers[i]
+        assert number is not None
+        yield Figure(
+            system, column, "rows", "mismatch" if by_row[i] is not None else "impossible", number.value, by_row[i],
+            cause, because(cause, f"{len(wrong)} of {len(places)} rows"), len(places), len(wrong), rows.ids[i],
+        )  # fmt: skip
+
+
+def _breaches(
+    rows: Rows, column: str, measure: Measure, columns: dict[str, Measure], gold: list[tuple[str, ...]] | None
+) -> Iterator[tuple[str, str, Bad]]:
+    numbers = rows.numbers[column]
+    name = measure.spec.name
+    if name == "MRR":
+        yield "not 1/rank", "each is 0 or 1/rank", _where(numbers, _no_reciprocal)
+        yield from _first_hits(rows, numbers, gold)
+    elif name in ("Hit", "EM", "AnyGold", "AllGold"):
+        yield "range", "each is 0 or 1", _where(numbers, lambda n: n.value not in (0.0, 1.0))
+    elif name == "Precision" and measure.k and (rows.k or not _has_k(column)):
+        cut = measure.k
+        yield "not a share of k over n", f"times {cut} each is whole", _where(numbers, lambda n: not _whole(n, cut))
+    elif name == "Recall" and gold is not None:
+        sizes = [len(set(units)) for units in gold]
+        bad: Bad = [(i, None) for i, n in enumerate(numbers) if n is not None and sizes[i] and not _whole(n, sizes[i])]
+        yield "not a share of the gold", "times the gold each is whole", bad
+    elif name == "F1":
+        yield from _f1(rows, column, measure, columns)
+    elif name == "TokenF1":
+        yield from _answers(rows, numbers)
+    else:
+        low, high = measure.bounds
+        if np.isfinite(low + high) and measure.spec.name not in ("Faithfulness", "Relevance"):
+            said = f"each is in [{low:g}, {high:g}]"
+            yield "range", said, _where(numbers, lambda n: not low - n.half <= n.value <= high + n.half)
+
+
+def _has_k(column: str) -> bool:
+    return column.lower().endswith(("_k", "@k"))
+
+
+def _where(numbers: Sequence[Number | None], breaks: Callable[[Number], bool]) -> Bad:
+    return [(i, None) for i, number in enumerate(numbers) if number is not None and breaks(number)]
+
+
+def _no_reciprocal(number: Number) -> bool:
+    if number.value == 0:
+        return False
+    if number.value < 0 or number.value > 1 + number.half:
+        return True
+    rank = round(1 / number.value)
+    return rank > RANKS or not any(number.agrees(1 / r) for r in (rank - 1, rank, rank + 1) if r > 0)
+
+
+def _whole(number: Number, parts: int) -> bool:
+    return (
+        abs(number.value * parts - round(number.value * parts)) <= parts * number.half and number.value >= -number.half
+    )
+
+
+def _first_hits(
+    rows: Rows, numbers: Sequence[Number | None], gold: list[tuple[str, ...]] | None
+) -> Iterator[tuple[str, str, Bad]]:
+    """mrr is 1 exactly when the first hit is gold."""
+    from karat.diagnose.verify.recompute import unit_of
+
+    top = next((rows.names[name] for name in TOP if name in rows.names), None)
+    if top is None or gold is None:
+        return
+    texts = rows.texts(top)
+    first = [unit_of(text) in units if text else False for text, units in zip(texts, gold, strict=True)]
+    bad: Bad = []
+    for i, number in enumerate(numbers):
+        if number is not None and first[i] != (number.value == 1):
+            bad.append((i, 1.0 if first[i] else None))
+    cause = "first hit"
+    written = rows.texts(next(rows.names[name] for name in GOLD if name in rows.names))
+    missed = [i for i, expected in bad if expected == 1.0]
+    if missed and len(missed) == len(bad):
+        if all(written[i].startswith(("[", "(")) for i in missed):
+            cause = "gold as text"
+        elif all(texts[i] not in written[i] for i in missed):
+            cause = "URL spelling"
+    elif bad and all(texts[i] and texts[i] in written[i] for i, _ in bad):
+        cause = "gold as text"
+    yield cause, "each is 1 exactly when the first hit is gold", bad
+
+
+def _f1(rows: Rows, column: str, measure: Measure, columns: dict[str, Measure]) -> Iterator[tuple[str, str, Bad]]:
+    """F1 is the harmonic mean of the precision and recall beside it."""
+    parts = {}
+    for part in ("Precision", "Recall"):
+        alike = (c for c, m in columns.items() if m.spec.name == part and (m.k, m.given) == (measure.k, measure.given))
+        parts[part] = next(alike, None)
+    if parts["Precision"] is None or parts["Recall"] is None:
+        return
+    bad: Bad = []
+    for i, number in enumerate(rows.numbers[column]):
+        p, r = rows.numbers[parts["Precision"]][i], rows.numbers[parts["Recall"]][i]
+        if number is None or p is None or r is None:
+            continue
+        low, high = (_harmonic(max(0.0, p.value + s * p.half), max(0.0, r.value + s * r.half)) for s in (-1, 1))
+        if not low - number.half <= number.value <= high + number.half:
+            bad.append((i, _harmonic(p.value, r.value)))
+    yield "order", "each follows from precision and recall", bad
+
+
+def _harmonic(p: float, r: float) -> float:
+    return 2 * p * r / (p + r) if p + r > 0 else 0.0
+
+
+def _answers(rows: Rows, numbers: Sequence[Number | None]) -> Iterator[tuple[str, str, Bad]]:
+    """F1 of answers under each way of counting words; right when one of them gives all values."""
+    from karat.core.answered import Answered
+    from karat.core.language import parse
+
+    mine, theirs = (next((rows.names[n] for n in names if n in rows.names), None) for names in ANSWERS)
+    if mine is None or theirs is None:
+        return
+    given, references = rows.texts(mine), [(text,) if text else () for text in rows.texts(theirs)]
+    ids, none = tuple(map(str, range(len(given)))), [""] * len(given)
+    answered = Answered(("rows",), ids, none, given, references, [None] * len(given), [True] * len(given))
+    best: tuple[int, str, Bad] | None = None
+    for norm in ("words", "squad", "technical", "plain"):
+        for bag in ("set", "multiset"):
+            outcome = parse(f"TokenF1(norm={norm}, bag={bag})").of(answered)
+            values = np.nan_to_num(np.asarray(getattr(outcome, "values", outcome), np.float64))
+            bad: Bad = [
+                (i, float(values[i])) for i, n in enumerate(numbers) if n is not None and not n.agrees(values[i])
+            ]
+            if best is None or len(bad) < best[0]:
+                best = (len(bad), f"F1 of {bag}s of words under `{norm}`", bad)
+    assert best is not None
+    yield "answer F1", best[1], best[2]

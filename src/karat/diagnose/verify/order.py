@@ -1,0 +1,99 @@
+"""Order: whether a hybrid ranks its dense leg in reverse, as when a distance is fused as if it were a similarity.
+
+Two things betray it. A dense ranking and the hybrid that gives it most weight order the same units the other way
+round. And of one configuration at two cut-offs, the shorter list is how the longer one ends, not how it begins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING
+
+from karat.core.verification import Figure
+from karat.diagnose.verify._causes import because
+from karat.diagnose.verify.recompute import RETRIEVED
+
+if TYPE_CHECKING:
+    from karat.diagnose.verify._rows import Rows
+
+LEAST = 20  # pairs of units, or lists, before anything is said
+REVERSED = 0.8  # share of them that stand the other way round
+_DENSE = re.compile(r"dense|faiss|embedding|semantic|vector", re.IGNORECASE)
+_OTHER = re.compile(r"hybrid|fus|rrf|heavy|weighted|balanced|sparse|bm25", re.IGNORECASE)
+
+Lists = Mapping[str, tuple[str, ...]]  # question -> units, each once
+
+
+def check_order(rows: Rows) -> list[Figure]:
+    """A figure for each configuration whose order gives it away."""
+    column = next((rows.names[name] for name in RETRIEVED if name in rows.names), None)
+    if column is None:
+        return []
+    lists = rows.table.lists(column)
+    grouped: dict[str, dict[str, tuple[str, ...]]] = {}
+    for system, qid, units in zip(rows.systems, rows.ids, lists, strict=True):
+        grouped.setdefault(system, {})[qid] = tuple(dict.fromkeys(unit for unit in units or () if unit))
+    alphas = _of_systems(rows, "alpha")
+    return [*_against_dense(grouped, alphas, column), *_across_cuts(rows, grouped, alphas, column)]
+
+
+def _of_systems(rows: Rows, name: str) -> dict[str, float]:
+    column = rows.names.get(name)
+    if column is None or column not in rows.numbers:
+        return {}
+    return {s: n.value for s, n in zip(rows.systems, rows.numbers[column], strict=True) if n is not None}
+
+
+def _against_dense(grouped: Mapping[str, Lists], alphas: Mapping[str, float], column: str) -> Iterator[Figure]:
+    dense = [s for s in grouped if _DENSE.search(s) and not _OTHER.search(s)]
+    for system, own in grouped.items():
+        if system in dense or alphas.get(system, 0.0) < 0.5:
+            continue
+        for alone in dense:
+            same, reverse = _concordance(grouped[alone], own)
+            if same + reverse >= LEAST and reverse >= REVERSED * (same + reverse):
+                both = same + reverse
+                more = f"of {both} pairs of units that {alone} and it both hold, {reverse} stand the other way round"
+                yield Figure(
+                    system, column, "order", "mismatch", cause="dense leg reversed",
+                    why=because("dense leg reversed", more), cells=len(own), apart=len(own),
+                )  # fmt: skip
+                break
+
+
+def _concordance(first: Lists, second: Lists) -> tuple[int, int]:
+    """Pairs of units that two rankings of the same questions order alike, and the other way round."""
+    same = reverse = 0
+    for qid in first.keys() & second.keys():
+        place = {unit: i for i, unit in enumerate(second[qid])}
+        common = [place[unit] for unit in first[qid] if unit in place]
+        for a, b in combinations(common, 2):
+            same, reverse = same + (a < b), reverse + (a > b)
+    return same, reverse
+
+
+def _across_cuts(
+    rows: Rows, grouped: Mapping[str, Lists], alphas: Mapping[str, float], column: str
+) -> Iterator[Figure]:
+    cuts = _of_systems(rows, "k")
+    families: dict[str, list[str]] = {}
+    for system, k in cuts.items():
+        families.setdefault(re.sub(rf",? ?k {k:g}$", "", system), []).append(system)
+    for family, members in families.items():
+        for short, long in pairwise(sorted(members, key=lambda s: cuts[s])):
+            if cuts[short] == cuts[long] or alphas.get(long, 1.0) < 0.5:
+                continue
+            begins = ends = 0
+            for qid in grouped[short].keys() & grouped[long].keys():
+                mine, theirs = grouped[short][qid], grouped[long][qid]
+                if 1 < len(mine) < len(theirs):
+                    begins += theirs[: len(mine)] == mine
+                    ends += theirs[-len(mine) :] == mine
+            if ends >= LEAST and ends >= REVERSED * (begins + ends):
+                more = f"{ends} lists at k {cuts[short]:g} are how those at k {cuts[long]:g} end, not how they begin"
+                yield Figure(
+                    family, column, "order", "mismatch", cause="dense leg reversed",
+                    why=because("dense leg reversed", more), cells=len(grouped[long]), apart=ends,
+                )  # fmt: skip

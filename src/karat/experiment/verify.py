@@ -1,0 +1,128 @@
+"""Verify: printed figures against the rows they are said to come from, or by themselves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.core.errors import InputError, UsageError
+from karat.core.verification import Verification
+
+if TYPE_CHECKING:
+    from karat.core.judged import Repeats
+    from karat.diagnose.verify._rows import Rows
+    from karat.diagnose.verify.aggregates import Values
+
+
+def verify(
+    rows: Any,
+    table: Any = None,
+    *,
+    testset: Any = None,
+    dialect: str | None = None,
+    match: str = "auto",
+    n: int | None = None,
+    k: int | None = None,
+    one_gold: bool = False,
+    columns: Mapping[str, str] | None = None,
+    runs_dir: str | os.PathLike[str] = "runs",
+) -> Verification:
+    """Every printed figure beside what it should be, with the likely cause where it is something else.
+
+    `rows` is a file with a row a question, a table of means alone, or a run (a folder, a name, LAST), whose own rows
+    and summary are taken. `table` (csv, tsv, json) is what is said to summarise the rows. With a `testset`, `rows` may
+    be results of any format: measures are computed from their rankings. `dialect` says how the rows count repeats
+    (healthcare where they hold pages). `n` is the number of questions behind a table that does not say, `k` what a
+    literal k in its names stands for, and `one_gold` that every question has a single gold unit.
+    """
+    from karat.diagnose.verify import rows_of, verify_rows, verify_table
+    from karat.files import read_plain
+
+    if n is not None and n < 1:
+        raise UsageError(f"n={n}: a table is over 1 question or more.")
+    rows, table = _run_files(rows, table, runs_dir)
+    if testset is not None:
+        return _by_testset(rows, table, testset, dialect, match, n, k, columns, one_gold)
+    read = read_plain(rows, "rows")
+    summary = read_plain(table, "table") if table is not None else None
+    found = rows_of(read)
+    notes = []
+    if found is None:
+        if summary is not None:
+            raise InputError(
+                "holds no rows of single questions", place=read.name,
+                remedy="Give a file with a column that names questions, or give it alone as a table.",
+            )  # fmt: skip
+        notes.append(f"{read.name}: taken for a table of summaries")
+        return Verification(None, read.name, tuple(verify_table(read, n=n, k=k, one_gold=one_gold)), tuple(notes))
+    if k is not None and found.k is None:
+        found.k = k
+    repeats = _repeats(found, dialect, notes)
+    many = [f"{len(found):,} rows", f"{len(set(found.ids)):,} questions", f"{len(set(found.systems)):,} systems"]
+    notes.insert(0, f"{read.name}: {many[0]} of {many[1]} and {many[2]}")
+    if summary is not None:
+        notes.append(f"{summary.name}: taken for its summary")
+    figures = verify_rows(found, summary, repeats=repeats, n=n, one_gold=one_gold)
+    return Verification(read.name, None if summary is None else summary.name, tuple(figures), tuple(notes))
+
+
+def _repeats(rows: Rows, dialect: str | None, notes: list[str]) -> Repeats:
+    from karat.measures.dialects import dialect_named
+
+    name = dialect or ("healthcare" if {"retrieved_pages", "relevant_pages"} <= set(rows.names) else "karat")
+    if name != "karat":
+        notes.append(f"repeats are counted as the dialect {name} does")
+    return dialect_named(name).repeats
+
+
+def _run_files(rows: Any, table: Any, runs_dir: str | os.PathLike[str]) -> tuple[Any, Any]:
+    """The rows and summary of a run, where `rows` names one."""
+    if not isinstance(rows, str | os.PathLike) or Path(rows).is_file():
+        return rows, table
+    from karat.experiment.store import find_run
+
+    if Path(rows).exists() or "." not in Path(rows).name:
+        folder = find_run(runs_dir, str(rows)).path
+        if not (folder / "rows.csv").is_file():
+            raise InputError(
+                "the run was not finished: it has no rows.csv", place=str(folder), remedy="Resume it: `karat run`."
+            )
+        return folder / "rows.csv", table if table is not None else folder / "summary.csv"
+    return rows, table
+
+
+def _by_testset(
+    results: Any, table: Any, testset: Any, dialect: str | None, match: str, n: int | None, k: int | None,
+    columns: Mapping[str, str] | None, one_gold: bool,
+) -> Verification:  # fmt: skip
+    """A table against rankings that are scored here, by a test set."""
+    from karat.diagnose.verify import verify_rows
+    from karat.diagnose.verify._printed import printed_figures
+    from karat.diagnose.verify._rows import Rows
+    from karat.diagnose.verify.recompute import from_testset
+    from karat.files import as_runs, as_testset, read_plain
+    from karat.match import MATCHERS, Settings, check_questions
+    from karat.match import match as matched
+    from karat.measures.dialects import dialect_named
+
+    if table is None:
+        raise UsageError("with a test set, give the table that is to be verified: --table summary.csv.")
+    questions, _ = as_testset(testset, columns=columns or {})
+    runs, _ = as_runs(results, columns=columns or {})
+    check_questions(questions, runs)
+    summary = read_plain(table, "table")
+    repeats = dialect_named(dialect or "karat").repeats
+    settings = matched(questions, runs, Settings(MATCHERS.get("exact"), repeats=repeats), by=match).settings
+    names = list(dict.fromkeys(one.name for one in printed_figures(summary) if one.name))
+    computed: dict[str, Values] = from_testset(questions, runs, names, settings, k)
+    rows = [{"system": run.name, "question_id": qid} for run in runs for qid in questions.ids]
+    made = read_plain(rows, _named(results))
+    figures = verify_rows(Rows(made, k), summary, computed=computed, n=n, one_gold=one_gold)
+    note = f"{made.name}: {len(runs)} systems scored against {questions.name}, matched by {settings.matcher.name}"
+    return Verification(made.name, summary.name, tuple(figures), (note, f"{summary.name}: taken for its summary"))
+
+
+def _named(given: Any) -> str:
+    return str(given) if isinstance(given, str | os.PathLike) else "results"

@@ -1,0 +1,511 @@
+"""A planted table for every cause, and tables with nothing wrong."""
+
+import importlib.util
+import math
+import random
+import statistics
+from pathlib import Path
+
+import pytest
+
+from karat.core.errors import InputError, UsageError
+from karat.diagnose.verify import CAUSES
+from karat.experiment.verify import verify
+
+_spec = importlib.util.spec_from_file_location("verify_tables", Path(__file__).with_name("verify_tables.py"))
+tables = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(tables)
+METRICS, healthcare, hybrid_rag, judged, scored, summary, write = (
+    tables.METRICS, tables.healthcare, tables.hybrid_rag, tables.judged, tables.scored, tables.summary, tables.write
+)  # fmt: skip
+
+
+def lists(row):
+    return eval(row["retrieved_pages"]), eval(row["relevant_pages"])
+
+
+def wrong(found):
+    """(name, what, cause) of all that is not right."""
+    return {(f.name, f.what, f.cause) for f in found.figures if f.broken}
+
+
+def test_the_rows_of_the_healthcare_evaluation_are_recomputed(tmp_path):
+    rows = healthcare(repeats=True)
+    found = verify(write(tmp_path / "rows.csv", rows), write(tmp_path / "table.csv", summary(rows)))
+    assert not found.broken
+    assert {f.name for f in found.of("ok") if f.what == "rows"} == set(METRICS)
+    assert sum(f.cells for f in found.of("ok") if f.what == "rows") == len(rows) * 6
+    assert {f.what for f in found.of("ok")} == {"rows", "mean", "std", "n"}
+
+
+@pytest.mark.parametrize("digits", [2, 3, 4])
+def test_printed_digits_decide_what_agrees(tmp_path, digits):
+    rows = healthcare()
+    table = summary(rows, digits=digits)
+    path = write(tmp_path / "rows.csv", rows)
+    assert not verify(path, write(tmp_path / "table.csv", table)).broken
+    unit = 10**-digits
+    table[0]["mrr_mean"] = f"{float(table[0]['mrr_mean']) + 2 * unit:.{digits}f}"
+    assert [f.name for f in verify(path, write(tmp_path / "wrong.csv", table)).of("mismatch")] == ["mrr"]
+
+
+def test_recall_that_is_a_hit_rate(tmp_path):
+    rows = healthcare()
+    for row in rows:
+        row["recall_at_k"] = row["hit_rate_at_k"]
+        p, r = row["precision_at_k"], row["recall_at_k"]
+        row["f1_score"] = 2 * p * r / (p + r) if p + r else 0.0
+    found = verify(write(tmp_path / "rows.csv", rows))
+    assert ("recall_at_k", "rows", "hit rate") in wrong(found)
+
+
+def test_a_table_whose_recall_is_a_hit_rate(tmp_path):
+    rows = healthcare()
+    table = summary(rows)
+    for line in table:
+        line["recall_at_k_mean"], line["recall_at_k_std"] = line["hit_rate_at_k_mean"], line["hit_rate_at_k_std"]
+    found = verify(write(tmp_path / "rows.csv", rows), write(tmp_path / "table.csv", table))
+    assert wrong(found) == {("recall_at_k", "mean", "hit rate"), ("recall_at_k", "std", "hit rate")}
+
+
+def test_repeats_that_are_counted(tmp_path):
+    rows = healthcare(repeats=True)
+    for row in rows:
+        pages, gold = lists(row)
+        row["recall_at_k"] = sum(page in gold for page in pages) / len(gold)
+    found = verify(write(tmp_path / "rows.csv", rows))
+    assert {cause for name, _, cause in wrong(found) if name == "recall_at_k"} == {"repeats counted"}
+
+
+def test_repeats_are_wrong_where_the_dialect_does_not_count_them(tmp_path):
+    path = write(tmp_path / "rows.csv", healthcare(repeats=True))
+    found = verify(path, dialect="karat")
+    assert {(n, c) for n, _, c in wrong(found)} >= {
+        ("precision_at_k", "repeats counted"),
+        ("ndcg_at_k", "repeats counted"),
+    }
+
+
+def test_ndcg_above_1(tmp_path):
+    rows = healthcare(most_gold=1)
+    for row in rows:
+        _, gold = lists(row)
+        row["retrieved_pages"] = repr([gold[0]] * 5)
+        row.update(scored([gold[0]] * 5, gold, 5))
+    found = verify(write(tmp_path / "rows.csv", rows))
+    (figure,) = (f for f in found.of("impossible") if f.name == "ndcg_at_k" and f.where.startswith("dense"))
+    assert figure.cause == "repeats counted"
+    assert figure.printed == pytest.approx(2.9485, abs=1e-4)
+    assert figure.recomputed == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("how", ["several", "all", "substring"])
+def test_a_gold_list_compared_as_text(tmp_path, how):
+    rows = healthcare()
+    for row in rows:
+        pages, gold = lists(row)
+        text = row["relevant_pages"]
+        if how == "substring":
+            got = [page in text for page in pages]
+            row["mrr"] = next((1 / i for i, hit in enumerate(got, 1) if hit), 0.0)
+            row["hit_rate_at_k"] = float(any(got))
+        elif how == "all" or len(gold) > 1:
+            row.update(dict.fromkeys(METRICS, 0.0))
+    found = verify(write(tmp_path / "rows.csv", rows))
+    causes = {cause for name, _, cause in wrong(found) if name in ("mrr", "hit_rate_at_k")}
+    assert causes == {"gold as text"}
+
+
+def test_ids_compared_as_parts_of_one_another(tmp_path):
+    rows = healthcare(questions=60)
+    for row in rows:
+        pages, gold = lists(row)
+        got = [next((g for g in gold if g in page), page) for page in pages]
+        row.update(scored(got, gold, 5))
+    found = verify(write(tmp_path / "rows.csv", rows))
+    assert {cause for _, _, cause in wrong(found)} == {"substring"}
+
+
+def test_pages_off_by_one(tmp_path):
+    rows = healthcare()
+    for row in rows:
+        pages, gold = lists(row)
+        row.update(scored([str(int(page) + 1) for page in pages], gold, 5))
+    assert {cause for _, _, cause in wrong(verify(write(tmp_path / "rows.csv", rows)))} == {"off by one page"}
+
+
+def test_a_missing_key_scored_0(tmp_path):
+    rows = healthcare()
+    for i, row in enumerate(rows):
+        if i % 4 == 0:
+            pages, _ = lists(row)
+            row["retrieved_pages"] = repr([*pages[:-1], "N/A"])
+            row.update(dict.fromkeys(METRICS, 0.0))
+        else:
+            row.update(scored(*lists(row), 5))
+    found = verify(write(tmp_path / "rows.csv", rows))
+    assert {cause for _, _, cause in wrong(found)} == {"missing scored 0"}
+
+
+def test_missing_values_scored_0_in_the_mean(tmp_path):
+    rows = judged()
+    for row in rows[::5]:
+        row["faithfulness"] = None
+    means = {s: sum(r["faithfulness"] or 0 for r in rows if r["system"] == s) / 60 for s in "ab"}
+    table = [{"system": s, "faithfulness": mean} for s, mean in means.items()]
+    found = verify(write(tmp_path / "rows.csv", rows), write(tmp_path / "table.csv", table))
+    assert wrong(found) == {("faithfulness", "mean", "missing scored 0")}
+
+
+def shrunk(tmp_path, value, said=None):
+    """100 rows of which 38 failed; the table's mean is over the other 62."""
+    rows = judged(questions=100, systems=("a",))
+    for row in rows[:38]:
+        row.update(faithfulness=value, error="timeout")
+    mean = statistics.fmean(row["faithfulness"] for row in rows[38:])
+    table = [{"system": "a", "faithfulness": mean, **({} if said is None else {"n": said})}]
+    return verify(write(tmp_path / "rows.csv", rows), write(tmp_path / "table.csv", table))
+
+
+def test_n_that_shrank_from_100_to_62(tmp_path):
+    found = shrunk(tmp_path, 0.0)
+    (figure,) = found.of("mismatch")
+    assert figure.cause == "n shrank"
+    assert "from 100 to 62" in figure.why
+    assert "38 rows that failed" in figure.why
+
+
+def test_n_that_shrank_and_is_printed_as_62_or_100(tmp_path):
+    assert ("n", "n", "n shrank") in wrong(shrunk(tmp_path, 0.0, 62))
+    blank = shrunk(tmp_path, None, 62)
+    assert not blank.broken
+    assert any("from 100 to 62" in f.why for f in blank.figures)
+    assert [f.cause for f in shrunk(tmp_path, None).of("suspect")] == ["n shrank"]
+
+
+def test_failures_scored_0(tmp_path):
+    rows = judged(questions=50, systems=("a",))
+    for row in rows[:9]:
+        row["error"] = "timeout"
+    mean = sum(row["faithfulness"] for row in rows[9:]) / 50
+    found = verify(
+        write(tmp_path / "rows.csv", rows), write(tmp_path / "t.csv", [{"system": "a", "faithfulness": mean}])
+    )
+    assert wrong(found) == {("faithfulness", "mean", "failures scored 0")}
+
+
+def test_a_judge_that_defaults_to_a_half(tmp_path):
+    rows = judged()
+    for row in rows[::4]:
+        row["faithfulness"] = 0.5
+    (figure,) = verify(write(tmp_path / "rows.csv", rows)).of("suspect")
+    assert figure.cause == "default of .5"
+    for row in rows[::4]:
+        row["error"] = "the reply did not parse"
+    (figure,) = verify(write(tmp_path / "rows.csv", rows)).of("mismatch")
+    assert figure.cause == "default of .5"
+    assert figure.apart == 30
+
+
+def test_a_scale_of_halves_is_no_default(tmp_path):
+    rng = random.Random(1)
+    rows = [{**row, "faithfulness": rng.choice([0, 0.5, 0.5, 1])} for row in judged()]
+    assert not verify(write(tmp_path / "rows.csv", rows)).of("suspect")
+
+
+def test_documents_judged_irrelevant_that_were_counted(tmp_path):
+    rng = random.Random(3)
+    qrels = {f"q{i}": {f"d{j}": rng.choice([0, 0, 1, 2]) for j in range(6)} | {"d9": 1} for i in range(20)}
+    run = {"bm25": {q: {f"d{j}": float(rng.random()) for j in range(12)} for q in qrels}}
+
+    def mean(relevant):
+        values = []
+        for q, docs in qrels.items():
+            top = sorted(run["bm25"][q], key=run["bm25"][q].get, reverse=True)[:5]
+            gold = [d for d, grade in docs.items() if relevant(grade)]
+            values.append(sum(d in top for d in gold) / len(gold))
+        return statistics.fmean(values)
+
+    right = verify(run, [{"system": "bm25", "Recall@5": mean(lambda g: g > 0)}], testset=qrels)
+    assert [f.verdict for f in right.figures] == ["ok"]
+    found = verify(run, [{"system": "bm25", "Recall@5": mean(lambda g: True)}], testset=qrels)
+    assert wrong(found) == {("Recall@5", "mean", "irrelevant counted")}
+
+
+def grid(reverse, cuts=(5,), names=("faiss", "hybrid")):
+    """A dense ranking, and a hybrid that is it, or it in reverse: of its candidates, as many as k."""
+    rng = random.Random(5)
+    rows = []
+    for q in range(30):
+        ranked = [str(p) for p in rng.sample(range(1, 90), 10)]
+        gold = [ranked[0]]
+        for k in cuts:
+            for name in names:
+                pages = ranked[:k][::-1] if reverse and name == "hybrid" else ranked[:k]
+                rows.append({"config_name": name, "alpha": 1.0, "k": k, "query_id": q, **scored(pages, gold, k),
+                             "retrieved_pages": repr(pages), "relevant_pages": repr(gold)})  # fmt: skip
+    return rows
+
+
+@pytest.mark.parametrize(("cuts", "names"), [((5,), ("faiss", "hybrid")), ((3, 5), ("hybrid",))])
+def test_a_dense_leg_that_is_ranked_in_reverse(tmp_path, cuts, names):
+    found = verify(write(tmp_path / "rows.csv", grid(True, cuts, names)))
+    assert {(f.what, f.cause) for f in found.of("mismatch")} == {("order", "dense leg reversed")}
+    assert not verify(write(tmp_path / "right.csv", grid(False, cuts, names))).broken
+
+
+def test_the_standard_deviation_of_numpy_is_named_and_no_mistake(tmp_path):
+    rows = healthcare()
+    table = summary(rows)
+    for line in table:
+        own = [r["mrr"] for r in rows if r["config_name"] == line["config_name"]]
+        line["mrr_std"] = statistics.pstdev(own)
+    found = verify(write(tmp_path / "rows.csv", rows), write(tmp_path / "table.csv", table))
+    assert not found.broken
+    assert {f.cause for f in found.of("ok") if f.name == "mrr" and f.what == "std"} == {"ddof"}
+
+
+def test_percentages_and_figures_that_are_cut_off_are_named_and_no_mistake(tmp_path):
+    rows = healthcare()
+    table = summary(rows, statistics_=("mean",))
+    for line in table:
+        line["mrr_mean"] *= 100
+        line["ndcg_at_k_mean"] = f"{math.floor(line['ndcg_at_k_mean'] * 1e4) / 1e4:.4f}"
+    found = verify(write(tmp_path / "rows.csv", rows), write(tmp_path / "table.csv", table))
+    assert not found.broken
+    causes = {(f.name, f.cause) for f in found.of("ok")}
+    assert ("mrr", "percent") in causes
+    assert ("ndcg_at_k", "cut off") in causes
+
+
+def test_f1_of_the_means_another_statistic_another_column_and_another_system(tmp_path):
+    rows = healthcare()
+    path = write(tmp_path / "rows.csv", rows)
+    right = summary(rows, statistics_=("mean",))
+    p, r = (right[0][f"{name}_at_k_mean"] for name in ("precision", "recall"))
+    for column, value, cause in (
+        ("f1_score_mean", 2 * p * r / (p + r), "F1 of means"),
+        ("mrr_mean", statistics.median(x["mrr"] for x in rows if x["config_name"] == "dense"), "other statistic"),
+        ("mrr_mean", right[0]["ndcg_at_k_mean"], "other column"),
+        ("mrr_mean", right[1]["mrr_mean"], "other system"),
+    ):
+        table = [{**right[0], column: value}, right[1]]
+        found = verify(path, write(tmp_path / "table.csv", table))
+        assert [f.cause for f in found.of("mismatch")] == [cause]
+
+
+def test_a_figure_that_nothing_explains_is_a_mismatch_without_a_cause(tmp_path):
+    rows = healthcare()
+    table = summary(rows)
+    table[0]["mrr_mean"] += 0.0317
+    (figure,) = verify(write(tmp_path / "rows.csv", rows), write(tmp_path / "table.csv", table)).of("mismatch")
+    assert figure.cause == ""
+    assert figure.difference == pytest.approx(0.0317)
+    assert "no cause was found" in figure.why
+
+
+def test_rows_that_keep_the_first_hit_alone(tmp_path):
+    rows = hybrid_rag()
+    found = verify(
+        write(tmp_path / "rows.csv", rows),
+        write(tmp_path / "t.csv", summary(rows, "method", ("mrr", "recall@10", "answer_f1"))),
+    )
+    assert not found.broken
+    assert {f.name for f in found.of("ok") if f.what == "rows"} == {"mrr", "recall@10", "answer_f1"}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda row: {"mrr": 0.0} if row["expected_url"].startswith("[") else {}, ("mrr", "gold as text")),
+        (lambda row: {"mrr": 0.4} if row["mrr"] == 0.5 else {}, ("mrr", "not 1/rank")),
+        (lambda row: {"mrr": 1.0} if row["mrr"] == 0.5 else {}, ("mrr", "first hit")),
+        (lambda row: {"recall@10": 0.7} if row["recall@10"] == 0.5 else {}, ("recall@10", "not a share of the gold")),
+        (lambda row: {"answer_f1": row["answer_f1"] / 2} if row["answer_f1"] else {}, ("answer_f1", "answer F1")),
+        (
+            lambda row: (
+                {"retrieved_top1_url": "http://Example.org" + row["retrieved_top1_url"][19:] + "/", "mrr": 0.0}
+                if row["mrr"] == 1 and not row["expected_url"].startswith("[")
+                else {}
+            ),
+            ("mrr", "URL spelling"),
+        ),
+    ],
+)
+def test_what_rows_with_one_hit_imply(tmp_path, change, expected):
+    rows = [{**row, **change(row)} for row in hybrid_rag()]
+    assert {(name, cause) for name, _, cause in wrong(verify(write(tmp_path / "rows.csv", rows)))} == {expected}
+
+
+def test_recall_that_is_never_a_fraction_is_worth_a_look(tmp_path):
+    rows = [{**row, "recall@10": float(row["recall@10"] > 0)} for row in hybrid_rag(questions=60)]
+    assert [f.cause for f in verify(write(tmp_path / "rows.csv", rows)).of("suspect")] == ["hit rate"]
+
+
+def test_f_and_t_of_a_grid(tmp_path):
+    from scipy import stats
+
+    rng = random.Random(2)
+    rows = [
+        {"qid": q, "chunker": c, "relevance": rng.gauss(0, 1) + 0.2 * i} for i, c in enumerate("abc") for q in range(30)
+    ]
+    groups = [[row["relevance"] for row in rows if row["chunker"] == c] for c in "abc"]
+    f, t = stats.f_oneway(*groups).statistic, stats.ttest_rel(groups[1], groups[0]).statistic
+    path = write(tmp_path / "rows.csv", rows)
+    right = [{"factor": "chunker", "F": f"{f:.3f}", "p": f"{stats.f_oneway(*groups).pvalue:.4f}"}]
+    assert {x.verdict for x in verify(path, write(tmp_path / "f.csv", right)).figures if x.what in "Fp"} == {"ok"}
+    assert verify(path, write(tmp_path / "t.csv", [{"a": "a", "b": "b", "t": f"{t:.3f}"}])).of("ok")
+    (figure,) = verify(path, write(tmp_path / "w.csv", [{"factor": "chunker", "F": f"{f + 1:.3f}"}])).of("mismatch")
+    assert figure.recomputed == pytest.approx(f)
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "expected"),
+    [
+        ({"Hit@5": "0.5801"}, {"n": 133}, ("Hit@5", "mean", "not 0/1 over n")),
+        ({"Precision@5": "0.2491"}, {"n": 133}, ("Precision@5", "mean", "not a share of k over n")),
+        ({"Hit@5": "0.5789 ± 0.3845"}, {"n": 133}, ("Hit@5", "std", "spread")),
+        ({"MRR_mean": "0.05", "MRR_std": "0.35"}, {}, ("MRR", "std", "spread")),
+        ({"nDCG@5": "1.08"}, {}, ("nDCG@5", "mean", "range")),
+        ({"P@5": "0.25", "R@5": "0.30", "F1@5": "0.29"}, {}, ("F1@5", "mean", "order")),
+        ({"Recall@5": "0.50", "Recall@10": "0.45"}, {}, ("Recall@10", "mean", "order")),
+        ({"Recall@5": "0.61", "Hit@5": "0.58"}, {}, ("Recall@5", "mean", "order")),
+        ({"MRR@5": "0.61", "Hit@5": "0.58"}, {}, ("MRR@5", "mean", "order")),
+        ({"MAP": "0.41", "MRR": "0.52"}, {"one_gold": True}, ("MAP", "mean", "MAP is not MRR")),
+        ({"MRR min": "0.20", "MRR 25%": "0.10"}, {}, ("MRR", "25%", "order")),
+    ],
+)
+def test_a_table_alone_that_cannot_be(line, options, expected):
+    found = verify([{"system": "dense", **line}], **options)
+    assert expected in wrong(found)
+
+
+def test_the_same_tables_one_digit_away_can_be():
+    for line, options in (
+        ({"Hit@5": "0.5789"}, {"n": 133}),
+        ({"Precision@5": "0.2496"}, {"n": 133}),
+        ({"Hit@5": "0.5789 ± 0.4956"}, {"n": 133}),
+        ({"Hit@5": "0.5789 ± 0.4937"}, {"n": 133}),
+        ({"P@5": "0.25", "R@5": "0.30", "F1@5": "0.28"}, {}),
+        ({"MAP": "0.52", "MRR": "0.52"}, {"one_gold": True}),
+    ):
+        assert not verify([{"system": "dense", **line}], **options).broken, line
+
+
+def test_columns_and_rows_that_are_the_same_are_worth_a_look():
+    table = [
+        {"system": s, "Recall@5": v, "Hit@5": v, "MRR": m}
+        for s, v, m in (("a", 0.4, 0.3), ("b", 0.5, 0.31), ("c", 0.6, 0.4))
+    ]
+    assert [f.cause for f in verify(table).of("suspect")] == ["hit rate"]
+    table = [{"system": s, "P@5": 0.2, "Recall@5": 0.5, "MRR": 0.44} for s in "ab"]
+    assert [f.cause for f in verify(table).of("suspect")] == ["identical rows"]
+    table = [{"system": "a", "MRR": 0.44, "n": 100}, {"system": "b", "MRR": 0.41, "n": 62}]
+    assert [f.cause for f in verify(table).of("suspect")] == ["unequal n"]
+
+
+def test_what_cannot_be_checked_is_listed(tmp_path):
+    found = verify([{"system": "a", "MRR": 0.5, "sparkle": 0.7}])
+    assert [f.name for f in found.of("unchecked")] == ["sparkle"]
+    rows = judged()
+    found = verify(
+        write(tmp_path / "rows.csv", rows), write(tmp_path / "t.csv", [{"system": "zebra", "faithfulness": 0.5}])
+    )
+    assert any("zebra" in f.why for f in found.of("unchecked"))
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        lambda m: {"dense": {"mrr": m["dense"]}, "bm25": {"mrr": m["bm25"]}},
+        lambda m: {"results": {s: {"mrr": {"mean": v, "count": 40}} for s, v in m.items()}},
+        lambda m: {"summary": [{"config_name": s, "avg_mrr": v, "num_queries": 40} for s, v in m.items()]},
+        lambda m: [{"system": s, "measure": "MRR", "mean": v, "n": 40} for s, v in m.items()],
+        lambda m: [{"config_name": s, "alpha": i, "k": 5, "mean_mrr": v} for i, (s, v) in enumerate(m.items())],
+    ],
+)
+def test_shapes_of_tables(tmp_path, shape):
+    rows = healthcare()
+    means = {line["config_name"]: line["mrr_mean"] for line in summary(rows)}
+    path = write(tmp_path / "rows.csv", rows)
+    found = verify(path, shape(means))
+    assert not found.broken
+    assert sum(f.what == "mean" and f.verdict == "ok" for f in found.figures) == 2
+    found = verify(path, shape({s: v + 0.01 for s, v in means.items()}))
+    assert sum(f.what == "mean" and f.verdict == "mismatch" for f in found.figures) == 2
+
+
+def test_two_lines_of_header_and_describe(tmp_path):
+    rows = healthcare(systems=("dense",))
+    (line,) = summary(rows)
+    (tmp_path / "agg.csv").write_text(
+        f",mrr,mrr,recall_at_k\n,mean,std,mean\nconfig_name,,,\n"
+        f"dense,{line['mrr_mean']},{line['mrr_std']},{line['recall_at_k_mean']}\n"
+    )
+    (tmp_path / "describe.csv").write_text(
+        f",mrr\ncount,40.0\nmean,{line['mrr_mean']}\nstd,{line['mrr_std']}\nmax,1.0\n"
+    )
+    path = write(tmp_path / "rows.csv", rows)
+    for name, many in (("agg.csv", 3), ("describe.csv", 4)):
+        found = verify(path, tmp_path / name)
+        assert [f.verdict for f in found.figures if f.what != "rows"] == ["ok"] * many
+
+
+def test_bad_input(tmp_path):
+    with pytest.raises(InputError, match="does not exist"):
+        verify(tmp_path / "none.csv")
+    (tmp_path / "text.txt").write_text("nothing here\n")
+    with pytest.raises(InputError, match="no table"):
+        verify(tmp_path / "text.txt")
+    with pytest.raises(InputError, match="no figures"):
+        verify([{"system": "a", "comment": "fine"}])
+    with pytest.raises(InputError, match="no rows of single questions"):
+        verify([{"system": "a", "MRR": 0.5}], [{"system": "a", "MRR": 0.5}])
+    with pytest.raises(UsageError, match="n=0"):
+        verify([{"system": "a", "MRR": 0.5}], n=0)
+
+
+def test_every_cause_has_words():
+    assert all(text and not text.endswith(".") for text in CAUSES.values())
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_no_false_alarm_on_clean_tables(tmp_path, seed):
+    rng = random.Random(seed)
+    digits = rng.choice([None, 2, 3, 4])
+    kind = seed % 4
+    if kind == 0:
+        rows = healthcare(
+            seed, questions=rng.randint(5, 60), k=rng.choice([3, 5, 10]), repeats=False, most_gold=rng.choice([1, 2, 4])
+        )
+        table = summary(rows, digits=digits, n=rng.random() < 0.5)
+    elif kind == 1:
+        rows = hybrid_rag(seed, questions=rng.randint(5, 50))
+        table = summary(rows, "method", ("mrr", "recall@10", "answer_f1"), digits=digits)
+    elif kind == 2:
+        rows = judged(seed, questions=rng.randint(5, 80), systems=("a", "b", "c"))
+        table = summary(rows, "system", ("faithfulness",), digits=digits)
+    else:
+        rows = healthcare(seed, questions=rng.randint(20, 150), repeats=False)
+        named = {
+            "precision_at_k": "P@5",
+            "recall_at_k": "R@5",
+            "f1_score": "F1@5",
+            "hit_rate_at_k": "Hit@5",
+            "mrr": "MRR",
+            "ndcg_at_k": "nDCG@5",
+        }
+        table = [
+            {
+                named.get(k.removesuffix("_mean").removesuffix("_std"), k) + (" std" if k.endswith("_std") else ""): v
+                for k, v in line.items()
+            }
+            for line in summary(rows, digits=digits)
+        ]
+        found = verify(write(tmp_path / "alone.csv", table))
+        assert not found.broken, [f for f in found.figures if f.broken]
+    found = verify(write(tmp_path / "rows.csv", rows), write(tmp_path / "table.csv", table))
+    assert not found.broken, [f for f in found.figures if f.broken]
+    assert sum(f.verdict == "ok" for f in found.figures if f.what in ("mean", "std")) == sum(
+        f.what in ("mean", "std") for f in found.figures
+    )
