@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from karat.testset.sections import begins
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.docs import Chunk, Chunks
+    from karat.core.docs import Chunks
 
 NEAREST = 10  # neighbours that are looked at
 ABOVE = 0.25  # of the way from unrelated to identical, from which two chunks speak of related things
@@ -115,7 +117,7 @@ class Related:
         for row, chunk in enumerate(self.chunks):
             found.setdefault(chunk.doc, []).append(row)
         for rows in found.values():
-            rows.sort(key=lambda row: (_begins(self.chunks[row]), row))
+            rows.sort(key=lambda row: (begins(self.chunks[row]), row))
         return found
 
     @cached_property
@@ -129,10 +131,6 @@ class Related:
                 if found.setdefault(name, chunk.doc) != chunk.doc:
                     shared.add(name)
         return {name: doc for name, doc in found.items() if name and name not in shared}
-
-
-def _begins(chunk: Chunk) -> int:
-    return chunk.span[0] if chunk.span is not None else 0
 
 
 def _address(link: str) -> str:

@@ -11,9 +11,10 @@ import numpy as np
 from karat.core.drafts import LeftOut, Sampled
 from karat.core.errors import UsageError
 from karat.core.text.codes import Vocabulary
+from karat.testset.sections import begins
 
 if TYPE_CHECKING:
-    from karat.core.docs import Chunk, Chunks
+    from karat.core.docs import Chunks
 
 LEAST_TOKENS = 40
 _SECTION = "section"  # where a chunk's meta names its section
@@ -126,7 +127,7 @@ def _interleaved(queues: Sequence[Sequence[int]], weights: Mapping[int, float], 
 def _sections(chunks: Chunks, rows: Sequence[int], sections: Sequence[str | None] | None) -> list[list[int]]:
     """The rows of a document by section, in its order; by stretches of it where no section is known."""
     named: dict[str | None, list[int]] = {}
-    for row in sorted(rows, key=lambda row: (_begins(chunks[row]), row)):
+    for row in sorted(rows, key=lambda row: (begins(chunks[row]), row)):
         told = sections[row] if sections is not None else None
         named.setdefault(told or chunks[row].meta.get(_SECTION) or chunks[row].title, []).append(row)
     if len(named) > 1:
@@ -135,7 +136,3 @@ def _sections(chunks: Chunks, rows: Sequence[int], sections: Sequence[str | None
     count = max(1, round(len(whole) ** 0.5))
     ends = list(accumulate(len(part) for part in np.array_split(np.arange(len(whole)), count)))
     return [whole[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-
-
-def _begins(chunk: Chunk) -> int:
-    return chunk.span[0] if chunk.span is not None else 0

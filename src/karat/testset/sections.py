@@ -8,7 +8,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from karat.core.docs import Chunks, Doc
+    from karat.core.docs import Chunk, Chunks, Doc
+
+
+def begins(chunk: Chunk) -> int:
+    """Where a chunk begins in its document; 0 where nobody knows."""
+    return chunk.span[0] if chunk.span is not None else 0
 
 
 def sections_of(chunks: Chunks, docs: Iterable[Doc] | None) -> list[str | None]:
@@ -25,7 +30,7 @@ def sections_of(chunks: Chunks, docs: Iterable[Doc] | None) -> list[str | None]:
             starts[doc.id] = [start for start, _, _ in chosen], [title for _, _, title in chosen]
     found: list[str | None] = []
     for chunk in chunks:
-        begins, titles = starts.get(chunk.doc, ([], []))
-        place = -1 if chunk.span is None else bisect_right(begins, chunk.span[0]) - 1
+        edges, titles = starts.get(chunk.doc, ([], []))
+        place = -1 if chunk.span is None else bisect_right(edges, chunk.span[0]) - 1
         found.append(titles[place] if place >= 0 else None)
     return found
