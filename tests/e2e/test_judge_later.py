@@ -134,3 +134,19 @@ def test_a_key_in_the_wrong_place_is_refused_before_anything_is_written(shop, ka
     assert "karat.yaml line" in told.sentence
     assert "hunter2" not in told.out + told.err
     assert not (shop / "runs").exists()
+
+
+def test_systems_judged_one_after_the_other_stand_together_if_the_judge_is_the_same(shop, karat, put):
+    put("other.jsonl", [{"id": "q1", "answer": "Two years."}, {"id": "q2", "answer": "Five days."}])
+    put(
+        "karat.yaml", SPEC.replace("{name: mine, results: mine.jsonl}", "{results: mine.jsonl}, {results: other.jsonl}")
+    )
+    assert karat("run", "-q").code == 5
+    with FakeLLM(FULLY) as llm:
+        for system, model, both in (("mine", "a", False), ("other", "a", True), ("mine", "b", False)):
+            options = ("--system", system, "--model", model, "--base-url", llm.base_url)
+            karat("judge", "-m", "Responsiveness", "-q", *options)
+            rows = pl.read_parquet(last(shop).path / "rows.parquet")
+            found = dict(rows.filter(pl.col("question_id") == "q1").select("system", "Responsiveness").iter_rows())
+            assert found[system] == 1.0
+            assert (found["mine"] == found["other"] == 1.0) is both

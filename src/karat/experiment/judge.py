@@ -154,7 +154,11 @@ def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], mean
 
 
 def _joined(evaluation: Evaluation, judged: Scores, seed: int) -> Evaluation:
-    """The evaluation with the judged measures after its own; systems that were not judged have no value of them."""
+    """The evaluation with the judged measures after its own.
+
+    Systems that were not judged keep what the same judge said of them before, and have no value otherwise: scores of
+    two judges do not stand in one column.
+    """
     from karat.experiment.score import slices_of
     from karat.stats.summary import summarise
 
@@ -169,8 +173,17 @@ def _joined(evaluation: Evaluation, judged: Scores, seed: int) -> Evaluation:
     row_of = {name: number for number, name in enumerate(judged.systems)}
     for s, name in enumerate(old.systems):
         if name not in row_of:
-            every = ((s, q, len(kept) + m) for q in range(shape[1]) for m in range(shape[2]))
-            reasons.update(dict.fromkeys(every, NOT_JUDGED))
+            for m, measure in enumerate(judged.measures):
+                before = _before(old, s, measure, _judges(judged, m))
+                for q in range(shape[1]):
+                    if before is None:
+                        reasons[s, q, len(kept) + m] = NOT_JUDGED
+                        continue
+                    values[s, q, m], status[s, q, m] = old.values[s, q, before], old.status[s, q, before]
+                    if (why := old.reason(s, q, before)) is not None:
+                        reasons[s, q, len(kept) + m] = why
+                    if shown := old.detail(s, q, before):
+                        details[s, q, len(kept) + m] = shown
             continue
         values[s], status[s] = judged.values[row_of[name]], judged.status[row_of[name]]
         at = row_of[name]
@@ -185,6 +198,23 @@ def _joined(evaluation: Evaluation, judged: Scores, seed: int) -> Evaluation:
     summaries = summarise(scores, slices=slices_of(evaluation.testset, by), seed=seed)
     notes = _notes(evaluation.notes, judged, scores, summaries)
     return replace(evaluation, scores=scores, summaries=summaries, notes=notes)
+
+
+def _before(old: Scores, system: int, measure: Measure, judges: set[tuple[Any, ...]]) -> int | None:
+    """The column in which the same judge judged a system before; None: there is none."""
+    found = next((m for m, one in enumerate(old.measures) if one.name == measure.name), None)
+    if found is None or not (old.status[system, :, found] == Status.ok).any():
+        return None
+    return found if "chat" not in measure.needs or _judges(old, found, system) == judges else None
+
+
+def _judges(scores: Scores, measure: int, system: int | None = None) -> set[tuple[Any, ...]]:
+    """Who judged by a measure: models, the versions of their prompts, and how often they were asked."""
+    return {
+        (shown["model"], shown.get("prompt"), len(shown.get("repeats") or ()))
+        for (s, _, m), shown in scores.details.items()
+        if m == measure and system in (None, s) and shown.get("model")
+    }
 
 
 def _notes(before: Sequence[Note], judged: Scores, scores: Scores, summaries: Sequence[Summary]) -> tuple[Note, ...]:
