@@ -168,3 +168,16 @@ def test_freeze_says_what_it_froze(qa, karat):
     told = karat("freeze", "qa.jsonl", "--version", "1.0", "--json")
     assert json.loads(told.out)["written"] is None
     assert "the same questions have one version" in karat("freeze", "qa.jsonl", "--version", "2").sentence
+
+
+def test_a_frozen_set_is_not_added_to_or_replaced(qa, put, karat):
+    put("docs.jsonl", DOCS)
+    assert karat("index", "docs.jsonl", "-o", "i.index", "--chunk", "whole").code == 0
+    assert karat("freeze", "qa.jsonl", "--version", "1.0").code == 0
+    before = qa.read_bytes()
+    for words in (("--extend", "qa.jsonl"), ("-o", "qa.jsonl", "--force")):
+        told = karat("generate", "i.index", "--offline", "--least-tokens", "1", *words)
+        assert "qa.jsonl is frozen as version 1.0: it stays as it is" in told.sentence
+    assert qa.read_bytes() == before
+    told = karat("generate", "i.index", "--offline", "--least-tokens", "1", "--extend", "qa.jsonl", "-o", "more.jsonl")
+    assert told.code in (0, 3), told.err

@@ -109,7 +109,7 @@ def _key() -> str | None:
 
 def _text(what: str, stands: str) -> str | None:
     """A line that the user writes in place of the text that stands."""
-    from karat.report._escape import clean
+    from karat.report.reviewed import editable
 
     if not sys.stdin.isatty():
         return sys.stdin.readline() or None
@@ -117,7 +117,7 @@ def _text(what: str, stands: str) -> str | None:
         import readline
     except ImportError:
         return input(f"{what}: ")
-    readline.set_startup_hook(lambda: readline.insert_text(clean(stands)))
+    readline.set_startup_hook(lambda: readline.insert_text(editable(stands)))
     try:
         return input(f"{what}: ")
     except EOFError:

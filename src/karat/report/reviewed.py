@@ -123,6 +123,11 @@ def progress(counts: Any, seconds_each: float | None) -> str:
     )
 
 
+def editable(text: str) -> str:
+    """A text as it may stand in a terminal to be edited: one line without control characters."""
+    return clean(text)
+
+
 def keys(named: Mapping[str, str]) -> str:
     """The keys and what they do, on one line."""
     return "  ".join(f"[{key}] {what}" for key, what in named.items())
