@@ -52,6 +52,15 @@ def test_a_similarity_of_chance_is_warned_of(karat, put, pair):
     assert "hardly nearer" in note["text"]
 
 
+def test_citations_that_count_as_words_are_warned_of(karat, put, pair):
+    cited = [RESULTS[0], {**RESULTS[1], "answer": "Two years [1]."}, {**RESULTS[2], "answer": "See array[7]."}]
+    told = karat("score", pair[0], put("rag.jsonl", cited), "-m", "EM", "-m", "TokenF1", "-m", "SupportDensity")
+    said = "1 answer of rag cites contexts, as [1]: EM and TokenF1 take such marks for words, and are lower for it."
+    assert said in " ".join(told.out.split())
+    assert "such marks" not in karat("score", pair[0], put("rag.jsonl", cited), "-m", "SupportDensity").out
+    assert "such marks" not in karat("score", pair[0], put("rag.jsonl", RESULTS)).out
+
+
 def test_refusals_are_counted(karat, pair):
     told = karat("score", *pair, "-m", "Refusal")
     assert "Refusals" in told.out

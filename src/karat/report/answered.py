@@ -36,7 +36,7 @@ def blocks(study: Study, width: int, *, every: bool = False) -> Iterator[Rendera
     yield from _means(answers, shown, width)
     if len(shown) < len(ranked):
         yield from texts([f"and {len(ranked) - len(shown)} more: -v shows all"])
-    yield from texts([_over(answers, shown), *unanswered(study, answers)])
+    yield from texts([over(answers, shown, _columns(answers)), *unanswered(study, answers)])
     judged = [j.measure for j in answers.judged if j.who == HEURISTIC]
     if judged:
         names = ", ".join(dict.fromkeys(judged))
@@ -82,11 +82,11 @@ def _means(answers: Answers, systems: Sequence[str], width: int) -> Iterator[Ren
     yield from grids("system", heads, rows, width)
 
 
-def _over(answers: Answers, systems: Sequence[str]) -> str:
+def over(answers: Answers, systems: Sequence[str], measures: Sequence[Measure]) -> str:
     """Over how many questions the means are: what declines, say, has no support, and raises its mean by that."""
     view = View(answers.evaluation)
     counts: dict[str, list[str]] = {}
-    for measure in _columns(answers):
+    for measure in measures:
         found = [n for s in systems if (one := view.summary(s, measure)) is not None and (n := one.n)]
         few, many = min(found, default=0), max(found, default=0)
         counts.setdefault(f"{few:,}" if few == many else f"{few:,} to {many:,}", []).append(measure.name)

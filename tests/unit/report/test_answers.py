@@ -248,6 +248,7 @@ def test_the_means_say_over_how_many_questions_they_are(study):
     made = replace(made, evaluation=replace(made.evaluation, scores=scores, summaries=summarise(scores)))
     text = " ".join(studied.render(made).split())
     assert "Means are over the questions with a value: Correctness, TokenF1 30; Faithfulness 27 to 28." in text
+    assert "Correctness, TokenF1, SentenceSupport, SupportDensity 30; Faithfulness 27 to 28." in render(made, {})
 
 
 def test_systems_without_answers_are_named_the_best_of_them_first(study):

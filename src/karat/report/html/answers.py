@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.report._answers import HEURISTIC, UNKNOWN, Bill
 from karat.report._numbers import NONE, amount, percent, short
-from karat.report.answered import unanswered
+from karat.report.answered import over, unanswered
 from karat.report.html._markup import Box, Column, Row, bullets, section, table, text
 from karat.report.html._shown import counted
 from karat.report.html.scores import cell
@@ -73,7 +73,7 @@ def _scores(shown: Shown, ranked: list[str]) -> str:
         rows.append(
             [text(system), *cells, *(f"{counts[name]:,}" for name in ("answers", "declined", "empty", "failed"))]
         )
-    return table("Answers by measure", columns, rows)
+    return table("Answers by measure", columns, rows) + f"<p>{text(over(answers, ranked, measures))}</p>"
 
 
 def _unanswered(shown: Shown) -> str:
