@@ -58,10 +58,10 @@ def spellings(measures: Sequence[Measure]) -> list[str]:
     return list(dict.fromkeys(spelled for measure in measures for spelled in (measure.name, measure.spec.name)))
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], most: int = _FEW) -> str:
     """The first of some names, and how many more there are."""
-    shown = ", ".join(names[:_FEW])
-    return shown if len(names) <= _FEW else f"{shown} and {len(names) - _FEW:,} more"
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
 def _goes_by(name: str, measure: Measure) -> bool:

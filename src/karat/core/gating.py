@@ -1,0 +1,126 @@
+"""Gating: rules that a run must keep, and the verdict on each. Plain data, no logic but what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from karat.core.evaluation import Note
+
+Sign = Literal[">=", "<=", "==", "!=", ">", "<"]
+SIGNS: tuple[Sign, ...] = get_args(Sign)
+Outcome = Literal["pass", "fail", "unknown"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a run must keep: a subject, of one slice and one system perhaps, beside a bound.
+
+    The bound is `number`, or `factor` times the baseline's value plus `number`. `confidence` asks that every value of
+    the interval at this level keeps the rule, not the mean alone.
+    """
+
+    text: str  # as it was written
+    subject: str
+    sign: Sign
+    number: float
+    system: str | None = None
+    where: tuple[tuple[str, str], ...] = ()  # slices, all of which a question must be in
+    factor: float | None = None  # None: no baseline
+    confidence: float | None = None
+
+    @property
+    def needs_baseline(self) -> bool:
+        return self.factor is not None
+
+    @property
+    def bound(self) -> str:
+        """The right side in words: "baseline - 0.02"."""
+        if self.factor is None:
+            return f"{self.number:g}"
+        times = "" if self.factor == 1 else f" * {self.factor:g}"
+        more = "" if self.number == 0 else f" {'-' if self.number < 0 else '+'} {abs(self.number):g}"
+        return f"baseline{times}{more}"
+
+    @property
+    def is_kept_by_more(self) -> bool | None:
+        """Whether a higher value keeps the rule sooner; None where it is about one exact value."""
+        return {">": True, "<": False}.get(self.sign[0])
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A question that speaks against a rule: its value, that of the baseline before, and why where that is known."""
+
+    question: str
+    value: float | None
+    before: float | None = None
+    text: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a rule is kept. None: there is no such number.
+
+    `low` and `high` are the interval of the value or, beside a baseline, of the value less `factor` times its value.
+    """
+
+    rule: Rule
+    outcome: Outcome
+    system: str
+    subject: str  # by its full name
+    value: float | None
+    bound: float | None
+    n: int  # questions that the value is of
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None  # of the interval
+    baseline: float | None = None
+    baseline_system: str | None = None
+    reason: str = ""  # why it is not kept, or cannot be told
+    broken: tuple[Broken, ...] = ()
+    n_broken: int = 0  # of all, where `broken` holds the first
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A run that later ones are held against, by a name; `system` where one of several is meant."""
+
+    name: str
+    run: str
+    testset: str  # digest
+    system: str | None = None
+    set_at: str = ""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What became of all rules, of what is missing from the run, and of the guards that fired on it."""
+
+    run: str
+    verdicts: tuple[Verdict, ...]
+    baseline: str | None = None  # its name
+    baseline_run: str | None = None
+    incomplete: tuple[str, ...] = ()  # what is missing, a sentence each
+    allows_incomplete: bool = False
+    guards: tuple[Note, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Outcome:
+        """fail: a rule is broken or a guard fired; unknown: what is missing could change it; pass: neither."""
+        if self.guards or any(verdict.outcome == "fail" for verdict in self.verdicts):
+            return "fail"
+        missing = bool(self.incomplete) and not self.allows_incomplete
+        if missing or not self.verdicts or any(verdict.outcome == "unknown" for verdict in self.verdicts):
+            return "unknown"
+        return "pass"
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome == "pass"
+
+    def of(self, outcome: Outcome) -> tuple[Verdict, ...]:
+        """The verdicts of one outcome."""
+        return tuple(verdict for verdict in self.verdicts if verdict.outcome == outcome)

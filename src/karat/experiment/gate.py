@@ -1,0 +1,241 @@
+"""Gate: rules held against a stored run, and against a baseline where they name one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.errors import KaratError, UsageError, did_you_mean
+from karat.core.gating import Gate, Rule, Verdict
+from karat.experiment._judgement import Held, judged
+from karat.experiment._named import listed
+from karat.experiment._subjects import failed_rows, subject_of
+from karat.experiment.rules import parse_rules
+from karat.experiment.store import find_run
+from karat.experiment.stored import STUDY, load_study
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.evaluation import Note
+    from karat.core.study import Study
+    from karat.experiment.store import RunFolder
+
+FAILED_ROWS = "failed rows"  # the guard that says the same as an incomplete run
+_ALIKE = ("dialect", "match", "repeats", "rel", "pages", "page_offset")  # what a measure's meaning depends on
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A run that rules look at: the gated one, or the baseline."""
+
+    id: str
+    study: Study
+    system: str | None = None  # that stands in for rules which name none
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        return self.study.evaluation.scores.systems
+
+    def named(self, name: str) -> str:
+        if name not in self.systems:
+            near = did_you_mean(name, self.systems)
+            raise UsageError(f"run {self.id} has no system {name!r}.{near} It has {listed(self.systems, 12)}.")
+        return name
+
+    @property
+    def default(self) -> str:
+        """The system asked for, the only one, or the best by the main measure."""
+        return self.named(self.system) if self.system is not None else best_system(self.study, self.id)
+
+
+def gate(
+    run: str | RunFolder,
+    rules: Sequence[str] = (),
+    *,
+    baseline: str | None = None,
+    system: str | None = None,
+    runs_dir: str | os.PathLike[str] = "runs",
+    allow_incomplete: bool = False,
+    allow: Sequence[str] = (),
+) -> Gate:
+    """Hold rules against a run; without rules, those of its karat.yaml. `allow` names guards that may fire.
+
+    A rule that names no system is about `system` or, without it, the only system or the best by the main measure, and
+    is held against the same of the baseline.
+    """
+    folder = find_run(runs_dir, run) if isinstance(run, str) else run
+    asked = parse_rules(tuple(rules) or tuple(folder.manifest.get("spec", {}).get("gate") or ()))
+    if not asked:
+        raise UsageError(
+            f'there are no rules to hold run {folder.id} to. Give some, such as "Recall@5 >= 0.6", or write them into '
+            "karat.yaml as a list under gate."
+        )
+    missing = (
+        [] if folder.is_done else [f"run {folder.id} is {folder.state}, not finished: resume it with `karat run`."]
+    )
+    if missing and (not allow_incomplete or not (folder.path / STUDY).is_file()):
+        return Gate(folder.id, (), baseline, None, tuple(missing), allow_incomplete)
+    ours = _Side(folder.id, load_study(folder.path), system)
+    theirs, notes = _baseline(asked, baseline, runs_dir, folder, ours)
+    verdicts = []
+    for rule in asked:
+        try:
+            verdicts.append(_verdict(rule, ours, theirs, allow_incomplete))
+        except KaratError as problem:
+            place = rule.text.find(rule.subject) + 1
+            raise UsageError(f"rule {rule.text!r}, position {place}: {problem}") from None
+    missing += _missing(verdicts, ours, theirs)
+    fired = ours.study.evaluation.notes
+    guards = tuple(
+        note
+        for note in fired
+        if note.guard is not None and note.level == "warning" and note.guard != FAILED_ROWS and note.guard not in allow
+    )
+    return Gate(
+        folder.id, tuple(verdicts), baseline if theirs is not None else None, theirs.id if theirs is not None else None,
+        tuple(missing), allow_incomplete, guards, (*_chosen(verdicts, ours), *notes, *_allowed(fired, allow)),
+    )  # fmt: skip
+
+
+def best_system(study: Study, run: str) -> str:
+    """The only system of a run, or the best by its main measure."""
+    systems = study.evaluation.scores.systems
+    if len(systems) == 1:
+        return systems[0]
+    if study.choice is not None:
+        return study.choice.best.system
+    measures = {measure.name: measure for measure in study.evaluation.scores.measures}
+    means = {
+        s.system: s.mean
+        for s in study.evaluation.summaries
+        if s.slice is None and s.measure == study.main and s.mean is not None
+    }
+    if not means:
+        raise UsageError(
+            f"run {run} has {len(systems)} systems and no best one by {study.main}. Name one with --system, or in the "
+            f'rule: "{systems[0]}: MRR > .5".'
+        )
+    ours = -1.0 if measures[study.main].spec.direction == "lower" else 1.0
+    return max(means, key=lambda name: ours * means[name])
+
+
+def _baseline(
+    rules: Sequence[Rule], name: str | None, runs_dir: str | os.PathLike[str], folder: RunFolder, ours: _Side
+) -> tuple[_Side | None, list[str]]:
+    """The run that rules are held against, and what should be known of it; None where no rule asks for one."""
+    from karat.experiment.baseline import baselines_in, open_baseline
+    from karat.experiment.frozen import same_testset
+
+    wanting = [rule for rule in rules if rule.needs_baseline]
+    if name is None:
+        if wanting:
+            kept = baselines_in(runs_dir)
+            offered = f"There are {', '.join(kept)}." if kept else "Set one: `karat baseline set main RUN`."
+            raise UsageError(f"rule {wanting[0].text!r} needs a baseline: name it with --baseline. {offered}")
+        return None, []
+    before, about = open_baseline(runs_dir, name)
+    if not wanting:
+        return None, [f"no rule asks for the baseline {name}."]
+    study = load_study(before.path)
+    same_testset([before.manifest, folder.manifest], [study.evaluation.testset, ours.study.evaluation.testset])
+    notes = [f"the baseline {name} is this run itself."] if before.id == folder.id else []
+    specs = before.manifest.get("spec", {}), folder.manifest.get("spec", {})
+    ways = [(key, specs[0].get(key), specs[1].get(key)) for key in _ALIKE]
+    ways.append(("matcher", _matcher(study), _matcher(ours.study)))
+    apart = [(key, one, other) for key, one, other in ways if one != other]
+    if apart:
+        told = ", ".join(f"{key} {one} and {other}" for key, one, other in apart)
+        raise UsageError(
+            f"the baseline {name} and run {folder.id} are not scored alike ({told}): their figures cannot be compared. "
+            "Score both alike, then set the baseline again."
+        )
+    return _Side(before.id, study, about.system), notes
+
+
+def _matcher(study: Study) -> str | None:
+    matching = study.evaluation.matching
+    return matching.matcher if matching is not None else None
+
+
+def _verdict(rule: Rule, ours: _Side, theirs: _Side | None, allow_incomplete: bool) -> Verdict:
+    system, name = rule.system, rule.subject
+    if system is None and ":" in name and name not in {m.name for m in ours.study.evaluation.scores.measures}:
+        system, _, name = (part.strip() for part in name.partition(":"))
+        rule = replace(rule, system=system, subject=name)
+    gated = ours.named(system) if system is not None else ours.default
+    subject = subject_of(ours.study, gated, name)
+    if rule.confidence is not None and not subject.is_measure:
+        raise UsageError(
+            f"{subject.name} has no interval, so that @{rule.confidence:.4g} means nothing for it. Leave @ out."
+        )
+    chosen = _in_slice(ours.study, rule)
+    beside, other = None, None
+    if rule.needs_baseline:
+        assert theirs is not None
+        other = theirs.system if theirs.system is not None else system if system is not None else ours.system
+        other = theirs.named(other) if other is not None else theirs.default
+        try:
+            beside = subject_of(theirs.study, other, name).of(chosen)
+        except KaratError as problem:
+            raise UsageError(f"of the baseline: {problem}") from None
+    testset = ours.study.evaluation.testset
+    held = Held(
+        rule, gated, subject.of(chosen), int(chosen.sum()), beside, other, testset.ids,
+        {q.id: q.text for q in testset}, int(ours.study.manifest.get("seed", 0)), allow_incomplete,
+    )  # fmt: skip
+    return judged(held)
+
+
+def _in_slice(study: Study, rule: Rule) -> NDArray[np.bool_]:
+    """The questions that a rule is about."""
+    from karat.experiment.score import slices_of
+
+    testset = study.evaluation.testset
+    chosen = np.ones(len(testset), bool)
+    for name, wanted in rule.where:
+        values = [value or "(none)" for value in slices_of(testset, [name])[name]]
+        if wanted not in values:
+            known = sorted(set(values))
+            near = did_you_mean(wanted, known)
+            raise UsageError(f"no question has {name} {wanted!r}.{near} There are {listed(known, 12)}.")
+        chosen &= np.array([value == wanted for value in values], bool)
+    if not chosen.any():
+        shown = ", ".join(f"{name}={value}" for name, value in rule.where)
+        raise UsageError(f"no question is in all of these slices: {shown}. Ask for less.")
+    return chosen
+
+
+def _missing(verdicts: Sequence[Verdict], ours: _Side, theirs: _Side | None) -> list[str]:
+    """What failed in the systems that rules are about, a sentence each."""
+    sides = [("", ours, dict.fromkeys(v.system for v in verdicts))]
+    if theirs is not None:
+        names = dict.fromkeys(v.baseline_system for v in verdicts if v.baseline_system is not None)
+        sides.append(("the baseline's ", theirs, names))
+    found = []
+    for whose, side, names in sides:
+        for name in names:
+            failed = failed_rows(side.study, name)
+            if failed.any():
+                first = side.study.evaluation.scores.questions[int(np.flatnonzero(failed)[0])]
+                of = f"{int(failed.sum()):,} of {len(failed):,} rows"
+                found.append(f"{whose}{name}: {of} failed, the first of them {first}.")
+    return found
+
+
+def _chosen(verdicts: Sequence[Verdict], ours: _Side) -> list[str]:
+    """Which system was taken where a rule names none and there are several."""
+    taken = [v.system for v in verdicts if v.rule.system is None]
+    if not taken or ours.system is not None or len(ours.systems) == 1:
+        return []
+    by = ours.study.choice.best.measure if ours.study.choice is not None else ours.study.main
+    return [f"rules that name no system are about {taken[0]}, the best of {len(ours.systems)} by {by}."]
+
+
+def _allowed(fired: Sequence[Note], allow: Sequence[str]) -> list[str]:
+    names = dict.fromkeys(note.guard for note in fired if note.guard in allow)
+    return [f"the guard {name!r} fired and is allowed." for name in names]
