@@ -233,3 +233,18 @@ def test_a_dialect_has_its_measures_that_ask_a_model(station, put, karat):
     assert told.code == 0, told.err
     assert "left out, because they need a model: CrossEncoder." in " ".join(told.out.split())
     assert {"EM", "AnswerRelevance", "SemanticSimilarity"} <= set(rows_of(station)[0])
+
+
+def test_answers_made_elsewhere_take_part_without_a_ranking_and_under_the_ids_of_the_test_set(station, put, karat):
+    found = [
+        {"question": q, "answer": a or "I do not know.", "contexts": [PASSAGES[d or "watch"]]} for q, d, a in QUESTIONS
+    ]
+    put("made.jsonl", found)
+    put("karat.yaml", SPEC.replace("pure_sparse]", "{name: elsewhere, results: made.jsonl}]"))
+    told = karat("run", "--answer", "reciter")
+    assert told.code == 0, told.err
+    assert "elsewhere: its hits are texts without ids: taken as contexts, not ranked." in " ".join(told.out.split())
+    theirs = [row for row in rows_of(station) if row["system"] == "elsewhere"]
+    assert {(row["MRR"], row["MRR.status"]) for row in theirs} == {(None, "undefined")}
+    assert [row["EM"] for row in theirs] == [1, 1, 1, 1, 1, None]
+    assert {row["SupportDensity"] for row in theirs[:5]} == {1.0}

@@ -153,12 +153,17 @@ class Work:
         """A results file, or a system that is asked question by question."""
         from karat.core.evaluation import Note
         from karat.experiment.outside import ask_all, opened, run_of_records
+        from karat.experiment.score import brought_together
         from karat.experiment.spec import ResultsFile
         from karat.files import read_results
 
         if isinstance(one.source, ResultsFile):
             runs, _ = read_results(one.source.path)
-            return [self._contender(_of_several(one, runs, run), run, ()) for run in runs], []
+            shown = [_of_several(one, runs, run) for run in runs]
+            for configuration, run in zip(shown, runs, strict=True):
+                run.name = configuration.name
+            runs, told = brought_together(self.testset, runs, self.choices)
+            return [self._contender(c, run, ()) for c, run in zip(shown, runs, strict=True)], told
         assert not isinstance(one.source, SystemSettings)
         known = {str(r["row"]["id"]): r["row"] for r in records if r.get("system") == one.name}
         kept = {q: r for q, r in known.items() if not (retry_errors and r.get("status") == "failed")}
