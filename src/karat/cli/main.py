@@ -23,6 +23,10 @@ COMMANDS = {
     "sweep": "Score every combination of alpha, fusion, normalisation, depth and cut-off, and choose with care.",
     "list": "List runs, the latest last: what each compared, its best system, and whether it was finished.",
     "show": "Show what a run found: the choice, its equals, failures, and what to do next.",
+    "gate": "Hold a run to rules, and against a baseline: may this change ship.",
+    "baseline": (
+        "Name a run as the baseline that `karat gate` holds later runs against; list, show or remove such names."
+    ),
     "report": "Write a run's report from what is stored, without searching or scoring anything again.",
     "index": "Read documents, cut them into chunks and build engines over them.",
     "search": "Search an index, or a FAISS or Chroma store, with one query or with all questions of a test set.",

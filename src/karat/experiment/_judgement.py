@@ -186,7 +186,8 @@ def _broken(held: Held, known: NDArray[np.bool_], bound: float | None) -> list[B
     """The questions that speak against the rule, the worst first."""
     rule, subject, beside = held.rule, held.subject, held.beside
     if subject.missing.any():
-        return [_one(held, int(q), None) for q in np.flatnonzero(subject.missing)]
+        some = subject.known.any()  # else there is nothing to tell apart
+        return [_one(held, int(q), None) for q in np.flatnonzero(subject.missing)] if some else []
     more = rule.is_kept_by_more
     counted = subject.is_sum and subject.name != "questions"
     if more is None:

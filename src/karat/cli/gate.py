@@ -1,0 +1,105 @@
+"""karat gate: may this run pass."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from karat.cli._options import Debug, Json, Quiet, Run, RunsDir
+
+if TYPE_CHECKING:
+    from karat.core.gating import Gate
+
+EXIT = {"pass": 0, "fail": 10, "unknown": 11}
+SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+def command(
+    run: Run = "LAST",
+    rules: Annotated[
+        list[str] | None,
+        typer.Argument(help='What must hold: "nDCG@10 >= 0.60", "failed == 0"; those of karat.yaml unless given.'),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option("--baseline", help="What `baseline` in a rule means: a name, or the folder of a run."),
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option("--system", help="The system of rules that name none; the best unless given.")
+    ] = None,
+    allow_incomplete: Annotated[
+        bool, typer.Option("--allow-incomplete", help="Judge what there is, though rows failed or the run stopped.")
+    ] = False,
+    allow: Annotated[
+        list[str] | None, typer.Option("--allow", metavar="GUARD", help="Let a guard fire. Repeatable.")
+    ] = None,
+    junit: Annotated[
+        str | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML, a test for every rule.")
+    ] = None,
+    markdown: Annotated[
+        str | None, typer.Option("--markdown", metavar="FILE", help="Write a comment in Markdown.")
+    ] = None,
+    github: Annotated[
+        bool, typer.Option("--github", help="Write GitHub's step summary, and annotate what is wrong.")
+    ] = False,
+    runs_dir: RunsDir = "runs",
+    as_json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Hold a run to rules, and against a baseline: may this change ship.
+
+    Exit codes: 0 all rules are kept, 2 bad rules or input, 10 a rule is broken or a guard fired, 11 cannot tell
+    because the run is incomplete.
+    """
+    from karat.experiment.gate import gate
+    from karat.report import gated
+
+    found = gate(
+        run, rules or (), baseline=baseline, system=system, runs_dir=runs_dir, allow_incomplete=allow_incomplete,
+        allow=allow or (),
+    )  # fmt: skip
+    code = EXIT[found.outcome]
+    _write(found, junit, markdown)
+    if as_json:
+        typer.echo(gated.as_json(found, code))
+    else:
+        gated.show(found, sys.stdout, quiet=quiet)
+    if github:
+        _github(found, err=as_json)
+    if code:
+        sys.stdout.flush()
+        raise typer.Exit(code)
+
+
+def _write(found: Gate, junit: str | None, markdown: str | None) -> None:
+    from karat.core.writing import write_whole
+    from karat.report import gated
+    from karat.report.junit import render
+
+    if junit is not None:
+        write_whole(junit, render(found))
+    if markdown is not None:
+        write_whole(markdown, gated.markdown(found))
+
+
+def _github(found: Gate, *, err: bool) -> None:
+    """Add to the step summary, and print the annotations; GitHub reads them from both streams."""
+    import os
+
+    from karat.core.errors import InputError
+    from karat.report import gated
+
+    target = os.environ.get(SUMMARY)
+    if not target:
+        typer.echo(f"karat: --github: {SUMMARY} is not set, so that no step summary is written.", err=True)
+    else:
+        try:
+            with open(target, "a", encoding="utf-8") as file:
+                file.write(gated.markdown(found))
+        except OSError as problem:
+            raise InputError(f"the step summary cannot be written: {problem.strerror}", place=target) from None
+    for line in gated.workflow_commands(found):
+        typer.echo(line, err=err)
