@@ -11,7 +11,7 @@ import karat as package
 from karat.core.text import sentences
 from karat.experiment.store import runs_in
 from karat.files import read_testset
-from karat.testing import FakeLLM
+from karat.testing import FakeLLM, Fault
 from karat.testset._kind import KINDS
 
 DEMO = Path(package.__file__).parent / "experiment" / "_demo" / "docs"
@@ -232,3 +232,22 @@ def test_a_budget_that_the_test_set_took_whole(karat):
         assert karat(*words, "--max-calls", 9, "-q", "--answer-limit", 1).code == 0
         assert llm.count <= 9
     assert Path("runs/benchmark/docs/qa.jsonl").read_bytes() == made
+
+
+def test_calls_that_fail_are_told_and_asked_again_only_when_told(karat):
+    def ailing(request):
+        """No scenario gets through."""
+        scenario = KINDS.get("scenario").task in request.messages[1]["content"]
+        return Fault("bad_request", times=None) if scenario else said(request)
+
+    with FakeLLM(ailing) as llm:
+        words = ("benchmark", DEMO, "--samples", 3, "--skip-answers", *by_chat(llm), "--json")
+        told = karat(*words)
+        assert told.code == 5, told.err
+        report = json.loads(told.out)
+        assert set(report["testset"]["kinds"]) == {"literal", "paraphrase"}
+        failed = report["generated"]["rejected"]["model_failed"]
+        assert any(f"{failed} calls of the model failed" in note for note in report["notes"])
+        count = llm.count
+        assert karat(*words).code == 0
+        assert llm.count == count

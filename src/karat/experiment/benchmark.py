@@ -297,6 +297,11 @@ def _found(
     answers = {qid for given in study.answers.values() for qid in given}
     answered = [q for q in testset if q.id in answers]
     told = list(notes)
+    if made is not None and made.n_failed:
+        told.append(
+            f"{made.n_failed:,} calls of the model failed while the test set was made. With --regenerate it is made "
+            "anew, and only what has no reply yet is asked again."
+        )
     if len(index.chunks) <= max(CUTS):
         told.append(f"the index has {len(index.chunks):,} chunks: a list of {max(CUTS)} hits holds all of them.")
     spent = [made.spent] if made is not None and made.spent is not None else []
