@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from karat.core.evaluation import Note, Taken
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Direction = Literal["higher", "lower", "none"]
 
@@ -157,7 +161,6 @@ class Comparison:
     losses: tuple[Loss, ...] = ()
     noise: tuple[JudgeNoise, ...] = ()
     notes: tuple[Note, ...] = ()
-    sentences: tuple[str, ...] = ()  # what it comes down to, in words
 
     @property
     def failed(self) -> int:
@@ -177,6 +180,7 @@ class Spread:
     source: str  # where the spread comes from, in words
     pairs: int  # of systems that it was seen in; 0 of one system
     n: int  # questions it was seen on
+    questions: int  # of the test set that count
     least: (
         float | None
     )  # standard deviation of the differences: of the most alike pair, the middle one, the least alike
@@ -207,4 +211,22 @@ class Power:
     taken: tuple[Taken, ...] = ()
     noise: Sequence[JudgeNoise] = ()
     notes: tuple[Note, ...] = ()
-    sentences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores read from a table: system x question x measure, NaN where there is none, and what rows say beside.
+
+    `held` says which questions a system has a row for, `failed` where that row says it failed.
+    """
+
+    place: str
+    systems: tuple[str, ...]
+    questions: tuple[str, ...]
+    measures: tuple[str, ...]  # as the columns are called
+    values: NDArray[np.float64]
+    held: NDArray[np.bool_]  # system x question
+    failed: NDArray[np.bool_]
+    slices: Mapping[str, Mapping[str, str]]  # name -> question -> value
+    texts: Mapping[str, str]  # question -> its text
+    taken: Taken

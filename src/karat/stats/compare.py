@@ -104,4 +104,8 @@ def compare_systems(
             more["mcnemar"][measure] = mcnemar(counts["wins"][measure], counts["losses"][measure])
         if with_tukey and systems > 2:
             more["tukey"][measure] = tukey(values[measure], draws=draws, seed=seed)[first, second]
-    return Compared(low=drawn.low, high=drawn.high, permutation=drawn.p, **counts, **numbers, **more)
+    return Compared(
+        counts["n"], numbers["difference"], numbers["spread"], drawn.low, drawn.high, drawn.p, numbers["wilcoxon"],
+        numbers["t"], more["mcnemar"], more["tukey"], numbers["d"], numbers["biserial"], counts["wins"],
+        counts["losses"],
+    )  # fmt: skip

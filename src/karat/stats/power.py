@@ -14,15 +14,20 @@ WORST = 1.0
 """The largest standard deviation that differences of scores from 0 to 1 can have: half are -1 and half are 1."""
 
 
-def detectable(spread: float, questions: int, *, level: float = LEVEL, power: float = POWER) -> float:
+def detectable(
+    spread: float, questions: int, *, level: float = LEVEL, power: float = POWER, most: float | None = 1.0
+) -> float:
     """The smallest mean difference that is found with this power; differences have the standard deviation `spread`.
+
+    `most` is the largest difference that there can be; None where there is no such end.
 
     >>> round(detectable(0.25, 133), 3)
     0.061
     """
     if questions < 1:
         raise ValueError(f"{questions} questions")
-    return min(1.0, _errors(level, power) * spread / math.sqrt(questions))
+    least = _errors(level, power) * spread / math.sqrt(questions)
+    return least if most is None else min(most, least)
 
 
 def needed(spread: float, difference: float, *, level: float = LEVEL, power: float = POWER) -> int:

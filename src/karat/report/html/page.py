@@ -40,17 +40,22 @@ def render(study: Study, charts: Mapping[str, dict[str, Any]]) -> str:
     before = [summary.make(shown), warnings.make(shown), *tables, drawn.make(charts)]
     after = [kinds.make(shown), provenance.make(shown), methods.make(shown)]
     scripts = [*([drawn.runtime()] if charts else []), _script()]
-    style = _style()
-    spent = sum(len(surrogates(part).encode()) for part in (*before, *after, *scripts, style))
+    spent = sum(len(surrogates(part).encode()) for part in (*before, *after, *scripts, _style()))
     body = surrogates("".join([*before, questions.make(shown, BUDGET - spent), *after]))
+    return document(study.name, body, MENU, scripts[:-1])
+
+
+def document(name: str, body: str, menu: Mapping[str, str], scripts: list[str]) -> str:
+    """A whole page: these sections under a menu, these scripts and the page's own, and a policy against all others."""
+    scripts = [*scripts, _script()]
     inlined = "".join(f"<script>{script}</script>" for script in scripts)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="referrer" content="no-referrer">'
-        f"<title>{text(study.name)} · karat</title><style>{style}</style></head><body>"
-        f'{_top(study, body)}<main id="main">{body}</main>{inlined}</body></html>\n'
+        f"<title>{text(name)} · karat</title><style>{_style()}</style></head><body>"
+        f'{_top(name, body, menu)}<main id="main">{body}</main>{inlined}</body></html>\n'
     )
 
 
@@ -66,13 +71,13 @@ def _policy(scripts: list[str]) -> str:
     )
 
 
-def _top(study: Study, body: str) -> str:
+def _top(name: str, body: str, menu: Mapping[str, str]) -> str:
     links = "".join(
-        f'<li><a href="#{id_}">{name}</a></li>' for id_, name in MENU.items() if f'<section id="{id_}"' in body
+        f'<li><a href="#{id_}">{title}</a></li>' for id_, title in menu.items() if f'<section id="{id_}"' in body
     )
     return (
         '<a class="skip" href="#main">Skip to the report</a>'
-        f'<header><p class="brand">karat</p><h1>{text(study.name)}</h1>'
+        f'<header><p class="brand">karat</p><h1>{text(name)}</h1>'
         '<button type="button" id="theme" hidden>Dark</button>'
         f'<nav aria-label="Sections"><ul>{links}</ul></nav></header>'
     )

@@ -1,0 +1,217 @@
+"""Paired: the figures between systems as the nouns of a comparison, and what must be said beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.comparison import Flip, JudgeNoise, Measured, PairResult, SliceDifference, SystemMean
+from karat.core.evaluation import Note
+from karat.core.scores import Status
+from karat.experiment._entrants import Entrant, Source, slice_values
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.stats.compare import Compared, Test
+    from karat.stats.corrections import Correction
+
+    Floats = NDArray[np.float64]
+
+
+def judge_noise(entrants: Sequence[Entrant], chosen: Sequence[Measured]) -> dict[tuple[str, str], JudgeNoise]:
+    from karat.stats.repeats import repeated
+
+    made = {}
+    for measure in chosen:
+        for entrant in entrants:
+            said = repeated(list(entrant.repeats.get(measure.name, {}).values()))
+            if said is not None:
+                many = int(np.isfinite(entrant.values[measure.name]).sum())
+                made[entrant.name, measure.name] = JudgeNoise(
+                    entrant.name, measure.name, said.rows, said.repeats, said.flips, said.icc, said.icc_mean,
+                    said.of_score, float(np.sqrt(said.of_score / max(many, 1))),
+                )  # fmt: skip
+    return made
+
+
+def pair_result(
+    figures: Compared,
+    m: int,
+    i: int,
+    pair: tuple[int, int],
+    values: Floats,
+    names: Sequence[str],
+    measure: Measured,
+    decided: tuple[Test, float],
+    noise: Mapping[tuple[str, str], JudgeNoise],
+) -> PairResult:
+    from karat.stats.power import detectable
+
+    a, b = pair
+    both = np.isfinite(values[a]) & np.isfinite(values[b])
+    n, spread = int(figures.n[m, i]), _plain(figures.spread[m, i])
+    mean_a, mean_b = (float(values[s][both].mean()) if n else None for s in pair)
+    said = [noise.get((names[s], measure.name)) for s in pair]
+    of_judge = sum(one.variance for one in said if one is not None)
+    wins, losses = int(figures.wins[m, i]), int(figures.losses[m, i])
+    reach = None if measure.low is None or measure.high is None else measure.high - measure.low
+    least = detectable(spread, n, most=reach) if spread is not None else None
+    return PairResult(
+        measure=measure.name, a=names[a], b=names[b], n=n, mean_a=mean_a, mean_b=mean_b,
+        difference=_plain(figures.difference[m, i]), low=_plain(figures.low[m, i]), high=_plain(figures.high[m, i]),
+        p=float(figures.p(decided[0])[m, i]), adjusted=decided[1], permutation=float(figures.permutation[m, i]),
+        wilcoxon=float(figures.wilcoxon[m, i]), t=_plain(figures.t[m, i]), mcnemar=_plain(figures.mcnemar[m, i]),
+        tukey=_plain(figures.tukey[m, i]), d=_plain(figures.d[m, i]), biserial=_plain(figures.biserial[m, i]),
+        wins=wins, ties=n - wins - losses, losses=losses, spread=spread, detectable=least,
+        over=mean_b / mean_a - 1 if mean_a and mean_b is not None and mean_a > 0 else None,
+        judge_share=min(1.0, of_judge / spread**2) if any(said) and spread else None,
+    )  # fmt: skip
+
+
+def _plain(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def with_flips(
+    result: PairResult,
+    values: Floats,
+    pair: tuple[int, int],
+    questions: Sequence[str],
+    texts: Mapping[str, str],
+    measure: Measured,
+    most: int | None,
+) -> PairResult:
+    """The pair with the questions on which one of the two is better, the largest differences first."""
+    from karat.stats.permutation import TIE
+
+    if most == 0:
+        return result
+    a, b = values[pair[0]], values[pair[1]]
+    gain = np.nan_to_num((b - a) * (-1.0 if measure.direction == "lower" else 1.0))
+    made = []
+    for way in (1.0, -1.0):
+        rows = np.flatnonzero(way * gain > TIE)
+        rows = rows[np.argsort(-np.abs(gain[rows]), kind="stable")][:most]
+        made.append(
+            tuple(Flip(questions[q], float(a[q]), float(b[q]), texts.get(questions[q], "")) for q in rows.tolist())
+        )
+    return replace(result, better=made[0], worse=made[1])
+
+
+def system_means(
+    values: Floats,
+    status: NDArray[np.uint8],
+    names: Sequence[str],
+    chosen: Sequence[Measured],
+    baseline: str | None,
+    seed: int,
+) -> tuple[SystemMean, ...]:
+    from karat.stats.bootstrap import known_intervals
+    from karat.stats.folds import mean_known
+
+    made = []
+    for m, measure in enumerate(chosen):
+        mean = mean_known(values[m].T)
+        low, high = known_intervals(values[m], seed=seed)
+        base = mean[names.index(baseline)] if baseline is not None else np.nan
+        for s, name in enumerate(names):
+            over = _plain(mean[s] / base - 1) if base > 0 and name != baseline else None
+            n, undefined, failed = (
+                int((status[m, s] == one).sum()) for one in (Status.ok, Status.undefined, Status.failed)
+            )
+            made.append(
+                SystemMean(
+                    name, measure.name, n, undefined, failed, _plain(mean[s]), _plain(low[s]), _plain(high[s]), over
+                )
+            )
+    return tuple(made)
+
+
+def slice_differences(
+    found: Sequence[Source],
+    by: Sequence[str],
+    values: Floats,
+    questions: Sequence[str],
+    pairs: Sequence[tuple[int, int]],
+    names: Sequence[str],
+    chosen: Sequence[Measured],
+    correction: Correction,
+    draws: int,
+    seed: int,
+) -> tuple[tuple[SliceDifference, ...], int]:
+    """Each pair within each value of each slice, by the permutation test, corrected over all of them.
+
+    Slices without a question that both have a value for are not tested.
+    """
+    from karat.stats.compare import compare_systems
+    from karat.stats.corrections import adjust
+
+    less = [measure.direction == "lower" for measure in chosen]
+    parts = []
+    for name in dict.fromkeys(by):
+        told = slice_values(found, name)
+        of = [told.get(question) for question in questions]
+        for value in sorted({v for v in of if v is not None}) + ([None] if None in of else []):
+            mask = np.array([one == value for one in of])
+            part = compare_systems(values[:, :, mask], pairs, lower=less, draws=draws, seed=seed, with_tukey=False)
+            parts.append((name, "(none)" if value is None else value, part))
+    if not parts:
+        return (), 0
+    p = np.concatenate([part.permutation[part.n > 0] for *_, part in parts])
+    adjusted = iter(adjust(p, correction).tolist())
+    made = []
+    for name, value, part in parts:
+        for m, measure in enumerate(chosen):
+            for i, (a, b) in enumerate(pairs):
+                n, wins, losses = (int(one[m, i]) for one in (part.n, part.wins, part.losses))
+                if not n:
+                    continue
+                figures = (part.difference, part.low, part.high)
+                difference, low, high = (_plain(one[m, i]) for one in figures)
+                made.append(
+                    SliceDifference(
+                        name, value, measure.name, names[a], names[b], n, difference, low, high,
+                        float(part.permutation[m, i]), next(adjusted), wins, n - wins - losses, losses,
+                    )
+                )  # fmt: skip
+    return tuple(made), len(p)
+
+
+def missing_notes(status: NDArray[np.uint8], names: Sequence[str], chosen: Sequence[Measured]) -> list[Note]:
+    """How failed and undefined scores are treated, where there are any; a warning where systems failed unequally."""
+    notes = []
+    undefined, failed = ((status == one).sum(axis=2) for one in (Status.undefined, Status.failed))
+    if undefined.any() or failed.any():
+        most = int(undefined.max())
+        notes.append(
+            Note(
+                "info",
+                f"A question counts for a pair where both have a value. Up to {most:,} scores of a system are "
+                f"undefined and {int(failed.max()):,} failed.",
+            )
+        )
+    for m, measure in enumerate(chosen):
+        if len(set(failed[m].tolist())) > 1:
+            told = ", ".join(f"{name} on {many}" for name, many in zip(names, failed[m].tolist(), strict=True) if many)
+            text = f"{measure.name} failed unequally ({told}): these questions are left out of the pairs, which favours"
+            notes.append(Note("warning", f"{text} who failed.", guard="failed rows"))
+    return notes
+
+
+def unreachable_notes(draws: int, tests: int, correction: str, test: str, level: float) -> list[Note]:
+    """A warning where no p that the draws can give would survive the correction."""
+    least = tests / (draws + 1) if correction in ("holm", "bonferroni") else 1 / (draws + 1)
+    if test != "permutation" or least <= level:
+        return []
+    return [
+        Note(
+            "warning",
+            f"With {draws:,} draws the smallest p is {1 / (draws + 1):.1e}, and over {tests:,} tests it is corrected "
+            f"to {min(1.0, least):.2f}: nothing can be told apart. Compare fewer, name a --baseline, or choose "
+            "--test tukey.",
+        )
+    ]

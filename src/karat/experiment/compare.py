@@ -1,0 +1,253 @@
+"""Compare: systems of stored runs, result files or score tables, paired by question."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.comparison import Comparison, Loss, Measured
+from karat.core.errors import NoOverlapError, UsageError, did_you_mean
+from karat.core.evaluation import Note
+from karat.experiment._entrants import Entrant, Source, lacking, named, sources
+from karat.experiment._paired import (
+    judge_noise,
+    missing_notes,
+    pair_result,
+    slice_differences,
+    system_means,
+    unreachable_notes,
+    with_flips,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.stats.compare import Test
+    from karat.stats.corrections import Correction
+
+    Floats = NDArray[np.float64]
+
+SHOWN = 4  # measures compared unless some are named
+FLIPS = 5  # questions named in each direction
+_FEW = 3
+
+
+def compare(
+    *inputs: Any,
+    testset: Any = None,
+    measures: str | Iterable[str] | None = None,
+    by: str | Iterable[str] | None = None,
+    baseline: str | None = None,
+    correction: Correction = "holm",
+    test: Test = "permutation",
+    draws: int | None = None,
+    seed: int = 0,
+    flips: int | None = FLIPS,
+    common: bool = False,
+    lower: str | Iterable[str] | None = None,
+    match: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    runs_dir: str | os.PathLike[str] = "runs",
+    progress: Callable[[str], None] | None = None,
+) -> Comparison:
+    """Compare systems over the same questions: differences, intervals, tests, corrected; wins, losses and who flipped.
+
+    `inputs` are stored runs (LAST, a name, a prefix; RUN:SYSTEM for one of its systems), files of results (with their
+    `testset`), score tables (paths, frames, lists of dicts), Reports or Studies. Each pair is b - a over the questions
+    that both have a value for. With a `baseline` every other system is compared with it, else all pairs are. `by` names
+    slices, `test` what decides (permutation, wilcoxon, t, tukey), `flips` how many questions are named in each
+    direction (None: all), `lower` measures of a table of which less is better. `common` compares runs of different
+    test sets over the questions that are the same in both.
+    """
+    from karat.stats.compare import TESTS
+    from karat.stats.corrections import CORRECTIONS
+
+    say = progress or (lambda step: None)
+    for option, value, known in (("--test", test, TESTS), ("--correction", correction, CORRECTIONS)):
+        if value not in known:
+            raise UsageError(f"{option} {value}: there are {', '.join(known)}.{did_you_mean(str(value), known)}")
+    if draws is not None and draws < 1:
+        raise UsageError(f"--draws {draws}: a test needs 1 or more.")
+    asked = texts_of(measures)
+    say("reading scores")
+    found = sources(
+        inputs, testset=testset, measures=asked, runs_dir=runs_dir, lower=texts_of(lower), columns=columns, match=match
+    )
+    entrants = named(found)
+    _refuse_too_few(entrants, found)
+    alike = _same_questions(found, common)
+    chosen, notes = chosen_measures(found, asked)
+    questions, losses = _aligned(found, entrants, alike)
+    values, status = _arrays(entrants, questions, chosen)
+    names = [entrant.name for entrant in entrants]
+    pairs = _pairs(names, baseline)
+    from karat.stats.compare import compare_systems
+    from karat.stats.pairs import LEVEL, draws_for
+
+    tests = len(pairs) * len(chosen)
+    many = draws if draws is not None else draws_for(tests)
+    say(f"comparing {len(pairs)} pairs by {len(chosen)} measures")
+    less = [measure.direction == "lower" for measure in chosen]
+    figures = compare_systems(values, pairs, lower=less, draws=many, seed=seed)
+    noise = judge_noise(entrants, chosen)
+    adjusted = figures.adjusted(test, correction)
+    texts = {q: text for source in found for q, text in source.texts.items()}
+    results = []
+    for m, measure in enumerate(chosen):
+        for i, pair in enumerate(pairs):
+            result = pair_result(figures, m, i, pair, values[m], names, measure, (test, float(adjusted[m, i])), noise)
+            results.append(with_flips(result, values[m], pair, questions, texts, measure, flips))
+    sliced, slice_tests = slice_differences(
+        found, texts_of(by), values, questions, pairs, names, chosen, correction, many, seed
+    )
+    notes += [*missing_notes(status, names, chosen), *unreachable_notes(many, tests, correction, test, LEVEL)]
+    means = system_means(values, status, names, chosen, baseline, seed)
+    return Comparison(
+        tuple(names), tuple(chosen), questions, means, tuple(results), sliced, baseline, test, correction, LEVEL,
+        tests, slice_tests, many, seed, tuple(taken for source in found for taken in source.taken), losses,
+        tuple(noise.values()), tuple(notes),
+    )  # fmt: skip
+
+
+def texts_of(value: str | Iterable[str] | None) -> list[str]:
+    """One text or several as a list."""
+    return [] if value is None else [value] if isinstance(value, str) else list(value)
+
+
+def _refuse_too_few(entrants: Sequence[Entrant], found: Sequence[Source]) -> None:
+    if not entrants:
+        raise UsageError("nothing to compare. Name two runs, files of results with --testset, or score tables.")
+    if len(entrants) == 1:
+        raise UsageError(
+            f"{found[0].place} holds one system, {entrants[0].name}, and a comparison needs two. Name another."
+        )
+
+
+def _same_questions(found: Sequence[Source], common: bool) -> set[str] | None:
+    """Refuse what was asked of different test sets; with `common`, the questions that are the same in all."""
+    from karat.experiment.frozen import same_testset
+
+    known = [source for source in found if source.testset is not None]
+    about = [source.manifest or _about(source) for source in known]
+    testsets = [source.testset for source in known if source.testset is not None]
+    try:
+        same_testset(about, testsets)
+    except UsageError as problem:
+        every = [{question.id: question for question in testset} for testset in testsets]
+        same = {id_ for id_, question in every[0].items() if all(other.get(id_) == question for other in every[1:])}
+        if common and same:
+            return same
+        hint = f" Or add --common: {len(same):,} questions are the same in all of them." if same else ""
+        raise UsageError(f"{problem}{hint}") from None
+    return None
+
+
+def _about(source: Source) -> dict[str, Any]:
+    assert source.testset is not None
+    testset = source.testset
+    told = {"path": testset.name, "digest": testset.digest, "questions": len(testset), "version": testset.version}
+    return {"inputs": {"testset": told}}
+
+
+def chosen_measures(
+    found: Sequence[Source], asked: Sequence[str], *, most: int = SHOWN
+) -> tuple[list[Measured], list[Note]]:
+    """The measures to compare by, all of which every input has; the ones that matter most where none is named."""
+    from karat.core.language import expand, parse
+
+    shared = [name for name in found[0].main if not any(lacking(found, name))]
+    known = dict.fromkeys(name for source in found for name in source.measures)
+    if not asked:
+        if not shared:
+            told = "; ".join(f"{source.place}: {', '.join(list(source.measures)[:6])}" for source in found)
+            raise UsageError(f"there is no measure that all of them have ({told}). Score them by the same measures.")
+        left = len(known) - len(shared)
+        notes = [Note("info", f"{left} measures are not in every input and are left out.")] if left else []
+        if len(shared) > most:
+            notes.append(Note("info", f"By {most} of {len(shared)} measures; -m names others."))
+        return [found[0].measures[name] for name in shared[:most]], notes
+    chosen: dict[str, Measured] = {}
+    for text in (one for given in asked for one in expand(given)):
+        name = text if text in known else next((k for k in known if k.lower() == text.lower()), None)
+        if name is None:
+            name = parse(text).name
+        missing = list(lacking(found, name))
+        if missing:
+            offered = f"In all of them are {', '.join(shared)}." if shared else ""
+            raise UsageError(f"{missing[0]} was not scored by {name}.{did_you_mean(name, shared)} {offered}".rstrip())
+        chosen[name] = found[0].measures[name]
+    return list(chosen.values()), []
+
+
+def _aligned(
+    found: Sequence[Source], entrants: Sequence[Entrant], alike: set[str] | None
+) -> tuple[tuple[str, ...], tuple[Loss, ...]]:
+    """The questions that every system has, in the order of their ids, and what is lost by that."""
+    held = [set(entrant.questions) for entrant in entrants]
+    kept = set.intersection(*held) if alike is None else set.intersection(alike, *held)
+    if not kept:
+        some = ", ".join(sorted(held[0])[:_FEW]), ", ".join(sorted(held[-1])[:_FEW])
+        raise NoOverlapError(
+            f"no question is in all of them: {entrants[0].name} has {some[0]} ..., {entrants[-1].name} {some[1]} ... "
+            "They are paired by id: give the same questions the same ids."
+        )
+    if len(kept) == 1:
+        raise UsageError(
+            f"one question ({min(kept)}) is all they have in common, and nothing can be told from one. Add questions."
+        )
+    losses = []
+    start = 0
+    for source in found:
+        mine = set().union(*held[start : start + len(source.entrants)])
+        start += len(source.entrants)
+        if len(mine) > len(kept):
+            losses.append(Loss(source.place, len(mine), len(kept), tuple(sorted(mine - kept)[:_FEW])))
+    return tuple(sorted(kept)), tuple(losses)
+
+
+def _arrays(
+    entrants: Sequence[Entrant], questions: Sequence[str], chosen: Sequence[Measured]
+) -> tuple[Floats, NDArray[np.uint8]]:
+    """Values and status, measures x systems x questions."""
+    values = np.empty((len(chosen), len(entrants), len(questions)))
+    status = np.empty(values.shape, np.uint8)
+    for s, entrant in enumerate(entrants):
+        place = {question: i for i, question in enumerate(entrant.questions)}
+        rows = np.array([place[question] for question in questions], np.int64)
+        for m, measure in enumerate(chosen):
+            values[m, s], status[m, s] = entrant.values[measure.name][rows], entrant.status[measure.name][rows]
+    return values, status
+
+
+def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
+    if baseline is None:
+        return list(combinations(range(len(names)), 2))
+    if baseline not in names:
+        ends = [name for name in names if name.rpartition(":")[2] == baseline]
+        offered = f"There are {', '.join(names)}."
+        why = "is several systems" if len(ends) > 1 else "is none of the systems"
+        raise UsageError(f"--baseline {baseline} {why}.{did_you_mean(baseline, names)} {offered}")
+    first = names.index(baseline)
+    return [(first, other) for other in range(len(names)) if other != first]
+
+
+def comparison_writer(path: str | os.PathLike[str]) -> Callable[[Comparison], None]:
+    """What writes a comparison into this file, by its ending; an ending that says nothing is refused at once."""
+    from karat.core.writing import write_whole
+    from karat.report import compared, compared_latex
+    from karat.report.html import compared as page
+
+    forms: dict[str, Callable[[Comparison], str]] = {
+        ".html": page.render, ".md": compared.as_markdown, ".tex": compared_latex.render, ".csv": compared.as_csv,
+        ".json": compared.as_json, ".txt": lambda found: compared.render(found, verbose=True),
+    }  # fmt: skip
+    target = Path(path)
+    form = forms.get(target.suffix.lower())
+    if form is None or target.is_dir():
+        raise UsageError(f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(forms))}.")
+    return lambda found: write_whole(target, form(found))

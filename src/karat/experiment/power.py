@@ -1,0 +1,202 @@
+"""Power: what a test set can tell about systems like those of a run, and how many questions a difference takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.comparison import Measured, Power, Spread
+from karat.core.errors import NoOverlapError, UsageError
+from karat.core.evaluation import Note, Taken
+from karat.experiment._entrants import Entrant, named, sources
+from karat.experiment._paired import judge_noise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.comparison import JudgeNoise
+
+    Floats = NDArray[np.float64]
+
+SHOWN = 6
+
+
+def power(
+    testset: Any,
+    *inputs: Any,
+    difference: float | None = None,
+    measures: str | Iterable[str] | None = None,
+    level: float = 0.05,
+    power: float = 0.8,
+    comparisons: int = 1,
+    lower: str | Iterable[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    runs_dir: str | os.PathLike[str] = "runs",
+) -> Power:
+    """The smallest difference that the questions of a test set can tell, and how many a given difference takes.
+
+    The spread of differences is that seen between the systems of the `inputs` (runs or score tables), pair by pair; of
+    one system it is bounded by that of its scores, as if another had nothing in common with it; without any, by the
+    largest that scores from 0 to 1 can have. `comparisons` divides the level, as a correction over so many tests would.
+    """
+    from karat.experiment.compare import chosen_measures, texts_of
+    from karat.files import as_testset
+    from karat.stats.power import WORST
+
+    _check(difference, level, power, comparisons)
+    questions, taken = as_testset(testset, columns=columns or {})
+    if len(questions) < 2:
+        raise UsageError(f"{questions.name} has {len(questions)} question: nothing can be told from fewer than two.")
+    settings = {"level": level / comparisons, "power": power}
+    if not inputs:
+        told = "no run: the largest spread that scores from 0 to 1 can have"
+        made = _spread(Measured("any measure"), told, 0, 0, [WORST], len(questions), difference, settings, None)
+        note = Note("info", "Name a run, and what is seen between its systems takes the place of the worst case.")
+        return Power(
+            questions.name, len(questions), None, (made,), level, power, comparisons, difference, (taken,), (), (note,)
+        )
+    found = sources(inputs, runs_dir=runs_dir, lower=texts_of(lower), columns=columns)
+    entrants = named(found)
+    chosen, notes = chosen_measures(found, texts_of(measures), most=SHOWN)
+    _refuse_strangers(questions.ids, questions.name, entrants, found[0].place)
+    noise = judge_noise(entrants, chosen)
+    spreads = []
+    for measure in chosen:
+        made_of, spread_notes = _measured(measure, entrants, questions.ids, noise, difference, settings)
+        notes += spread_notes
+        if made_of is not None:
+            spreads.append(made_of)
+    notes += _undefined(spreads, len(questions)) + _unseen(entrants, questions.ids)
+    places = ", ".join(source.place for source in found)
+    every: tuple[Taken, ...] = (taken, *(one for source in found for one in source.taken))
+    return Power(
+        questions.name, len(questions), places, tuple(spreads), level, power, comparisons, difference, every,
+        tuple(noise.values()), tuple(notes),
+    )  # fmt: skip
+
+
+def _check(difference: float | None, level: float, power: float, comparisons: int) -> None:
+    if difference is not None and not 0 < difference < np.inf:
+        raise UsageError(f"--difference {difference:g}: name a difference above 0, such as 0.03.")
+    for option, value in (("--level", level), ("--power", power)):
+        if not 0 < value < 1:
+            raise UsageError(f"{option} {value:g}: name a share between 0 and 1.")
+    if comparisons < 1:
+        raise UsageError(f"--comparisons {comparisons}: there is 1 or more.")
+
+
+def _refuse_strangers(ids: Sequence[str], name: str, entrants: Sequence[Entrant], place: str) -> None:
+    asked = set(ids)
+    if not any(question in asked for entrant in entrants for question in entrant.questions):
+        raise NoOverlapError(f"no question of {name} is in {place}. Name a run of this test set, or leave the run out.")
+
+
+def _measured(
+    measure: Measured,
+    entrants: Sequence[Entrant],
+    ids: Sequence[str],
+    noise: Mapping[tuple[str, str], JudgeNoise],
+    difference: float | None,
+    settings: Mapping[str, float],
+) -> tuple[Spread | None, list[Note]]:
+    """The spreads between all pairs by a measure, and what they mean for as many questions as can have a value."""
+    values = _values(measure.name, entrants, ids)
+    known = np.isfinite(values)
+    asked = known.any(axis=0)
+    never = int((~asked & _seen(entrants, ids)).sum())
+    questions = len(ids) - never
+    pairs = list(combinations(range(len(entrants)), 2))
+    if pairs:
+        every = [(_std(values[b] - values[a]), a, b) for a, b in pairs]
+        seen = [(spread, a, b) for spread, a, b in every if spread is not None]
+        told = f"{len(pairs)} pair{'s' if len(pairs) > 1 else ''} of systems"
+    else:
+        own = _std(values[0])
+        seen = [] if own is None else [(own * 2**0.5, 0, 0)]
+        told = "one system: twice the variance of its scores, as if another had nothing in common with it"
+    if not seen or questions < 2:
+        return None, [Note("warning", f"{measure.name} has fewer than two values, so nothing can be said of it.")]
+    notes = []
+    ordered = sorted(seen)
+    spreads = [spread for spread, _, _ in ordered]
+    middle, a, b = ordered[(len(ordered) - 1) // 2]
+    if middle == 0:
+        notes.append(Note("warning", f"{measure.name} does not differ between the systems on any question."))
+    of_judge = [noise.get((entrants[i].name, measure.name)) for i in ((a, b) if pairs else (a, a))]
+    variance = sum(one.variance for one in of_judge if one is not None) if any(of_judge) else None
+    n = int(known.all(axis=0).sum())
+    return _spread(measure, told, len(pairs), n, spreads, questions, difference, settings, variance), notes
+
+
+def _undefined(spreads: Sequence[Spread], questions: int) -> list[Note]:
+    """Which measures count fewer questions than there are."""
+    fewer = [one for one in spreads if one.questions < questions]
+    if not fewer:
+        return []
+    told = ", ".join(f"{one.measure} on {questions - one.questions:,}" for one in fewer)
+    alike = len(fewer) == len(spreads) and len({one.questions for one in fewer}) == 1
+    text = f"All are undefined on {questions - fewer[0].questions:,}" if alike else f"Undefined are {told}"
+    return [Note("info", f"{text} of the questions, which do not count.")]
+
+
+def _unseen(entrants: Sequence[Entrant], ids: Sequence[str]) -> list[Note]:
+    left = int((~_seen(entrants, ids)).sum())
+    text = f"{left:,} of {len(ids):,} questions are not in the run, and are taken to be like those that are."
+    return [Note("info", text)] if left else []
+
+
+def _spread(
+    measure: Measured,
+    source: str,
+    pairs: int,
+    n: int,
+    spreads: Sequence[float],
+    questions: int,
+    difference: float | None,
+    settings: Mapping[str, float],
+    judge: float | None,
+) -> Spread:
+    from karat.stats.power import detectable, needed
+
+    most = None if measure.low is None or measure.high is None else measure.high - measure.low
+    middle = spreads[(len(spreads) - 1) // 2]
+    several = len(spreads) > 1
+
+    def least(spread: float) -> float:
+        return detectable(spread, questions, most=most, **settings)
+
+    def takes(spread: float) -> int | None:
+        return None if difference is None else needed(spread, difference, **settings)
+
+    share = None if judge is None or not middle else min(1.0, judge / middle**2)
+    return Spread(
+        measure.name, source, pairs, n, questions, spreads[0] if several else None, middle,
+        spreads[-1] if several else None, least(middle), least(spreads[0]) if several else None,
+        least(spreads[-1]) if several else None, takes(middle),
+        takes(spreads[0]) if several else None, takes(spreads[-1]) if several else None, share,
+        None if share is None else least(middle * (1 - share) ** 0.5),
+    )  # fmt: skip
+
+
+def _values(name: str, entrants: Sequence[Entrant], ids: Sequence[str]) -> Floats:
+    values = np.full((len(entrants), len(ids)), np.nan)
+    for row, entrant in zip(values, entrants, strict=True):
+        place = {question: i for i, question in enumerate(entrant.questions)}
+        for i, question in enumerate(ids):
+            if question in place:
+                row[i] = entrant.values[name][place[question]]
+    return values
+
+
+def _seen(entrants: Sequence[Entrant], ids: Sequence[str]) -> NDArray[np.bool_]:
+    held = {question for entrant in entrants for question in entrant.questions}
+    return np.array([question in held for question in ids])
+
+
+def _std(values: Floats) -> float | None:
+    known = values[np.isfinite(values)]
+    return float(known.std(ddof=1)) if len(known) > 1 else None

@@ -1,0 +1,171 @@
+"""Score tables: a row for each question (and system), a column for each measure; CSV, TSV, JSON, JSONL, Parquet.
+
+karat's own rows.csv and rows.parquet are such tables, and so are the row files of most evaluation scripts.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from karat.core.comparison import ScoreTable
+from karat.core.errors import UsageError
+from karat.core.evaluation import Taken
+from karat.files import _cells
+from karat.files._aliases import ID, QUESTION, RESULTS, TESTSET, field_name
+from karat.files._cells import CellError, shown
+from karat.files._look import Look
+from karat.files._objects import is_frame, polars_frame
+from karat.files._runs import plural
+from karat.files._signs import has_records
+
+_SYSTEM = (*RESULTS["system"], "run")
+_TAG = "tag."
+_STATUS = "status"
+_BESIDE = frozenset(
+    {alias for aliases in RESULTS.values() for alias in aliases}
+    | {alias for aliases in TESTSET.values() for alias in aliases}
+    | {"reason", "row", "index", "unnamed:_0", ""}
+)
+_FORM = "A score table has a column with the question's id, one for the system, and one for each measure."
+_EMPTY = "Leave a cell empty where there is no score."
+
+Row = tuple[int, dict[str, Any]]
+
+
+def is_score_table(path: str | os.PathLike[str], columns: Mapping[str, str] | None = None) -> bool:
+    """Whether a file has ids and a column of numbers that is nothing else of karat's."""
+    look = Look(path, columns)
+    if look.shape == "folder" or not has_records(look):
+        return False
+    names = {field_name(look.original.get(name, name)) for name in look.fields}
+    if not names & {*ID, *QUESTION}:
+        return False
+    return any(_is_measure(name) and any(_is_number(r.get(name)) for r in look.sample) for name in look.fields)
+
+
+def as_score_table(given: Any, columns: Mapping[str, str] | None = None) -> ScoreTable:
+    """A score table from a path, a list of dicts or a frame."""
+    if isinstance(given, ScoreTable):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return _read(Look(given, columns))
+    if is_frame(given):
+        return _read(Look.of_frame("scores (frame)", polars_frame(given), columns))
+    if isinstance(given, Sequence):
+        return _read(Look.of_records("scores (list)", given, columns))
+    raise UsageError(f"scores cannot be read from {type(given).__name__}. Give a path, a list of dicts or a frame.")
+
+
+def _read(look: Look) -> ScoreTable:
+    if look.shape == "folder" or not has_records(look):
+        raise look.error("is no table of scores", remedy=_FORM)
+    rows: list[Row] = [(row, {look.columns.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in look.raw()]
+    names = list(dict.fromkeys(name for _, record in rows for name in record))
+    by: dict[str, str] = {}
+    for name in names:
+        by.setdefault(field_name(name), name)
+    key = next((by[alias] for alias in (*ID, *QUESTION) if alias in by), None)
+    if key is None:
+        raise look.error(f"no column holds the id of the question (there are {', '.join(names[:12])})", remedy=_FORM)
+    system = next((by[alias] for alias in _SYSTEM if alias in by), None)
+    measures, slices = _columns(rows, names, {key, system})
+    if not measures:
+        raise look.error(f"no column holds scores (there are {', '.join(names[:12])})", remedy=_FORM)
+    keys = [_key(look, row, record, key, system) for row, record in rows]
+    questions = tuple(dict.fromkeys(question for question, _ in keys))
+    systems = tuple(dict.fromkeys(name for _, name in keys))
+    place = {name: i for i, name in enumerate(questions)}, {name: i for i, name in enumerate(systems)}
+    values = np.full((len(systems), len(questions), len(measures)), np.nan)
+    held = np.zeros(values.shape[:2], bool)
+    failed = np.zeros(values.shape[:2], bool)
+    seen: dict[tuple[str, str], int] = {}
+    told: dict[str, dict[str, str]] = {name: {} for name in slices}
+    texts: dict[str, str] = {}
+    text = next((by[alias] for alias in QUESTION if alias in by and by[alias] != key), None)
+    status = by.get(_STATUS)
+    for (row, record), (question, name) in zip(rows, keys, strict=True):
+        if seen.setdefault((question, name), row) != row:
+            raise look.error(
+                f"a second row for question {shown(question)} of {shown(name)} (the first is {look.unit} "
+                f"{seen[question, name]})",
+                row=row,
+                remedy="Keep one; where they are two systems, name them in a column system.",
+            )
+        q, s = place[0][question], place[1][name]
+        held[s, q] = True
+        failed[s, q] = status is not None and str(record.get(status)).strip().lower() in ("failed", "error")
+        values[s, q] = [_number(look, row, record.get(measure), measure) for measure in measures]
+        for label in slices:
+            if not _cells.is_missing(record.get(label)):
+                told[label].setdefault(question, str(record[label]).strip())
+        if text is not None and not _cells.is_missing(record.get(text)):
+            texts.setdefault(question, str(record[text]))
+    sizes = ((systems, "system"), (measures, "measure"), (questions, "question"))
+    what = ", ".join(plural(len(some), word) for some, word in sizes)
+    empty = int((np.isnan(values) & held[:, :, None]).sum())
+    notes = (f"{plural(empty, 'cell')} without a score",) if empty else ()
+    named = {label.removeprefix(_TAG) if label.startswith(_TAG) else _slice(label): told[label] for label in slices}
+    return ScoreTable(
+        look.name, systems, questions, tuple(measures), values, held, failed, named, texts,
+        Taken(look.name, "score table", what, notes),
+    )  # fmt: skip
+
+
+def _slice(label: str) -> str:
+    return "kind" if field_name(label) in TESTSET["kind"] else label
+
+
+def _columns(rows: Sequence[Row], names: Sequence[str], taken: set[str | None]) -> tuple[list[str], list[str]]:
+    """Columns with a number in them that are measures, and columns of text that slice the questions."""
+    measures, slices = [], []
+    for name in names:
+        if name in taken:
+            continue
+        filled = [record[name] for _, record in rows if not _cells.is_missing(record.get(name))]
+        if _is_measure(name) and any(map(_is_number, filled)):
+            measures.append(name)
+        elif (
+            filled
+            and all(isinstance(value, str) for value in filled)
+            and (field_name(name) in TESTSET["kind"] or name.startswith(_TAG) or field_name(name) not in _BESIDE)
+        ):
+            slices.append(name)
+    return measures, [name for name in slices if not name.endswith((".status", ".reason"))]
+
+
+def _is_measure(name: str) -> bool:
+    return field_name(name) not in _BESIDE and not name.startswith(_TAG)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        _cells.finite(value)
+    except CellError:
+        return False
+    return True
+
+
+def _key(look: Look, row: int, record: Mapping[str, Any], key: str, system: str | None) -> tuple[str, str]:
+    try:
+        question = _cells.id_text(record.get(key))
+        name = look.stem if system is None else _cells.id_text(record.get(system))
+    except CellError:
+        missing = key if _cells.is_missing(record.get(key)) else system
+        raise look.error(f"a row without its {missing}", row=row, field=missing, remedy="Fill it in.") from None
+    return question, name
+
+
+def _number(look: Look, row: int, value: Any, measure: str) -> float:
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return math.nan
+    try:
+        return _cells.finite(value)
+    except CellError:
+        raise look.error(
+            f"{shown(value)} is no score: it is not a finite number", row=row, field=measure, remedy=_EMPTY
+        ) from None
