@@ -81,6 +81,7 @@ class Verdict:
     reason: str = ""  # why it is not kept, or cannot be told
     broken: tuple[Broken, ...] = ()
     n_broken: int = 0  # of all, where `broken` holds the first
+    n_failed: int = 0  # rows of the subject that failed, the baseline's too
 
 
 @dataclass(frozen=True)

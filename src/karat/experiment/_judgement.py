@@ -68,7 +68,7 @@ def judged(held: Held) -> Verdict:
     broken = _broken(held, known, bound) if outcome == "fail" else []
     return Verdict(
         rule, outcome, held.system, _named(subject.name, rule), value, bound, n, low, high, level, before,
-        held.baseline_system, reason, tuple(broken[:MOST_BROKEN]), len(broken),
+        held.baseline_system, reason, tuple(broken[:MOST_BROKEN]), len(broken), _failed(held),
     )  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def _outcome(
         if side.missing.any():
             some = f"{int(side.missing.sum()):,} of {held.questions:,}"
             return "fail", f"{whose}{subject.name} is not known of {some} questions, and what is not known is not 0"
-    failed = sum(int(side.failed.sum()) for _, side in sides)
+    failed = _failed(held)
     if failed and not held.allow_incomplete:
         return _whatever_failed(held, failed)
     if value is None or bound is None:
@@ -124,6 +124,10 @@ def _outcome(
     shown, edge = _figures(value, bound)
     than = f"{edge} ({rule.bound})" if rule.needs_baseline else edge
     return "fail", f"{shown} is {_FAILS[rule.sign]} {than}"
+
+
+def _failed(held: Held) -> int:
+    return sum(int(side.failed.sum()) for side in (held.subject, held.beside) if side is not None)
 
 
 def _surely(held: Held, ends: tuple[float | None, float | None]) -> tuple[Outcome, str]:

@@ -62,8 +62,11 @@ def gate(
     runs_dir: str | os.PathLike[str] = "runs",
     allow_incomplete: bool = False,
     allow: Sequence[str] = (),
+    study: Study | None = None,
 ) -> Gate:
     """Hold rules against a run; without rules, those of its karat.yaml. `allow` names guards that may fire.
+
+    `study` is what the run found, where it is at hand, else it is read.
 
     A rule that names no system is about `system` or, without it, the only system or the best by the main measure, and
     is held against the same of the baseline.
@@ -80,7 +83,7 @@ def gate(
     )
     if missing and (not allow_incomplete or not (folder.path / STUDY).is_file()):
         return Gate(folder.id, (), baseline, None, tuple(missing), allow_incomplete)
-    ours = _Side(folder.id, load_study(folder.path), system)
+    ours = _Side(folder.id, study or load_study(folder.path), system)
     theirs, notes = _baseline(asked, baseline, runs_dir, folder, ours)
     verdicts = []
     for rule in asked:

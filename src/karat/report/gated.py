@@ -163,7 +163,7 @@ def _plain(v: Verdict) -> dict[str, Any]:
             {"question": b.question, "value": b.value, "before": b.before, "text": b.text, "why": b.why}
             for b in v.broken
         ],
-        "n_broken": v.n_broken,
+        "n_broken": v.n_broken, "n_failed": v.n_failed,
     }  # fmt: skip
 
 

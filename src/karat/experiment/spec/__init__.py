@@ -45,7 +45,7 @@ __all__ = [
 FILE = "karat.yaml"
 _NO_WORK = (
     "outputs", "runs_dir", "budgets", "timeout_seconds", "retries", "jobs", "per_minute", "price_in_usd",
-    "price_out_usd",
+    "price_out_usd", "gate",
 )  # fmt: skip
 _CUT = 5  # the cut-off of the main measure, where it is among those asked for
 
@@ -84,8 +84,8 @@ class Spec:
     def digest(self) -> str:
         """sha256 of the plain values in canonical JSON: the same for the same work, however it is laid out.
 
-        What it may cost, how fast it is asked and what is written do not count: a run that ended for want of them is
-        resumed with more.
+        What it may cost, how fast it is asked, what is written and what a gate asks of it do not count: a run that
+        ended for want of them is resumed with more.
         """
         plain = {name: value for name, value in self.plain().items() if name not in _NO_WORK}
         for name in ("model", "judge_model"):

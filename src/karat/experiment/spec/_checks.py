@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from karat.core.errors import KaratError, UsageError
 from karat.experiment._environment import has_variables
+from karat.experiment.rules import parse_rule
 from karat.experiment.spec._check_answers import check_answers
 from karat.experiment.spec._errors import Mistake
 from karat.experiment.spec._fields import EmbedderKeys
@@ -46,6 +47,8 @@ def _checks(keys: SpecKeys) -> Iterator[Mistake]:
     yield from _systems(keys)
     yield from _sweep(keys)
     yield from _scoring(keys)
+    for number, rule in enumerate(keys.gate or ()):
+        yield from _tried(("gate", number), parse_rule, rule)
     yield from check_answers(keys, _tried, lambda: _names(keys))
 
 

@@ -74,6 +74,9 @@ class SpecKeys(Part):
     allow_zero_overlap: bool = Field(
         False, description="Score a system that finds no gold at all, which is an error otherwise."
     )
+    gate: Texts | None = Field(
+        None, description='Rules that `karat gate` holds the run to: ["Recall@5 >= 0.6", "failed == 0"].'
+    )
     seed: int = Field(0, ge=0, description="Of everything drawn at random.")
     budgets: BudgetKeys = Field(
         default_factory=lambda: BudgetKeys.model_validate({}),
