@@ -67,6 +67,8 @@ def nearest(
         order = (share >= enough and not lacking, share)
         if share > 0 and (best is None or order > best[0]):
             best = order, (share, lacking, number, held)
+            if share == 1:
+                break
     return None if best is None else best[1]
 
 

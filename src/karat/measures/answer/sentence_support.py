@@ -50,7 +50,8 @@ def sentence_support(answered: Answered, *, threshold: float = 0.5) -> Outcome:
             for number, text in enumerate(contexts, 1)
             for sentence in answered.once(("held sentences", text), partial(held_sentences, text))
         ]
-        shown = [_shown(claim, held, threshold) for claim in claims]
+        known = {claim.text: _shown(claim, held, threshold) for claim in {c.text: c for c in claims}.values()}
+        shown = [known[claim.text] for claim in claims]
         details[pair] = {"sentences": shown}
         return sum(bool(one["supported"]) for one in shown) / len(shown)
 

@@ -6,6 +6,7 @@ import pytest
 from karat.core.answered import Answered
 from karat.core.errors import UsageError
 from karat.core.language import parse
+from karat.measures.answer._terms import Claimed
 
 
 def supported(answer, *contexts, measure="SentenceSupport"):
@@ -110,3 +111,13 @@ def test_completeness_of_nothing():
     assert complete("<think>Paris</think>", "Paris").values.tolist() == [0]
     assert complete("Paris").undefined == {0: "no reference answer"}
     assert np.isnan(complete("Paris", "...").values[0])
+
+
+def test_a_sentence_said_a_thousand_times_is_looked_for_once_and_no_further_than_it_stands(monkeypatch):
+    looked = []
+    missing = Claimed.missing
+    monkeypatch.setattr(Claimed, "missing", lambda claim, held: looked.append(held.text) or missing(claim, held))
+    contexts = ("Snow falls.", "The watch lasts four hours.", "Nobody looks here.")
+    shown = supported("The watch lasts four hours. " * 1000, *contexts).details[0]["sentences"]
+    assert (len(shown), {one["by"]["context"] for one in shown}) == (1000, {2})
+    assert looked == ["Snow falls.", "The watch lasts four hours."]
