@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from karat.experiment.run import run
     from karat.experiment.score import score
     from karat.experiment.sweep import sweep
+    from karat.experiment.verify import verify
 
 __all__ = [
     "KaratError",
@@ -40,6 +41,7 @@ __all__ = [
     "run",
     "score",
     "sweep",
+    "verify",
 ]
 
 _HOME = {
@@ -57,6 +59,7 @@ _HOME = {
     "run": "experiment.run",
     "score": "experiment.score",
     "sweep": "experiment.sweep",
+    "verify": "experiment.verify",
 }
 
 

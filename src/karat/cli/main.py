@@ -38,6 +38,8 @@ COMMANDS = {
     "explain": "Show one question step by step: what engines found, how it was fused, what is gold, how it is scored.",
     "calibrate": "Find out how far a judge, or any measure, agrees with people, and correct its means by their labels.",
     "score": "Score results against a test set.",
+    "verify": "Recompute a table from its rows, or check it alone for the impossible, and say what went wrong.",
+    "factors": "Find out which factor of a grid matters, which depend on each other, and which cells equal the best.",
     "measures": "List every measure with its range, direction, stage and use, or explain one.",
     "convert": "Convert a test set or results to another format, and say what the target cannot hold.",
     "serve-model": "Serve a small language model on this machine, to try `--answer chat` without any account.",

@@ -46,7 +46,7 @@ def check_printed(results: Sequence[Taken], columns: Mapping[str, str]) -> list[
 def _check_means(system: str, printed: Mapping[str, Mapping[str, float]], k: int) -> tuple[Note, ...]:
     """The guards of a table over the means of what was printed."""
     from karat.diagnose.guards import check_table
-    from karat.diagnose.verify._names import BARE
+    from karat.diagnose.verify.names import BARE
 
     columns = dict.fromkeys(c for row in printed.values() for c in row)
     means = {c: float(np.mean([row[c] for row in printed.values() if c in row])) for c in columns}
@@ -102,7 +102,7 @@ def _check(testset: TestSet, run: Run, printed: Mapping[str, Mapping[str, float]
 def _recompute(
     testset: TestSet, run: Run, columns: Sequence[str], repeats: Repeats, k: int
 ) -> dict[str, NDArray[np.float64]]:
-    from karat.diagnose.verify._names import measure_of
+    from karat.diagnose.verify.names import measure_of
     from karat.diagnose.verify.recompute import scores_of
     from karat.match import MATCHERS, Settings
 

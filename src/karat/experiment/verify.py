@@ -12,8 +12,8 @@ from karat.core.verification import Verification
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats
-    from karat.diagnose.verify._rows import Rows
     from karat.diagnose.verify.aggregates import Values
+    from karat.diagnose.verify.rows import Rows
 
 
 def verify(
@@ -99,9 +99,9 @@ def _by_testset(
 ) -> Verification:  # fmt: skip
     """A table against rankings that are scored here, by a test set."""
     from karat.diagnose.verify import verify_rows
-    from karat.diagnose.verify._printed import printed_figures
-    from karat.diagnose.verify._rows import Rows
+    from karat.diagnose.verify.figures import printed_figures
     from karat.diagnose.verify.recompute import from_testset
+    from karat.diagnose.verify.rows import Rows
     from karat.files import as_runs, as_testset, read_plain
     from karat.match import MATCHERS, Settings, check_questions
     from karat.match import match as matched

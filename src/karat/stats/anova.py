@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.factors import Effect
 from karat.stats.fisher import f_tail
 
 if TYPE_CHECKING:
@@ -23,28 +24,6 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 CONSTANT = 1e-12  # share of the total below which a sum of squares is rounding
-
-
-@dataclass(frozen=True)
-class Effect:
-    """What goes with one factor, or with two together beyond what goes with each.
-
-    `f` and `p` are None where nothing is left to compare with. `eta` is the share of all spread, `partial` the share
-    of what other factors leave, `omega` is eta without what chance alone would give.
-    """
-
-    factors: tuple[str, ...]
-    freedom: int
-    squares: float
-    f: float | None
-    p: float | None
-    eta: float
-    partial: float
-    omega: float
-
-    @property
-    def name(self) -> str:
-        return " x ".join(self.factors)
 
 
 @dataclass(frozen=True)
@@ -144,4 +123,5 @@ def _effect(term: tuple[str, ...], freedom: int, squares: float, left: float, er
         eta=squares / total if total > 0 else 0.0,
         partial=squares / (squares + left) if squares + left > 0 else 0.0,
         omega=max(0.0, (squares - freedom * mean_error) / (total + mean_error)) if total > 0 else 0.0,
+        error_freedom=error,
     )  # fmt: skip

@@ -49,6 +49,15 @@ def test_printed_digits_decide_what_agrees(tmp_path, digits):
     assert [f.name for f in verify(path, write(tmp_path / "wrong.csv", table)).of("mismatch")] == ["mrr"]
 
 
+def test_rows_with_fewer_digits_than_their_table_was_made_of(tmp_path):
+    rows = healthcare(questions=9)
+    table = summary(rows)
+    short = [{**row, **{metric: round(row[metric], 2) for metric in METRICS}} for row in rows]
+    assert not verify(write(tmp_path / "rows.csv", short), write(tmp_path / "table.csv", table)).broken
+    table[0]["mrr_mean"] += 0.02
+    assert verify(write(tmp_path / "rows.csv", short), write(tmp_path / "table.csv", table)).broken
+
+
 def test_recall_that_is_a_hit_rate(tmp_path):
     rows = healthcare()
     for row in rows:

@@ -11,8 +11,8 @@ from karat.diagnose.verify._causes import CAUSES
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats
-    from karat.diagnose.verify._rows import Rows
     from karat.diagnose.verify.aggregates import Values
+    from karat.diagnose.verify.rows import Rows
     from karat.files import Plain
 
 __all__ = ["CAUSES", "rows_of", "verify_rows", "verify_table"]
@@ -20,7 +20,7 @@ __all__ = ["CAUSES", "rows_of", "verify_rows", "verify_table"]
 
 def rows_of(table: Plain) -> Rows | None:
     """The rows of a table that holds single questions; None where it holds summaries."""
-    from karat.diagnose.verify._rows import Rows, looks_like_rows
+    from karat.diagnose.verify.rows import Rows, looks_like_rows
 
     if not looks_like_rows(table):
         return None
@@ -43,13 +43,13 @@ def verify_rows(
 
     `computed` are values that were worked out from a test set; else the lists of the rows are used, if they have any.
     """
-    from karat.diagnose.verify._names import spelled
-    from karat.diagnose.verify._printed import printed_figures
     from karat.diagnose.verify.aggregates import check_aggregates
     from karat.diagnose.verify.alone import check_alone
     from karat.diagnose.verify.columns import check_columns
     from karat.diagnose.verify.defaults import check_defaults
+    from karat.diagnose.verify.figures import printed_figures
     from karat.diagnose.verify.implied import check_implied
+    from karat.diagnose.verify.names import spelled
     from karat.diagnose.verify.order import check_order
     from karat.diagnose.verify.recompute import from_lists
 
@@ -85,8 +85,8 @@ def _not_checked(rows: Rows, checked: set[str]) -> list[Figure]:
 
 def verify_table(table: Plain, *, n: int | None = None, k: int | None = None, one_gold: bool = False) -> list[Figure]:
     """What a table can be by itself."""
-    from karat.diagnose.verify._printed import printed_figures
     from karat.diagnose.verify.alone import check_alone
+    from karat.diagnose.verify.figures import printed_figures
 
     figures = printed_figures(table)
     if not figures:

@@ -30,9 +30,12 @@ class Number:
         """How far the true value may lie from what is printed."""
         return 0.5 * 10.0**-self.decimals + EXACT * max(1.0, abs(self.value))
 
-    def agrees(self, value: float) -> bool:
-        """Whether a value, rounded as this number is, gives it; halves may go either way."""
-        return math.isfinite(value) and abs(self.value - value) <= self.half
+    def agrees(self, value: float, slack: float = 0.0) -> bool:
+        """Whether a value, rounded as this number is, gives it; halves may go either way.
+
+        `slack` is how far the value itself may be off, where it was computed from rounded ones.
+        """
+        return math.isfinite(value) and abs(self.value - value) <= self.half + slack
 
     def truncates(self, value: float) -> bool:
         """Whether a value, cut off as this number is, gives it."""

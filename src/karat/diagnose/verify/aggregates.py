@@ -11,13 +11,13 @@ import numpy as np
 from karat.core.verification import Figure
 from karat.diagnose._words import plural
 from karat.diagnose.verify._causes import because, cause_of
-from karat.diagnose.verify._names import measure_of
-from karat.diagnose.verify._rows import Rows, unique_first
+from karat.diagnose.verify.names import measure_of
+from karat.diagnose.verify.rows import Rows, unique_first
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.diagnose.verify._printed import Printed
+    from karat.diagnose.verify.figures import Printed
 
     Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -36,6 +36,7 @@ class Values:
 
     own: Floats
     others: dict[str, Floats]
+    half: float = 0.0  # how far rounding may have moved each value
 
 
 def check_aggregates(rows: Rows, figures: Sequence[Printed], computed: Mapping[str, Values]) -> list[Figure]:
@@ -77,7 +78,8 @@ def _values(rows: Rows, name: str, computed: Mapping[str, Values]) -> Values | N
     held = computed.get(column or "") or (computed.get(measure.name) if measure is not None else None)
     if column is not None:
         own = rows.values(column)
-        return Values(own, {} if held is None else {**held.others, "": held.own})
+        half = max((number.half for number in rows.numbers[column] if number is not None), default=0.0)
+        return Values(own, {} if held is None else {**held.others, "": held.own}, half)
     if held is not None:
         return held
     if measure is not None and measure.name in ("AnyGold", "AllGold"):
@@ -114,25 +116,25 @@ def _statistic(
             cause, why, 1, int(verdict == "mismatch"),
         )  # fmt: skip
 
-    if one.number.agrees(recomputed):
+    if one.number.agrees(recomputed, values.half):
         blank = int((~np.isfinite(own)).sum())
         if one.statistic == "mean" and blank and count is None and rows.failed[mask & ~np.isfinite(values.own)].any():
             more = f"n shrank from {len(own)} to {len(own) - blank}, and the table does not say so"
             return figure("suspect", "n shrank", because("n shrank", more))
         return figure("ok", *(("percent", because("percent")) if one.percent else ()))
-    for cause, more in _alike(one, own, recomputed):
+    for cause, more in _alike(one, own, recomputed, values.half):
         return figure("ok", cause, because(cause, more))
     for cause, more in _explanations(rows, one, mask, values, figures, count):
         return figure("mismatch", cause, because(cause, more))
     return figure("mismatch", "", "no cause was found: the figure is not of these rows, or was changed.")
 
 
-def _alike(one: Printed, own: Floats, recomputed: float) -> Iterator[tuple[str, str]]:
+def _alike(one: Printed, own: Floats, recomputed: float, half: float) -> Iterator[tuple[str, str]]:
     """Ways of printing the same that are no mistake."""
     known = own[np.isfinite(own)]
-    if one.number.agrees(100 * recomputed) or one.number.scaled(100).agrees(recomputed):
+    if one.number.agrees(100 * recomputed, 100 * half) or one.number.scaled(100).agrees(recomputed, half):
         yield "percent", ""
-    if one.statistic == "std" and len(known) > 1 and one.number.agrees(float(known.std())):
+    if one.statistic == "std" and len(known) > 1 and one.number.agrees(float(known.std()), half):
         yield "ddof", ""
     if one.number.truncates(recomputed):
         yield "cut off", ""
@@ -147,8 +149,9 @@ def _explanations(
 
     def gives(some: Floats) -> bool:
         result = statistic_of(some, one.statistic)
-        return one.number.agrees(result) or (
-            one.statistic == "std" and int(np.isfinite(some).sum()) > 1 and one.number.agrees(float(np.nanstd(some)))
+        several = one.statistic == "std" and int(np.isfinite(some).sum()) > 1
+        return one.number.agrees(result, values.half) or (
+            several and one.number.agrees(float(np.nanstd(some)), values.half)
         )
 
     for cause, other in values.others.items():

@@ -18,7 +18,7 @@ from karat.diagnose.verify._digits import Number
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
-    from karat.diagnose.verify._printed import Labels, Printed
+    from karat.diagnose.verify.figures import Labels, Printed
 
 WHOLE = ("Hit", "EM", "AnyGold", "AllGold")  # 0 or 1 for each question
 WIDER = {"Faithfulness": (-1.0, 1.0), "Relevance": (-1.0, 2.0)}  # as LiveRAG's judges score

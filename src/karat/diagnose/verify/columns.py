@@ -10,12 +10,12 @@ import numpy as np
 from karat.core.verification import Figure
 from karat.diagnose._words import plural
 from karat.diagnose.verify._causes import because, cause_of
-from karat.diagnose.verify._names import measure_of
+from karat.diagnose.verify.names import measure_of
 
 if TYPE_CHECKING:
     from karat.diagnose.verify._digits import Number
-    from karat.diagnose.verify._rows import Rows
     from karat.diagnose.verify.aggregates import Values
+    from karat.diagnose.verify.rows import Rows
 
 SLACK = 1e-9
 

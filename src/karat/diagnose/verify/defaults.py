@@ -9,10 +9,10 @@ import numpy as np
 
 from karat.core.verification import Figure
 from karat.diagnose.verify._causes import because
-from karat.diagnose.verify._names import measure_of
+from karat.diagnose.verify.names import measure_of
 
 if TYPE_CHECKING:
-    from karat.diagnose.verify._rows import Rows
+    from karat.diagnose.verify.rows import Rows
 
 DEFAULT = 0.5
 LEAST = 5  # values of exactly .5

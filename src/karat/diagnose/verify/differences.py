@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.verification import Figure
-from karat.diagnose.verify._names import measure_of, spelled
+from karat.diagnose.verify.names import measure_of, spelled
 from karat.stats.anova import anova
 from karat.stats.fisher import t_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.diagnose.verify._printed import Printed
-    from karat.diagnose.verify._rows import Rows
+    from karat.diagnose.verify.figures import Printed
+    from karat.diagnose.verify.rows import Rows
 
     Floats = NDArray[np.float64]
 

@@ -13,14 +13,14 @@ import numpy as np
 
 from karat.core.verification import Figure
 from karat.diagnose.verify._causes import because
-from karat.diagnose.verify._names import measure_of
+from karat.diagnose.verify.names import measure_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.measure import Measure
     from karat.diagnose.verify._digits import Number
-    from karat.diagnose.verify._rows import Rows
+    from karat.diagnose.verify.rows import Rows
 
     Floats = NDArray[np.float64]
 

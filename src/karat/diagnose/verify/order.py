@@ -16,7 +16,7 @@ from karat.diagnose.verify._causes import because
 from karat.diagnose.verify.recompute import RETRIEVED
 
 if TYPE_CHECKING:
-    from karat.diagnose.verify._rows import Rows
+    from karat.diagnose.verify.rows import Rows
 
 LEAST = 20  # pairs of units, or lists, before anything is said
 REVERSED = 0.8  # share of them that stand the other way round

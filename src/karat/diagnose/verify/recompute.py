@@ -12,15 +12,15 @@ import numpy as np
 from karat.core.errors import KaratError
 from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
-from karat.diagnose.verify._names import measure_of
 from karat.diagnose.verify.aggregates import Values
+from karat.diagnose.verify.names import measure_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.judged import Repeats
     from karat.core.measure import Measure
-    from karat.diagnose.verify._rows import Rows
+    from karat.diagnose.verify.rows import Rows
     from karat.match import Settings
 
     Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.diagnose.verify._digits import Number, as_column, read_cell
-from karat.diagnose.verify._names import COUNTS, STATISTICS, TESTS, is_measured, measure_of, spelled, split
+from karat.diagnose.verify.names import COUNTS, STATISTICS, TESTS, is_measured, measure_of, spelled, split
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.diagnose.verify._digits import Number, as_column, read_cell
-from karat.diagnose.verify._names import is_measured, keys, spelled
-from karat.diagnose.verify._printed import CONTAINERS, is_name
+from karat.diagnose.verify.figures import CONTAINERS, is_name
+from karat.diagnose.verify.names import is_measured, keys, spelled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.diagnose.verify._printed import Labels
+    from karat.diagnose.verify.figures import Labels
     from karat.files import Plain
 
     Bools = NDArray[np.bool_]

@@ -1,0 +1,116 @@
+"""karat verify and karat factors from the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+SPEC = """corpus: docs
+testset: qa.jsonl
+k: [1, 2]
+systems:
+  - {name: sparse, engine: bm25}
+  - {name: half, engine: hybrid, alpha: 0.5}
+  - {name: most, engine: hybrid, alpha: 0.8}
+"""
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
+
+@pytest.fixture
+def pages(put):
+    put("rows.csv", (EXAMPLES / "pages.csv").read_text())
+    put("table.csv", (EXAMPLES / "pages_summary.csv").read_text())
+    put("wrong.csv", (EXAMPLES / "pages_summary.csv").read_text().replace("0.4722,0.4597", "0.5833,0.5149"))
+
+
+def test_a_clean_table_passes(karat, pages):
+    told = karat("verify", "rows.csv", "--table", "table.csv")
+    assert told.code == 0
+    assert "170 printed values are as they should be." in told.out
+
+
+def test_a_mismatch_exits_with_4_and_says_why(karat, pages):
+    told = karat("verify", "rows.csv", "--table", "wrong.csv")
+    assert told.code == 4
+    assert "2 printed values are wrong" in told.out
+    assert "Recall is a hit rate" in " ".join(told.out.split())
+    assert karat("verify", "rows.csv", "--table", "wrong.csv", "-q").code == 4
+
+
+def test_json_holds_every_figure(karat, pages):
+    told = karat("verify", "rows.csv", "--table", "wrong.csv", "--json")
+    found = json.loads(told.out)
+    assert told.code == 4
+    assert found["causes"] == ["hit rate"]
+    assert found["counts"] == {"mismatch": 2, "impossible": 0, "suspect": 0, "unchecked": 0, "ok": 168}
+    (mean, _) = (figure for figure in found["figures"] if figure["verdict"] == "mismatch")
+    assert mean["printed"] == 0.5833
+    assert mean["difference"] == pytest.approx(0.5833 - 0.4722, abs=1e-4)
+
+
+def test_an_impossible_table_exits_with_4(karat, put):
+    table = put("t.csv", "system,Hit@5,Hit@5 std\ndense,0.5789,0.3845\n")
+    assert karat("verify", table, "-n", "133").code == 4
+    assert karat("verify", put("u.csv", "system,Hit@5,Hit@5 std\ndense,0.5789,0.4956\n"), "-n", "133").code == 0
+
+
+def test_results_against_a_test_set(karat, put):
+    put("qrels.txt", "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 1\n")
+    put("run.trec", "q1 Q0 d2 1 2.0 bm25\nq1 Q0 d1 2 1.0 bm25\nq2 Q0 d3 1 1.0 bm25\n")
+    right, wrong = put("r.csv", "system,MRR\nbm25,0.75\n"), put("w.csv", "system,MRR\nbm25,1.00\n")
+    assert karat("verify", "run.trec", "--table", right, "--testset", "qrels.txt").code == 0
+    told = karat("verify", "run.trec", "--table", wrong, "--testset", "qrels.txt")
+    assert told.code == 4
+    assert "grade 0" in told.out
+
+
+def test_bad_input_of_verify_exits_with_2(karat, put, pages):
+    assert karat("verify", "nothing.csv").code == 2
+    assert "does not exist" in karat("verify", "nothing.csv").sentence
+    assert karat("verify", "LAST").code == 2
+    assert "no figures" in karat("verify", put("x.csv", "a,b\nx,y\n")).sentence
+    assert "--table" in karat("verify", "rows.csv", "--testset", "rows.csv").sentence
+    assert karat("verify", "rows.csv", "--dialect", "klingon").code == 2
+
+
+def test_a_run_verifies_itself_and_is_a_grid(karat, put, folder):
+    put("docs/a.md", "# Oil\n\nUse SAE 30 oil.\n")
+    put("docs/b.md", "# Reset\n\nHold the red button for two seconds.\n")
+    put("qa.jsonl", [
+        {"id": "q1", "question": "Which oil?", "gold": [{"doc": "a.md"}]},
+        {"id": "q2", "question": "How is it reset?", "gold": [{"doc": "b.md"}]},
+        {"id": "q3", "question": "What is the red button for?", "gold": [{"doc": "b.md"}]},
+    ])  # fmt: skip
+    put("karat.yaml", SPEC)
+    assert karat("run", "karat.yaml").code == 0
+    told = karat("verify", "LAST", "--json")
+    assert told.code == 0, told.out
+    assert json.loads(told.out)["counts"]["ok"] > 20
+    told = karat("factors", "LAST", "--score", "Recall", "--json")
+    assert told.code == 0, told.err
+    assert set(json.loads(told.out)["factors"]) >= {"k"}
+
+
+def test_factors(karat, put, folder):
+    put("grid.csv", (EXAMPLES / "grid.csv").read_text())
+    told = karat("factors", "grid.csv", "--score", "relevance", "--by", "qid", "-o", "means.svg")
+    assert told.code == 0
+    assert "The best cell is chunker sentences, retriever hybrid" in told.out
+    assert (folder / "means.svg").read_text().startswith("<svg")
+    found = json.loads(karat("factors", "grid.csv", "--score", "relevance", "--json").out)
+    assert found["balanced"] is True
+    assert [effect["factors"] for effect in found["two_way"][0]] == [
+        ["chunker"],
+        ["retriever"],
+        ["chunker", "retriever"],
+    ]
+
+
+def test_bad_input_of_factors_exits_with_2(karat, put):
+    grid = put("grid.csv", (EXAMPLES / "grid.csv").read_text())
+    assert karat("factors", grid, "--score", "relevance", "-o", "means.pdf").code == 2
+    assert "Did you mean relevance" in karat("factors", grid, "--score", "relevence").sentence
+    one = put("one.csv", "a,score\nx,1\nx,2\nx,3\n")
+    assert "one level" in karat("factors", one, "--score", "score", "--factor", "a").sentence
+    told = karat("factors", put("text.csv", "a,score\nx,1\ny,good\nx,3\ny,2\n"), "--score", "score")
+    assert told.sentence.startswith("text.csv line 3 field \"score\": 'good' is no number")
