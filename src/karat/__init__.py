@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment.audit import audit
     from karat.experiment.check import check
+    from karat.experiment.compare import compare
     from karat.experiment.generate import generate
     from karat.experiment.index import index
     from karat.experiment.load import load_results, load_testset
@@ -32,6 +33,7 @@ __all__ = [
     "TestSet",
     "audit",
     "check",
+    "compare",
     "generate",
     "index",
     "list_measures",
@@ -50,6 +52,7 @@ _HOME = {
     "TestSet": "core.types",
     "audit": "experiment.audit",
     "check": "experiment.check",
+    "compare": "experiment.compare",
     "generate": "experiment.generate",
     "index": "experiment.index",
     "list_measures": "core.measure",

@@ -37,6 +37,8 @@ COMMANDS = {
     "audit": "Find out how good a test set is: faulty questions, what they cover, and what differences they can tell.",
     "explain": "Show one question step by step: what engines found, how it was fused, what is gold, how it is scored.",
     "calibrate": "Find out how far a judge, or any measure, agrees with people, and correct its means by their labels.",
+    "compare": "Compare systems on the same questions: differences, intervals, tests, and the questions that flipped.",
+    "power": "Find out how small a difference a test set can tell, and how many questions a given one takes.",
     "score": "Score results against a test set.",
     "verify": "Recompute a table from its rows, or check it alone for the impossible, and say what went wrong.",
     "factors": "Find out which factor of a grid matters, which depend on each other, and which cells equal the best.",

@@ -186,14 +186,11 @@ def missing_notes(status: NDArray[np.uint8], names: Sequence[str], chosen: Seque
     notes = []
     undefined, failed = ((status == one).sum(axis=2) for one in (Status.undefined, Status.failed))
     if undefined.any() or failed.any():
-        most = int(undefined.max())
-        notes.append(
-            Note(
-                "info",
-                f"A question counts for a pair where both have a value. Up to {most:,} scores of a system are "
-                f"undefined and {int(failed.max()):,} failed.",
-            )
+        text = (
+            "A question counts for a pair where both have a value. Scores of a system without one: up to "
+            f"{int(undefined.max()):,} undefined, {int(failed.max()):,} failed."
         )
+        notes.append(Note("info", text))
     for m, measure in enumerate(chosen):
         if len(set(failed[m].tolist())) > 1:
             told = ", ".join(f"{name} on {many}" for name, many in zip(names, failed[m].tolist(), strict=True) if many)

@@ -127,8 +127,8 @@ def bca_ends(sums: Floats, observed: Floats, skew: Floats, tolerance: float, tai
     ends = []
     for z in (_quantile(tail), -_quantile(tail)):
         moved = shift + z
-        room = 1 - skew * moved
         with np.errstate(divide="ignore", invalid="ignore"):
+            room = 1 - skew * moved
             at = np.where(room > 0, shift + moved / room, np.copysign(np.inf, moved))
         ends.append(_at(sums, _each(NORMAL.cdf, at) * (sums.shape[1] - 1)))
     return ends[0], ends[1]
