@@ -287,6 +287,29 @@ def test_percentages_and_figures_that_are_cut_off_are_named_and_no_mistake(tmp_p
     assert ("ndcg_at_k", "cut off") in causes
 
 
+def test_labels_that_the_rows_do_not_know_are_not_guessed(tmp_path):
+    rows = healthcare()
+    table = [{"config_name": "dense", "language": language, "mrr": 0.5} for language in ("en", "ru")]
+    found = verify(write(tmp_path / "rows.csv", rows), write(tmp_path / "table.csv", table))
+    assert [(f.verdict, f.name) for f in found.figures if f.what == "mean"] == [("unchecked", "mrr")] * 2
+    assert any("'ru'" in f.why for f in found.of("unchecked"))
+    (tmp_path / "one.csv").write_text("qid,MRR\n" + "".join(f"{i},1.0\n" for i in range(5)))
+    assert not verify(tmp_path / "one.csv", [{"system": "mine", "MRR": 1.0}]).broken
+    assert verify(tmp_path / "one.csv", [{"system": "mine", "MRR": 0.9}]).broken
+    two = [{"system": "mine", "MRR": 1.0}, {"system": "theirs", "MRR": 0.9}]
+    assert not verify(tmp_path / "one.csv", two).broken
+
+
+def test_questions_that_stand_twice(tmp_path):
+    rows = healthcare()
+    table = summary(rows)
+    path = write(tmp_path / "rows.csv", [*rows, rows[0]])
+    assert [f.cause for f in verify(path).of("suspect")] == ["repeated rows"]
+    found = verify(path, write(tmp_path / "table.csv", table))
+    assert {f.cause for f in found.of("mismatch")} == {"repeated rows"}
+    assert not [f for f in found.of("mismatch") if f.what == "n"]
+
+
 def test_f1_of_the_means_another_statistic_another_column_and_another_system(tmp_path):
     rows = healthcare()
     path = write(tmp_path / "rows.csv", rows)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from karat.core.errors import InputError
 from karat.core.verification import Figure
-from karat.diagnose.verify._causes import CAUSES
+from karat.diagnose.verify._causes import CAUSES, because
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats
@@ -61,6 +61,7 @@ def verify_rows(
         found += check_implied(rows, list(known))
         found += check_order(rows)
         found += check_defaults(rows)
+        found += _repeated(rows)
         found += _not_checked(rows, {figure.name for figure in found})
     if table is not None:
         figures = printed_figures(table, frozenset(spelled(name) for name in rows.labels))
@@ -71,6 +72,18 @@ def verify_rows(
         alone = check_alone(figures, n=n, k=rows.k, one_gold=one_gold)
         found += [f for f in alone if f.verdict == "impossible" and (f.where, f.name, f.what) not in wrong]
     return found
+
+
+def _repeated(rows: Rows) -> list[Figure]:
+    """Questions that stand twice for one configuration."""
+    from collections import Counter
+
+    many = Counter(zip(rows.ids, *rows.labels.values(), strict=True))
+    twice = [key for key, count in many.items() if count > 1]
+    if rows.id_column is None or not twice:
+        return []
+    why = because("repeated rows", f"{len(twice)} of them, such as {twice[0][0]!r}")
+    return [Figure("", rows.id_column, "rows", "suspect", cause="repeated rows", why=why, apart=len(twice))]
 
 
 def _not_checked(rows: Rows, checked: set[str]) -> list[Figure]:

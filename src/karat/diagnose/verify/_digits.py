@@ -11,6 +11,7 @@ from typing import Any
 FULL = 6  # decimals from which a column is written in full, so that .5 in it is exactly .5
 FEW = 1  # decimals that say nothing by themselves: 1.0 beside .2487 is 1.0000
 EXACT = 1e-9
+EXACTLY = 12  # decimals of a number that was not rounded
 
 _NUMBER = r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)?\.?\d*(?:[eE][-+]?\d+)?"
 _CELL = re.compile(
@@ -75,13 +76,16 @@ def _of(text: str) -> Number:
     return Number(float(text), max(0, decimals))
 
 
-def as_column(numbers: Iterable[Number]) -> list[Number]:
+def as_column(numbers: Iterable[Number], *, exact: bool = False) -> list[Number]:
     """Numbers that stand in one column: those with too few decimals are taken to have as many as the others.
 
     A program that writes numbers drops zeros at their end, so 0.25 in a column of sixteen decimals is exactly .25. In
-    a column of four it may have been rounded by hand, unless it has one decimal or none.
+    a column of four it may have been rounded by hand, unless it has one decimal or none. `exact`: where no number of
+    the column has more, they are what they are, as 0 and 1 of single questions.
     """
     kept = list(numbers)
     most = max((number.decimals for number in kept), default=0)
+    if exact and most <= FEW:
+        return [replace(number, decimals=EXACTLY) for number in kept]
     few = most if most >= FULL else FEW
     return [replace(number, decimals=most) if number.decimals <= few else number for number in kept]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,12 +14,12 @@ from karat.core.verification import Figure
 from karat.diagnose._words import plural
 from karat.diagnose.verify._causes import because, cause_of
 from karat.diagnose.verify.names import measure_of
-from karat.diagnose.verify.rows import Rows, unique_first
+from karat.diagnose.verify.rows import Chosen, Rows, unique_first
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.diagnose.verify.figures import Printed
+    from karat.diagnose.verify.figures import Labels, Printed
 
     Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -32,21 +34,43 @@ NOT_RECOMPUTED = {"low": "an interval", "high": "an interval"}
 
 @dataclass(frozen=True)
 class Values:
-    """The values of one measure over all rows, and others that mistakes would give from the same rows, by cause."""
+    """The values of one measure over all rows, and those that mistakes would give from the same rows."""
 
     own: Floats
-    others: dict[str, Floats]
+    suppose: Callable[[], Mapping[str, Floats]] = dict  # asked only where something is wrong
     half: float = 0.0  # how far rounding may have moved each value
+
+    @cached_property
+    def others(self) -> Mapping[str, Floats]:
+        """Cause -> the values it would give; under "" what rankings give, where `own` is printed in the rows."""
+        return self.suppose()
 
 
 def check_aggregates(rows: Rows, figures: Sequence[Printed], computed: Mapping[str, Values]) -> list[Figure]:
     """Each printed figure beside what its rows give. `computed` holds values that were worked out from rankings."""
     counts = {one.labels: one for one in figures if one.statistic == "n" and not one.name}
-    return [_checked(rows, one, figures, counts.get(one.labels), computed) for one in figures]
+    chosen = _told_apart({one.labels: rows.choose(one.labels) for one in figures})
+    return [_checked(rows, one, chosen[one.labels], figures, counts.get(one.labels), computed) for one in figures]
+
+
+def _told_apart(chosen: dict[Labels, Chosen]) -> dict[Labels, Chosen]:
+    """The same, without those labels that choose the rows of others because the rows do not know them."""
+    many = Counter(one.mask.tobytes() for one in chosen.values() if not one.problem)
+    return {
+        labels: replace(one, problem=f"the rows do not say which of them are {one.strange!r}")
+        if one.strange and not one.problem and many[one.mask.tobytes()] > 1
+        else one
+        for labels, one in chosen.items()
+    }
 
 
 def _checked(
-    rows: Rows, one: Printed, figures: Sequence[Printed], count: Printed | None, computed: Mapping[str, Values]
+    rows: Rows,
+    one: Printed,
+    chosen: Chosen,
+    figures: Sequence[Printed],
+    count: Printed | None,
+    computed: Mapping[str, Values],
 ) -> Figure:
     name = one.name or one.statistic
     if one.statistic in NOT_RECOMPUTED:
@@ -55,7 +79,6 @@ def _checked(
         from karat.diagnose.verify.differences import check_test
 
         return check_test(rows, one)
-    chosen = rows.choose(one.labels)
     if chosen.problem:
         return _unchecked(one, name, chosen.problem)
     if one.statistic == "n":
@@ -78,15 +101,15 @@ def _values(rows: Rows, name: str, computed: Mapping[str, Values]) -> Values | N
     held = computed.get(column or "") or (computed.get(measure.name) if measure is not None else None)
     if column is not None:
         own = rows.values(column)
-        half = max((number.half for number in rows.numbers[column] if number is not None), default=0.0)
-        return Values(own, {} if held is None else {**held.others, "": held.own}, half)
+        half = rows.half(column)
+        return Values(own, half=half) if held is None else Values(own, lambda: {**held.others, "": held.own}, half)
     if held is not None:
         return held
     if measure is not None and measure.name in ("AnyGold", "AllGold"):
         correct, gold = rows.column_of("correct_docs_count"), rows.column_of("gold_docs_count")
         if correct is not None and gold is not None:
             found, wanted = rows.values(correct), rows.values(gold)
-            return Values((found > 0 if measure.name == "AnyGold" else found >= wanted).astype(float), {})
+            return Values((found > 0 if measure.name == "AnyGold" else found >= wanted).astype(float))
     return None
 
 
@@ -178,6 +201,9 @@ def _fewer(rows: Rows, mask: Bools, own: Floats, gives: object, count: Printed |
     assert callable(gives)
     total = len(own)
     ids = np.array(rows.ids, object)[mask].tolist()
+    once = unique_first(ids)
+    if not once.all() and gives(own[once]):
+        yield "repeated rows", f"the rows hold {plural(int((~once).sum()), 'row')} of a question that stood before"
     common = _common(rows)[mask]
     subsets: list[tuple[str, Bools]] = [
         ("failed", ~rows.failed[mask]),
@@ -195,9 +221,6 @@ def _fewer(rows: Rows, mask: Bools, own: Floats, gives: object, count: Printed |
     failed = rows.failed[mask] | rows.unanswered[mask]
     if failed.any() and gives(np.where(failed, 0.0, own)):
         yield "failures scored 0", plural(int(failed.sum()), "row")
-    once = unique_first(ids)
-    if not once.all() and gives(own[once]):
-        yield "repeated rows", f"the rows hold {plural(int((~once).sum()), 'row')} of a question that stood before"
 
 
 def _common(rows: Rows) -> Bools:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,14 +64,22 @@ def from_lists(rows: Rows, repeats: Repeats = "once") -> dict[str, Values]:
         cuts = _cuts(rows, column)
         if cuts is None:
             continue
-        values = Values(np.full(len(rows), np.nan), {})
+        own = np.full(len(rows), np.nan)
         for measure, places in cuts:
-            hit, unit, text = [found[i] for i in places], [wanted[i] for i in places], [texts[i] for i in places]
-            own = dict(_variants(hit, unit, text, measure, repeats))
-            for cause, some in own.items():
-                target = values.own if cause == "" else values.others.setdefault(cause, np.full(len(rows), np.nan))
-                target[places] = some
-        made[column] = values
+            own[places] = _values([found[i] for i in places], [wanted[i] for i in places], measure, repeats)
+        made[column] = Values(own, partial(_supposed, found, wanted, texts, cuts, repeats))
+    return made
+
+
+def _supposed(
+    found: Lists, wanted: Lists, texts: Sequence[str], cuts: Sequence[tuple[Measure, list[int]]], repeats: Repeats
+) -> dict[str, Floats]:
+    """The values that mistakes would give, by cause."""
+    made: dict[str, Floats] = {}
+    for measure, places in cuts:
+        hits, units, said = [found[i] for i in places], [wanted[i] for i in places], [texts[i] for i in places]
+        for cause, some in _variants(hits, units, said, measure, repeats):
+            made.setdefault(cause, np.full(len(found), np.nan))[places] = some
     return made
 
 
@@ -101,11 +110,10 @@ def _cuts(rows: Rows, column: str) -> list[tuple[Measure, list[int]]] | None:
 def _variants(
     found: Lists, wanted: Lists, texts: Sequence[str], measure: Measure, repeats: Repeats
 ) -> Iterator[tuple[str, Floats]]:
-    """The measure as it should be (under ""), and as each mistake has it, by its cause (#2: another way of it)."""
+    """The measure as each mistake has it, by its cause (#2: another way of it); under `once` without repeats."""
     from karat.core.language import parse
 
     once, count = _values(found, wanted, measure, "once"), _values(found, wanted, measure, "count")
-    yield "", count if repeats == "count" else once
     sizes = np.array([max(1, len(units)) for units in wanted], np.float64)
     if measure.spec.name == "Recall":
         hit = parse(f"Hit@{measure.k}") if measure.k else parse("AnyGold")
@@ -193,5 +201,5 @@ def from_testset(
         if name in recalls:
             with suppress(KeyError):
                 found = {"hit rate": hits[recalls[name].name], **found}
-        made[name] = Values(own[name], found)
+        made[name] = Values(own[name], partial(dict, found))
     return made

@@ -34,6 +34,8 @@ class Chosen:
 
     mask: Bools
     problem: str = ""
+    strange: str = ""
+    """A label that no row knows."""
 
 
 class Rows:
@@ -42,6 +44,9 @@ class Rows:
     def __init__(self, table: Plain, k: int | None = None) -> None:
         self.table, self.k = table, k
         self.names = {spelled(c): c for c in table.columns}
+        self._labelled: dict[tuple[str, str], Bools | None] = {}
+        self._values: dict[str, Floats] = {}
+        self._halves: dict[str, float] = {}
 
     def __len__(self) -> int:
         return len(self.table.rows)
@@ -78,13 +83,22 @@ class Rows:
                 if text not in ("", "-", "nan", "NaN", "None", "null")
             ]
             if filled and all(one is not None for one in filled):
-                aligned = iter(as_column(one[0] for one in read if one is not None))
+                aligned = iter(as_column((one[0] for one in read if one is not None), exact=True))
                 found[column] = [None if one is None else next(aligned) for one in read]
         return found
 
     def values(self, column: str) -> Floats:
         """A column of numbers; NaN where a row has none."""
-        return np.array([np.nan if one is None else one.value for one in self.numbers[column]])
+        if column not in self._values:
+            numbers = self.numbers[column]
+            self._values[column] = np.array([np.nan if one is None else one.value for one in numbers])
+            self._halves[column] = max((one.half for one in numbers if one is not None), default=0.0)
+        return self._values[column]
+
+    def half(self, column: str) -> float:
+        """How far rounding may have moved the numbers of a column."""
+        self.values(column)
+        return self._halves[column]
 
     @cached_property
     def measured(self) -> tuple[str, ...]:
@@ -128,18 +142,19 @@ class Rows:
     def choose(self, labels: Labels) -> Chosen:
         """The rows that a figure is about: those that agree with each of its labels that the rows know."""
         mask = np.ones(len(self), bool)
-        known = unknown = 0
-        strange = ""
+        known, strange = 0, ""
         for name, value in labels:
-            own = self._of_label(name, value)
+            if (name, value) not in self._labelled:
+                self._labelled[name, value] = self._of_label(name, value)
+            own = self._labelled[name, value]
             if own is None:
-                unknown, strange = unknown + 1, strange or value
+                strange = strange or value
             else:
                 mask &= own
                 known += 1
-        if unknown and not known and len(set(self.systems)) > 1:
+        if strange and not known and len(set(self.systems)) > 1:
             return Chosen(np.zeros(len(self), bool), f"no row says {strange!r}")
-        return Chosen(mask, "" if mask.any() else "no row has these labels")
+        return Chosen(mask, "" if mask.any() else "no row has these labels", strange)
 
     def _of_label(self, name: str, value: str) -> Bools | None:
         column = self.names.get(spelled(name)) or self.names.get(spelled(f"tag.{name}")) if name else None
