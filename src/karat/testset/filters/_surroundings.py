@@ -13,6 +13,7 @@ import numpy as np
 from karat.core.asked import Asked, Context
 from karat.core.errors import UsageError
 from karat.core.text import sentences
+from karat.testset.filters._earlier import Earlier, Kept
 from karat.testset.filters._wording import one_line
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Surroundings:
         self._lines: dict[int, str] = {}
         self._asked: dict[str, NDArray[np.float32]] = {}
         self._usual: dict[str, float] = {}
+        self._kept = Kept(self.stems)
 
     @cached_property
     def bm25(self) -> Engine:
@@ -172,6 +174,18 @@ class Surroundings:
         """The median cosine of a question with all chunks; None without an embedder."""
         self.near(question)
         return self._usual.get(question)
+
+    @cached_property
+    def existing(self) -> Earlier:
+        """The questions that existed before, to be looked up."""
+        made = Earlier(self.stems)
+        for question in self.before:
+            made.add(question.text)
+        return made
+
+    def kept(self, accepted: Sequence[Draft]) -> Earlier:
+        """The accepted drafts, to be looked up."""
+        return self._kept.of(accepted)
 
     @cached_property
     def _extractive(self) -> Answerer:

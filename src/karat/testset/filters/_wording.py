@@ -29,6 +29,15 @@ def shortened(text: str, size: int = 80) -> str:
     return told if len(told) <= size else told[: size - 1].rstrip() + "…"
 
 
+def without_asking(text: str) -> str:
+    """A question without the words that ask in it: no sentence that answers it has to hold them.
+
+    >>> without_asking("In the galley, how many cook?")
+    'In the galley,   cook?'
+    """
+    return _ASKING.sub(" ", text)
+
+
 def asking_word(text: str) -> str:
     """The word by which a question asks, in small letters; "" where none does.
 

@@ -10,7 +10,7 @@ from karat.core.text import guess_language
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._support import content, missing_figures
 from karat.testset.filters._surroundings import Surroundings
-from karat.testset.filters._wording import one_line
+from karat.testset.filters._wording import one_line, without_asking
 
 MOST = 3  # other chunks that may join the gold; a question that more chunks answer is too general to tell them apart
 _ANSWER, _QUESTION = 0.9, 0.8  # weight of the stems of either that two neighbouring sentences have to hold
@@ -22,7 +22,7 @@ def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -
         return None
     mine = {fragment.row for fragment in draft.fragments}
     answer = content(draft.answer, surroundings)
-    asked = surroundings.stems(draft.text) - answer
+    asked = surroundings.stems(without_asking(draft.text)) - answer
     joined: list[tuple[Fragment, str]] = []
     for row in surroundings.near(draft.text):
         if row in mine:

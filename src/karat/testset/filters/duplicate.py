@@ -16,11 +16,13 @@ _NEAR = 0.92  # cosine of two questions about the same chunk
 
 
 def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -> str | None:
-    for question in surroundings.before:
+    for place in surroundings.existing.worth(draft.text, _LIKE):
+        question = surroundings.before[place]
         if _alike(draft.text, question.text, surroundings):
             return f'There is a question that asks it already: "{shortened(question.text)}".'
     rows = {fragment.row for fragment in draft.fragments}
-    for other in accepted:
+    for place in surroundings.kept(accepted).worth(draft.text, _LIKE, rows):
+        other = accepted[place]
         if _alike(draft.text, other.text, surroundings):
             return f'It was asked before: "{shortened(other.text)}".'
         if rows.isdisjoint(fragment.row for fragment in other.fragments) or _differ(draft, other):

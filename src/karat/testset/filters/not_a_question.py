@@ -29,6 +29,14 @@ _CHATTER = re.compile(
     r"[^?]*[,!:.]",
     re.IGNORECASE,
 )
+# What steers a terminal, or turns a line round.
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_ORDERS = re.compile(
+    r"\b(?:ignore|disregard|forget|override) (?:(?:all|any|the|your|these|of) )*"
+    r"(?:previous|prior|above|earlier|preceding) (?:\w+ )?(?:instructions?|prompts?|rules|orders|messages?)\b"
+    r"|\b(?:(?:про)?игнорируй|забудь)(?:те)? (?:все )?(?:предыдущие|прошлые|прежние) (?:инструкции|указания|правила)",
+    re.IGNORECASE,
+)
 _ASKS_SOMEHOW = re.compile(
     r"^(?:is|are|was|were|do|does|did|can|could|may|might|must|should|shall|will|would|has|have|had|name|list|describe"
     r"|explain|tell|give|compare|верно|правда|можно|нужно|надо|есть|назовите|перечислите|опишите|объясните|сравните)\b"
@@ -42,6 +50,10 @@ def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -
     words = text.split()
     if not any(character.isalpha() for character in text):
         return "It is empty." if not text else f'It has no words: "{shortened(text)}".'
+    if _UNSEEN.search(draft.text):
+        return "It holds characters that steer a terminal or turn a line round."
+    if orders := _ORDERS.search(text):
+        return f'It gives orders to a model: "{orders[0]}".'
     label, markup = _LABEL.search(draft.text), _MARKUP.search(draft.text)
     if label:
         return f'It begins with a number or a label: "{label[0].strip()}".'

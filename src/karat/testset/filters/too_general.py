@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from karat.core.drafts import Draft
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import Surroundings
+from karat.testset.filters._wording import without_asking
 
 MOST = 3  # chunks beside the gold that may have a sentence with every telling word of a question
 
 
 def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -> str | None:
-    asked = surroundings.stems(draft.text)
+    asked = surroundings.stems(without_asking(draft.text))
     if not asked or not draft.answerable:
         return None
     gold = {fragment.row for fragment in draft.fragments}
