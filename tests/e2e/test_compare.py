@@ -44,21 +44,7 @@ def runs(tmp_path_factory):
     import karat
 
     folder = tmp_path_factory.mktemp("runs")
-    words = [
-        "oil",
-        "pump",
-        "filter",
-        "valve",
-        "gasket",
-        "lamp",
-        "fuse",
-        "belt",
-        "chain",
-        "gear",
-        "seal",
-        "hose",
-        "bolt",
-    ]
+    words = ["oil", "pump", "filter", "valve", "gasket", "lamp", "fuse", "belt", "chain", "gear", "seal", "hose"]
     words += ["bolt", "nut", "washer", "spring"]
     docs = [
         {"id": f"d{i}", "text": f"The {w} is changed every {i + 2} months. Keep the {w} dry."}
@@ -98,6 +84,22 @@ def test_runs_of_different_test_sets_are_refused(karat, runs):
     assert "different test sets" in told.sentence
     assert "1 question is not the same in both (q03)" in told.sentence
     assert "--common" in told.sentence
+
+
+def test_systems_of_one_name_are_told_apart_by_their_runs(karat, runs):
+    told = karat("compare", "one", "four", "--common", "-m", "MRR", "--json", "--runs-dir", runs / "runs")
+    assert json.loads(told.out)["systems"] == ["one:bm25", "four:bm25"]
+
+
+def test_other_questions_under_the_same_ids_are_refused(karat, table):
+    asked = [row | {"question": f"What is {row['question_id']}?"} for row in rows()]
+    other = [row | {"question": "Who?" if row["question_id"] == "q07" else row["question"]} for row in asked]
+    told = karat("compare", table("a.csv", asked[:40]), table("b.csv", other[40:]))
+    assert told.code == 2
+    assert "question q07 is not the same in all of them: a.csv asks 'What is q07?', b.csv 'Who?'" in told.sentence
+    told = karat("compare", table("a.csv", asked[:40]), table("b.csv", asked[40:]), "-m", "MRR")
+    assert told.code == 0
+    assert "paired by id alone" in " ".join(told.out.split())
 
 
 def test_with_common_they_meet_on_the_same_questions_and_the_loss_is_told(karat, runs):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from karat.core.comparison import ScoreTable
     from karat.core.evaluation import Evaluation
     from karat.core.measure import Measure
+    from karat.core.study import Study
     from karat.core.types import TestSet
     from karat.experiment.store import RunFolder
 
@@ -45,6 +47,7 @@ class Source:
 
     place: str
     label: str  # put before a system's name where two have the same
+    id: str  # the same where labels are no better
     entrants: tuple[Entrant, ...]
     measures: Mapping[str, Measured]
     main: tuple[str, ...]
@@ -73,9 +76,9 @@ def sources(
     results: list[Any] = []
     for given in inputs:
         if isinstance(given, Report):
-            found.append(_evaluated(given.evaluation, "report", "report"))
+            found.append(_evaluated(given.evaluation, "report", "report", f"report {len(found) + 1}"))
         elif isinstance(given, Study):
-            found.append(_studied(given, given.name, given.name, None))
+            found.append(_studied(given, given.name, given.name, f"{given.name} {len(found) + 1}", given.manifest))
         elif not isinstance(given, str | os.PathLike):
             found.append(_table(given, lower, columns))
         elif not os.path.isfile(given):
@@ -91,7 +94,7 @@ def sources(
             testset, results, measures=measures or None, match=match, columns=columns, intervals=False
         )  # fmt: skip
         names = ", ".join(os.fspath(path) for path in results)
-        found.append(_evaluated(report.evaluation, names, Path(names).stem))
+        found.append(_evaluated(report.evaluation, names, Path(names).stem, names))
     elif testset is not None:
         raise UsageError(
             "--testset is for files of results, and there is none among what is to be compared. Leave it out."
@@ -129,7 +132,7 @@ def _table(given: Any, lower: Sequence[str], columns: Mapping[str, str] | None) 
         entrants.append(Entrant(system, tuple(table.questions[q] for q in kept.tolist()), values, status))
     named = {measured.name: measured for measured in measures.values()}
     return Source(
-        table.place, Path(table.place).stem, tuple(entrants), named, _best_known(named), (table.taken,),
+        table.place, Path(table.place).stem, table.place, tuple(entrants), named, _best_known(named), (table.taken,),
         slices=table.slices, texts=table.texts,
     )  # fmt: skip
 
@@ -184,7 +187,8 @@ def _run(reference: str, runs_dir: str | os.PathLike[str]) -> Source:
                 ) from None
             raise
         folder = find_run(runs_dir, run)
-    found = _studied(load_study(folder.path), reference, folder.id, folder.manifest)
+    name = str(folder.manifest.get("name", folder.id))
+    found = _studied(load_study(folder.path), reference, name, folder.id, folder.manifest)
     if system is None:
         return found
     names = [entrant.name for entrant in found.entrants]
@@ -195,14 +199,14 @@ def _run(reference: str, runs_dir: str | os.PathLike[str]) -> Source:
     return replace(found, entrants=tuple(e for e in found.entrants if e.name == system), taken=taken)
 
 
-def _studied(study: Any, place: str, label: str, manifest: Mapping[str, Any] | None) -> Source:
-    found = _evaluated(study.evaluation, place, label, study.main)
+def _studied(study: Study, place: str, label: str, id_: str, manifest: Mapping[str, Any]) -> Source:
+    found = _evaluated(study.evaluation, place, label, id_, study.main)
     systems = len(found.entrants)
     what = f"{systems} system{'s' if systems != 1 else ''} over {len(study.evaluation.testset)} questions"
-    return replace(found, manifest=manifest, taken=(Taken(place, "stored run", f"{label}: {what}"),))
+    return replace(found, manifest=manifest or None, taken=(Taken(place, "stored run", f"{id_}: {what}"),))
 
 
-def _evaluated(evaluation: Evaluation, place: str, label: str, main: str | None = None) -> Source:
+def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: str | None = None) -> Source:
     from karat.report.verdict import main_measures
 
     scores = evaluation.scores
@@ -231,18 +235,20 @@ def _evaluated(evaluation: Evaluation, place: str, label: str, main: str | None 
     first = [main] if main in measures else []
     order = tuple(dict.fromkeys([*first, *ordered, *measures]))
     texts = {question.id: question.text for question in evaluation.testset if question.text}
-    return Source(place, label, entrants, measures, order, evaluation.taken, evaluation.testset, texts=texts)
+    return Source(place, label, id_, entrants, measures, order, evaluation.taken, evaluation.testset, texts=texts)
 
 
 def named(found: Sequence[Source]) -> list[Entrant]:
     """All systems in order, each under a name of its own: where two share one, their run or file goes before it."""
     every = [(source, entrant) for source in found for entrant in source.entrants]
     names = [entrant.name for _, entrant in every]
-    made = [
-        replace(entrant, name=entrant.name if names.count(entrant.name) == 1 else f"{source.label}:{entrant.name}")
-        for source, entrant in every
-    ]
-    doubled = next((e.name for i, e in enumerate(made) if e.name in {other.name for other in made[:i]}), None)
+    often, labels = Counter(names), Counter(f"{source.label}:{entrant.name}" for source, entrant in every)
+    made = []
+    for source, entrant in every:
+        longer = f"{source.label}:{entrant.name}"
+        longer = longer if labels[longer] == 1 else f"{source.id}:{entrant.name}"
+        made.append(replace(entrant, name=entrant.name if often[entrant.name] == 1 else longer))
+    doubled = next((name for name, many in Counter(entrant.name for entrant in made).items() if many > 1), None)
     if doubled is not None:
         raise UsageError(f"{doubled} is named twice. A system cannot be compared with itself: name another.")
     return made

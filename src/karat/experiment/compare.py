@@ -81,6 +81,7 @@ def compare(
     entrants = named(found)
     _refuse_too_few(entrants, found)
     alike = _same_questions(found, common)
+    _refuse_other_texts(found)
     chosen, notes = chosen_measures(found, asked)
     questions, losses = _aligned(found, entrants, alike)
     values, status = _arrays(entrants, questions, chosen)
@@ -105,6 +106,8 @@ def compare(
     sliced, slice_tests = slice_differences(
         found, texts_of(by), values, questions, pairs, names, chosen, correction, many, seed
     )
+    if len(found) > 1 and any(source.testset is None for source in found):
+        notes.append(Note("info", "Score tables do not say which test set they are of: they are paired by id alone."))
     notes += [*missing_notes(status, names, chosen), *unreachable_notes(many, tests, correction, test, LEVEL)]
     means = system_means(values, status, names, chosen, baseline, seed)
     return Comparison(
@@ -145,6 +148,19 @@ def _same_questions(found: Sequence[Source], common: bool) -> set[str] | None:
         hint = f" Or add --common: {len(same):,} questions are the same in all of them." if same else ""
         raise UsageError(f"{problem}{hint}") from None
     return None
+
+
+def _refuse_other_texts(found: Sequence[Source]) -> None:
+    """Refuse a table that asks something else under the same id."""
+    known: dict[str, tuple[str, str]] = {}
+    for source in found:
+        for question, text in source.texts.items():
+            place, earlier = known.setdefault(question, (source.place, text))
+            if " ".join(text.split()) != " ".join(earlier.split()):
+                raise UsageError(
+                    f"question {question} is not the same in all of them: {place} asks {earlier[:60]!r}, "
+                    f"{source.place} {text[:60]!r}. They are of different test sets and cannot be paired by id."
+                )
 
 
 def _about(source: Source) -> dict[str, Any]:

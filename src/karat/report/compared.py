@@ -160,15 +160,23 @@ def letters(found: Comparison) -> dict[str, str]:
     }
 
 
-def marks(found: Comparison, system: str, measure: str) -> str:
-    """Significance as papers print it: letters of the systems beaten, or against a baseline * (.05) and ** (.01)."""
+def marks(found: Comparison) -> dict[tuple[str, str], str]:
+    """Significance by system and measure as papers print it, where there is any.
+
+    The letters of the systems that are beaten, or against a baseline * (.05) and ** (.01).
+    """
     if found.baseline is None:
-        of = letters(found)
-        return "".join(of[other] for other in sorted(beaten(found).get((system, measure), []), key=found.systems.index))
-    for pair in found.pairs:
-        if (pair.b, pair.measure) == (system, measure) and found.is_told_apart(pair):
-            return "**" if pair.adjusted <= 0.01 else "*"
-    return ""
+        of, between = letters(found), "," if len(found.systems) > len(LETTERS) else ""
+        order = {system: i for i, system in enumerate(found.systems)}
+        won = beaten(found)
+        return {
+            key: between.join(of[one] for one in sorted(others, key=order.__getitem__)) for key, others in won.items()
+        }
+    return {
+        (pair.b, pair.measure): "**" if pair.adjusted <= 0.01 else "*"
+        for pair in found.pairs
+        if found.is_told_apart(pair)
+    }
 
 
 def legend(found: Comparison) -> str:
@@ -182,14 +190,14 @@ def legend(found: Comparison) -> str:
 
 def means_table(found: Comparison) -> Table:
     """Systems by row, measures by column, with marks."""
-    of = letters(found)
+    of, marked = letters(found), marks(found)
     by = {(mean.system, mean.measure): mean for mean in found.means}
     rows = []
     for system in found.systems:
         row = [f"{of[system]}  {system}" if found.baseline is None else system]
         for measure in found.measures:
             mean = by[system, measure.name]
-            cell = number(mean.mean) + (f" {mark}" if (mark := marks(found, system, measure.name)) else "")
+            cell = number(mean.mean) + (f" {mark}" if (mark := marked.get((system, measure.name))) else "")
             if mean.over is not None:
                 cell += f" ({'+' if mean.over > 0 else ''}{100 * mean.over:.1f}%)"
             row.append(cell)

@@ -19,7 +19,7 @@ def render(found: Comparison, *, label: str = "tab:karat-compare") -> str:
     Without a baseline they are the letters of the systems that are beaten; with one, * and ** for .05 and .01, and the
     change over it in percent.
     """
-    of = letters(found)
+    of, marked = letters(found), marks(found)
     means = {(mean.system, mean.measure): mean for mean in found.means}
     best = {measure.name: ranked(found, measure)[:1] for measure in found.measures if measure.direction != "none"}
     lines = [
@@ -41,7 +41,7 @@ def render(found: Comparison, *, label: str = "tab:karat-compare") -> str:
             value = escape(number(mean.mean))
             if any(one.system == system for one in best.get(measure.name, ())):
                 value = f"\\textbf{{{value}}}"
-            mark = marks(found, system, measure.name)
+            mark = marked.get((system, measure.name))
             value += f"$^{{{mark}}}$" if mark else ""
             if mean.over is not None:
                 value += f" {{\\footnotesize ({100 * mean.over:+.1f}\\%)}}"
