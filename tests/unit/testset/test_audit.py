@@ -237,6 +237,32 @@ class TestTables:
         assert (worst.questions, worst.spread, worst.difference, worst.needed) == (5, 1.0, 1.0, 8721)
         assert all(row.difference <= worst.difference for row in made)
 
+    def test_too_few_questions_tell_no_difference_however_large(self):
+        (said,) = found(CLEAN[:2], "size")
+        assert (said.severity, said.title) == ("warning", "2 questions: nothing can be told apart")
+        assert "not even" in said.text
+        (said,) = found([ask(str(n), f"Who keeps key {n}?") for n in range(5)], "size")
+        assert "Fewer than two of them have gold" in said.text
+
+    def test_gold_that_no_chunk_holds_is_neither_easy_nor_hard(self):
+        lost = [ask(str(n), f"When is door {n} shut?", "at six", "gone.md#1", "literal") for n in range(12)]
+        assert found(lost, "difficulty") == ()
+
+    def test_one_kind_is_told_of_once(self):
+        easy = [ask(str(n), "When does the galley open?", "at six", "galley.md#0", "literal") for n in range(12)]
+        (said,) = found(easy, "difficulty")
+        assert "on the questions of kind literal" in said.title
+        mixed = [*easy, *(ask(f"c{n}", "When is laundry?", "Saturday", "galley.md#9", "cloze") for n in range(12))]
+        assert [f.title.partition(" on ")[2] for f in found(mixed, "difficulty")] == [
+            "all questions", "the questions of kind literal", "the questions of kind cloze",
+        ]  # fmt: skip
+
+    def test_scores_rest_on_no_others_where_all_are_unanswerable(self):
+        none = [ask(str(n), f"Who was cook {n}?", answerable=False) for n in range(3)]
+        (said,) = found(none, "balance")
+        assert said.title == "100% of the questions are unanswerable"
+        assert "No measure of retrieval" in said.text
+
     def test_coverage_counts_documents_and_chunks(self):
         found = audit(TestSet(CLEAN), CHUNKS).coverage
         assert (found.questions, found.docs, found.docs_asked, found.chunks, found.chunks_asked) == (5, 4, 4, 10, 5)

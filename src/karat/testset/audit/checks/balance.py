@@ -48,7 +48,8 @@ def _find(view: View) -> Iterator[Finding]:
     elif total and refused > total / 2:
         yield Finding(
             "balance", "warning", f"{percent(refused / total)} of the questions are unanswerable",
-            "Most scores rest on the few others.", {"unanswerable": refused, "share": refused / total}, (), (),
+            "Most scores rest on the few others." if answerable else "No measure of retrieval counts any of them.",
+            {"unanswerable": refused, "share": refused / total}, (), (),
             "Check that the answerable ones have gold: without it they count as unanswerable.",
         )  # fmt: skip
     answered = [q for q in answerable if q.answers]

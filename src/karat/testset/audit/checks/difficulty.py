@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from karat.core.audit import ALL
 from karat.core.checkup import Finding
 from karat.testset.audit._view import SEMANTIC, View
 from karat.testset.audit._words import percent
@@ -16,15 +17,17 @@ _LEAST = 10  # questions of a kind
 
 
 def _find(view: View) -> Iterator[Finding]:
+    alone = len({row.kind for row in view.attained}) == 2  # all, and the one kind that there is
     for row in view.attained:
-        if row.questions < _LEAST or row.better is None:
+        if row.questions < _LEAST or row.better is None or not row.ceiling or (alone and row.kind == ALL):
             continue
+        asked = "all questions" if row.kind == ALL else f"the questions of kind {row.kind}"
         if row.k == CUT and row.bm25 is not None and row.bm25 >= EASY * row.ceiling:
             semantic = row.kind.lower() in SEMANTIC
             yield Finding(
                 "difficulty",
                 "warning" if semantic else "info",
-                f"BM25 alone reaches {percent(row.bm25)} Recall@{CUT} on the questions of kind {row.kind}",
+                f"BM25 alone reaches {percent(row.bm25)} Recall@{CUT} on {asked}",
                 "Systems can hardly be told apart there"
                 + (", and other words than the text's were promised." if semantic else "."),
                 {"kind": row.kind, "questions": row.questions, "bm25": row.bm25},
@@ -34,7 +37,7 @@ def _find(view: View) -> Iterator[Finding]:
             yield Finding(
                 "difficulty",
                 "warning",
-                f"neither engine finds the gold of kind {row.kind}: Recall@20 is {percent(row.better)} at best",
+                f"neither engine finds the gold of {asked}: Recall@20 is {percent(row.better)} at best",
                 "Very hard questions are one cause, wrong gold is another.",
                 {"kind": row.kind, "questions": row.questions, "better": row.better},
                 (), (), "Read some of these questions beside their gold.",

@@ -9,6 +9,7 @@ from karat.testset.audit._view import View
 from karat.testset.audit._words import many
 from karat.testset.audit.check import Check
 
+MOST = 1.0  # no difference is larger
 COARSE = 0.2  # a difference that any test set should tell
 
 
@@ -24,10 +25,15 @@ def written(value: float, digits: int = 2) -> str:
 
 def _find(view: View) -> Iterator[Finding]:
     rows = view.detectable
-    if not rows:
+    if not rows or rows[0].difference >= MOST:
+        detail = ""
+        if rows:
+            detail = f"At 80% power, two-sided at 5%, not even the largest difference that there is; {rows[0].basis}."
+        elif len(view.questions) > 1:
+            detail = "Fewer than two of them have gold."
         yield Finding(
             "size", "broken" if not len(view.questions) else "warning",
-            f"{many(len(view.questions), 'question')}: nothing can be told apart", "",
+            f"{many(len(view.questions), 'question')}: nothing can be told apart", detail,
             {"questions": len(view.questions)}, (), (), "Add questions.",
         )  # fmt: skip
         return
