@@ -11,6 +11,7 @@ import numpy as np
 
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.gating import Gate, Rule, Verdict
+from karat.core.scores import Status
 from karat.experiment._judgement import Held, judged
 from karat.experiment._named import listed
 from karat.experiment._subjects import failed_rows, subject_of
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from karat.core.study import Study
     from karat.experiment.store import RunFolder
 
-FAILED_ROWS = "failed rows"  # the guard that says the same as an incomplete run
+_OF_FAILED = ("failed rows", "equal n")  # guards that say of rows that failed what an incomplete run says
 _ALIKE = ("dialect", "match", "repeats", "rel", "pages", "page_offset")  # what a measure's meaning depends on
 
 
@@ -94,11 +95,8 @@ def gate(
             raise UsageError(f"rule {rule.text!r}, position {place}: {problem}") from None
     missing += _missing(verdicts, ours, theirs)
     fired = ours.study.evaluation.notes
-    guards = tuple(
-        note
-        for note in fired
-        if note.guard is not None and note.level == "warning" and note.guard != FAILED_ROWS and note.guard not in allow
-    )
+    let = (*allow, *(_OF_FAILED if (ours.study.evaluation.scores.status == Status.failed).any() else ()))
+    guards = tuple(n for n in fired if n.guard is not None and n.level == "warning" and n.guard not in let)
     return Gate(
         folder.id, tuple(verdicts), baseline if theirs is not None else None, theirs.id if theirs is not None else None,
         tuple(missing), allow_incomplete, guards, (*_chosen(verdicts, ours), *notes, *_allowed(fired, allow)),

@@ -336,6 +336,13 @@ def test_a_guard_that_fired_fails_the_gate_unless_it_is_allowed(one):
     assert one("MRR >= 0", notes=(Note("warning", "Look.", None),)).passed
 
 
+def test_unequal_n_is_a_guard_unless_rows_failed(one):
+    notes = (Note("warning", "a 3, b 4.", "equal n"), Note("warning", "1 failed.", "failed rows"))
+    assert [note.guard for note in one("MRR >= 0", notes=notes[:1]).guards] == ["equal n"]
+    found = one("MRR >= 0", notes=notes, failed=[(0, 0, 0)])
+    assert (found.guards, found.outcome) == ((), "unknown")
+
+
 def test_without_rules_those_of_the_spec_count(tmp_path):
     run = store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"gate": ["MRR >= .9"]})
     assert [v.rule.text for v in gate(run, runs_dir=tmp_path).verdicts] == ["MRR >= .9"]
@@ -373,17 +380,17 @@ class TestBaselines:
         assert {name: one.run for name, one in baselines_in(tmp_path).items()} == {"main": second.id, "old": first.id}
         remove_baseline(tmp_path, "old")
         assert list(baselines_in(tmp_path)) == ["main"]
-        with pytest.raises(UsageError, match="no baseline 'old'"):
+        with pytest.raises(UsageError, match=r"no baseline 'old'"):
             remove_baseline(tmp_path, "old")
 
     def test_a_missing_one_says_what_there_is(self, tmp_path):
         run = store(tmp_path, study_of({"a": MRR}, "MRR"))
-        with pytest.raises(UsageError, match="no baseline 'main'.* None is set yet"):
+        with pytest.raises(UsageError, match=r"no baseline 'main'.* None is set yet"):
             gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
         set_baseline(tmp_path, "main", run.id)
-        with pytest.raises(UsageError, match="no baseline 'mian'.* Did you mean main?"):
+        with pytest.raises(UsageError, match=r"no baseline 'mian'.* Did you mean main?"):
             gate(run, ["MRR >= baseline"], baseline="mian", runs_dir=tmp_path)
-        with pytest.raises(UsageError, match="name it with --baseline. There are main"):
+        with pytest.raises(UsageError, match=r"name it with --baseline. There are main"):
             gate(run, ["MRR >= baseline"], runs_dir=tmp_path)
 
     def test_one_whose_run_is_gone_says_so(self, tmp_path):
@@ -395,19 +402,19 @@ class TestBaselines:
     def test_one_of_another_test_set_is_refused(self, tmp_path):
         store_of = {"testset": questions(gold="other")}
         run = two(tmp_path, MRR, MRR, **store_of)
-        with pytest.raises(UsageError, match="different test sets.* 4 questions are not the same in both"):
+        with pytest.raises(UsageError, match=r"different test sets.* 4 questions are not the same in both"):
             gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
 
     def test_one_scored_otherwise_is_refused(self, tmp_path):
         set_baseline(tmp_path, "main", store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"repeats": "count"}).id)
         run = store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"repeats": "once"})
-        with pytest.raises(UsageError, match="not scored alike .repeats count and once."):
+        with pytest.raises(UsageError, match=r"not scored alike .repeats count and once."):
             gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
 
     def test_one_that_lacks_the_measure_is_refused(self, tmp_path):
         set_baseline(tmp_path, "main", store(tmp_path, study_of({"a": MRR}, "Precision@5")).id)
         run = store(tmp_path, study_of({"a": MRR}, "MRR"))
-        with pytest.raises(UsageError, match="of the baseline: the run has no 'MRR'.* It has Precision@5"):
+        with pytest.raises(UsageError, match=r"of the baseline: the run has no 'MRR'.* It has Precision@5"):
             gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
 
     def test_the_folder_of_a_run_is_one_too(self, tmp_path):
@@ -423,11 +430,11 @@ class TestBaselines:
         with pytest.raises(UsageError, match="cannot name a baseline"):
             set_baseline(tmp_path, "../main", run.id)
         done = store(tmp_path, study_of({"ab": MRR}, "MRR"))
-        with pytest.raises(UsageError, match="no system 'abc'. Did you mean ab?"):
+        with pytest.raises(UsageError, match=r"no system 'abc'. Did you mean ab?"):
             set_baseline(tmp_path, "main", done.id, "abc")
 
     @pytest.mark.parametrize("text", ["[]", "{", '{"baselines": {"a": {}}}', '{"baselines": {"a": {"run": "../x"}}}'])
     def test_a_damaged_file_says_what_to_do(self, tmp_path, text):
         (tmp_path / BASELINES).write_text(text)
-        with pytest.raises(Exception, match="baselines cannot be read.* Remove the file and set them again"):
+        with pytest.raises(Exception, match=r"baselines cannot be read.* Remove the file and set them again"):
             baselines_in(tmp_path)
