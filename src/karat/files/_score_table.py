@@ -31,6 +31,7 @@ _BESIDE = frozenset(
     | {alias for aliases in TESTSET.values() for alias in aliases}
     | {"reason", "row", "index", "unnamed:_0", ""}
 )
+_COUNTS = frozenset({"retrieved", "gold"})  # lists in results, counts in a score table
 _FORM = "A score table has a column with the question's id, one for the system, and one for each measure."
 _EMPTY = "Leave a cell empty where there is no score."
 
@@ -139,7 +140,8 @@ def _columns(rows: Sequence[Row], names: Sequence[str], taken: set[str | None]) 
 
 
 def _is_measure(name: str) -> bool:
-    return field_name(name) not in _BESIDE and not name.startswith(_TAG)
+    field = field_name(name)
+    return field in _COUNTS or (field not in _BESIDE and not name.startswith(_TAG))
 
 
 def _is_number(value: Any) -> bool:

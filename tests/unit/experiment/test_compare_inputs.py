@@ -1,0 +1,103 @@
+"""What a comparison is given, and what it makes of a judge's repeats."""
+
+import numpy as np
+import pytest
+
+import karat
+from karat.core.errors import UsageError
+from karat.core.evaluation import Evaluation
+from karat.core.language import parse_all
+from karat.core.scores import Scores
+from karat.core.study import Configuration, Study
+from karat.core.types import Gold, Question, TestSet
+from karat.experiment.power import power
+
+
+def judged_study(name="judged", repeats=2, noise=0.2, n=60):
+    """Two systems whose answers a judge scores by the mean of noisy replies."""
+    rng = np.random.default_rng(3)
+    questions = tuple(Question(f"q{i:02}", f"What is {i}?", gold=(Gold(id="d"),), kind="fact") for i in range(n))
+    measures = parse_all(["TokenF1", "MRR"])
+    true = rng.random((1, n, 1)) + rng.normal(0, 0.1, (2, n, 1))
+    replies = true + rng.normal(0, noise, (2, n, repeats))
+    values = np.stack([replies.mean(axis=2), np.full((2, n), 0.5)], axis=2)
+    details = {(s, q, 0): {"repeats": replies[s, q].tolist()} for s in range(2) for q in range(n)}
+    testset = TestSet(questions, name="made")
+    scores = Scores(("x", "y"), testset.ids, measures, values, np.zeros(values.shape, np.uint8), details=details)
+    evaluation = Evaluation(testset, scores, ())
+    return Study(name, evaluation, tuple(Configuration(s) for s in scores.systems), "TokenF1", 5), replies
+
+
+def test_repeats_of_a_judge():
+    study, replies = judged_study()
+    found = karat.compare(study, measures="TokenF1")
+    (pair,) = found.pairs
+    variances = [replies[s].var(axis=1, ddof=1).mean() / 2 for s in range(2)]
+    assert [one.variance for one in found.noise] == pytest.approx(variances)
+    assert pair.judge_share == pytest.approx(sum(variances) / pair.spread**2)
+    assert 0.5 < pair.judge_share < 0.9  # .04 of about .06
+    assert all(one.flips == 1.0 and one.repeats == 2 for one in found.noise)
+    assert found.noise[0].error == pytest.approx((variances[0] / 60) ** 0.5)
+
+
+def test_without_repeats_nothing_is_said_of_a_judge():
+    found = karat.compare(judged_study(repeats=1)[0], measures="TokenF1")
+    assert found.noise == ()
+    assert found.pairs[0].judge_share is None
+
+
+def test_power_says_what_is_the_judges():
+    study, _ = judged_study()
+    (one,) = power(study.evaluation.testset, study, measures="TokenF1").measures
+    assert one.judge == pytest.approx(karat.compare(study, measures="TokenF1").pairs[0].judge_share)
+    assert one.without_judge == pytest.approx(one.detectable * (1 - one.judge) ** 0.5)
+
+
+def test_the_main_measure_comes_first_and_is_all_where_there_is_one():
+    found = karat.compare(judged_study()[0])
+    assert [measure.name for measure in found.measures] == ["TokenF1", "MRR"]
+    assert found.pairs[1].difference == 0.0
+    assert found.pairs[1].adjusted == 1.0
+
+
+def test_reports_frames_and_tables_meet():
+    gold = {f"q{i}": {"d": 1} for i in range(6)}
+    report = karat.score(gold, {"bm25": {f"q{i}": {"d": 2.0, "e": 1.0 + i} for i in range(6)}}, measures="MRR")
+    rows = [{"qid": f"q{i}", "system": "other", "recip_rank": 1.0} for i in range(1, 6)]
+    found = karat.compare(report, rows)
+    assert found.systems == ("bm25", "other")
+    assert [measure.name for measure in found.measures] == ["MRR"]
+    assert found.questions == ("q1", "q2", "q3", "q4", "q5")
+    assert [(loss.questions, loss.kept) for loss in found.losses] == [(6, 5)]
+    assert (found.pairs[0].wins, found.pairs[0].ties) == (5, 0)  # a tie goes to the later id, which is e
+
+
+def test_order_does_not_matter_to_p():
+    rng = np.random.default_rng(0)
+    rows = [{"id": f"q{i}", "system": s, "score": float(rng.random())} for s in "ab" for i in range(30)]
+    shuffled = [rows[i] for i in rng.permutation(60)]
+    one, two = karat.compare(rows, measures="score"), karat.compare(shuffled, measures="score")
+    first, second = one.pairs[0], two.pairs[0]
+    assert first.permutation == second.permutation
+    assert abs(first.difference) == pytest.approx(abs(second.difference))
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{"system": "a", "MRR": 1}], "no column holds the id"),
+        ([{"id": "q1", "system": "a", "answer": "x"}], "no column holds scores"),
+        ([{"id": "q1", "system": None, "MRR": 1}], "without its system"),
+        ([{"id": "q1", "MRR": 1}, {"id": "q2", "MRR": float("inf")}], "inf is no score"),
+    ],
+)
+def test_tables_that_cannot_be_read(rows, said):
+    with pytest.raises(karat.KaratError, match=said):
+        karat.compare(rows)
+
+
+def test_what_is_no_input():
+    with pytest.raises(UsageError, match="scores cannot be read from int"):
+        karat.compare(3)
+    with pytest.raises(UsageError, match="nothing to compare"):
+        karat.compare()

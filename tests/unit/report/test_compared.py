@@ -1,0 +1,86 @@
+"""A comparison in words and tables."""
+
+import json
+
+import pytest
+
+import karat
+from karat.report import compared, compared_latex
+from karat.report._compared_words import pair_sentence, sentences
+
+
+def rows(lifts, n=30, column="MRR"):
+    """Each system is better than the last on most questions."""
+    return [
+        {"id": f"q{i:02}", "system": name, column: round(0.3 + (i * 7 % 10) / 20 + lift * (i % 4 > 0), 4)}
+        for name, lift in lifts.items()
+        for i in range(n)
+    ]
+
+
+def test_better_and_not_distinguishable():
+    found = karat.compare(rows({"a": 0.0, "b": 0.1}))
+    assert pair_sentence(found, found.pairs[0]).startswith("By MRR, b is better than a by .0733 [.0")
+    few = karat.compare(rows({"a": 0.0, "b": 0.1}, n=4))
+    said = pair_sentence(few, few.pairs[0])
+    assert said.startswith("By MRR, a and b are not distinguishable: +.0750")
+    assert "in 80% of studies" in said
+
+
+def test_less_is_better_turns_the_sentence():
+    found = karat.compare(rows({"a": 0.0, "b": 0.1}, column="effort"), lower="effort")
+    assert pair_sentence(found, found.pairs[0]).startswith("By effort, a is better than b by .0733")
+    assert "effort (less is better)" in compared.render(found)
+
+
+def test_a_measure_without_a_better():
+    found = karat.compare(rows({"a": 0.0, "b": 0.1}, column="Retrieved"))
+    assert pair_sentence(found, found.pairs[0]).startswith("By Retrieved, b is higher than a")
+    assert json.loads(compared.as_json(found))["pairs"][0]["better_system"] is None
+
+
+def test_many_systems_are_summed_up():
+    found = karat.compare(rows({"a": 0.0, "b": 0.0001, "c": 0.1, "d": 0.2}))
+    assert sentences(found) == ["By MRR, d has the best mean, .6717, and is told apart from all 3 others."]
+    marks = compared.marks(found)
+    assert marks["d", "MRR"] == "abc"
+    assert marks["c", "MRR"] == "ab"
+    text = compared.render(found, verbose=True, width=200)
+    assert "MRR: who is told apart" in text
+    assert "rank-biserial" in text
+
+
+def test_against_a_baseline():
+    found = karat.compare(rows({"a": 0.0, "b": 0.1, "c": -0.1, "d": 0.0, "e": 0.0}), baseline="a")
+    assert sentences(found) == ["By MRR, b is better than a, c is worse, and 2 not distinguishable from it."]
+    tex = compared_latex.render(found)
+    assert "$^{**}$ {\\footnotesize (+" in tex
+    assert "{}a & .5250 \\\\" in tex
+    assert tex.count("\\\\") == 6
+
+
+def test_names_are_escaped():
+    found = karat.compare(rows({"a_1 & <b>": 0.0, "x|y": 0.1}))
+    assert "a\\_1 \\& \\textless{}b\\textgreater{}" in compared_latex.render(found)
+    assert "x\\|y" in compared.as_markdown(found)
+
+
+def test_csv_holds_every_pair():
+    lines = compared.as_csv(karat.compare(rows({"a": 0.0, "b": 0.1, "c": 0.2}))).splitlines()
+    assert lines[0].startswith("measure,a,b,n,mean_a,mean_b,difference,low,high,p,adjusted")
+    assert len(lines) == 4
+
+
+def test_letters_go_on_after_z():
+    lifts = {f"s{i:02}": 0.001 * i for i in range(28)}
+    found = karat.compare(rows(lifts, n=12), draws=200)
+    assert list(compared.letters(found).values())[25:] == ["z", "aa", "ab"]
+    marks = compared.marks(found)
+    assert all("," in mark or len(mark) <= 2 for mark in marks.values())
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_plain_text(quiet):
+    text = compared.render(karat.compare(rows({"a": 0.0, "b": 0.1})), quiet=quiet)
+    assert ("wins/ties/losses" in text) is not quiet
+    assert "Told apart: adjusted p of 0.05 or less" in text
