@@ -47,7 +47,7 @@ def verify(
         return _by_testset(rows, table, testset, dialect, match, n, k, columns, one_gold)
     read = read_plain(rows, "rows")
     summary = read_plain(table, "table") if table is not None else None
-    found = rows_of(read)
+    found = rows_of(read, sure=summary is not None)
     notes = []
     if found is None:
         if summary is not None:

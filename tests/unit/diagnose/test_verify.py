@@ -483,6 +483,28 @@ def test_two_lines_of_header_and_describe(tmp_path):
         assert [f.verdict for f in found.figures if f.what != "rows"] == ["ok"] * many
 
 
+def test_one_question_has_no_spread(tmp_path):
+    rows = healthcare(questions=1)
+    table = [{"config_name": line["config_name"], "mrr": line["mrr"], "mrr_std": 0.0} for line in rows]
+    found = verify(write(tmp_path / "rows.csv", [*rows, {**rows[0], "config_name": "third"}]), table)
+    assert {(f.verdict, f.why) for f in found.figures if f.what == "std"} <= {("unchecked", "one value has no spread.")}
+
+
+@pytest.mark.parametrize("cell", ["1e400", "9" * 400, "abc", "∞", "½", "['1'"])
+def test_strange_cells_are_no_numbers(cell):
+    found = verify([{"system": "a", "MRR": 0.5, "Hit@5": cell}])
+    assert [(f.name, f.verdict) for f in found.figures] == [("MRR", "ok"), ("Hit@5", "unchecked")]
+    assert "is no number" in found.figures[-1].why
+
+
+def test_a_column_of_rows_with_a_word_in_it_is_listed(tmp_path):
+    rows = healthcare()
+    rows[3]["mrr"] = "error"
+    (figure,) = verify(write(tmp_path / "rows.csv", rows)).of("unchecked")
+    assert figure.name == "mrr"
+    assert "'error' of question 4 is no number" in figure.why
+
+
 def test_bad_input(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         verify(tmp_path / "none.csv")

@@ -18,16 +18,20 @@ if TYPE_CHECKING:
 __all__ = ["CAUSES", "rows_of", "verify_rows", "verify_table"]
 
 
-def rows_of(table: Plain) -> Rows | None:
-    """The rows of a table that holds single questions; None where it holds summaries."""
+def rows_of(table: Plain, *, sure: bool = False) -> Rows | None:
+    """The rows of a table that holds single questions; None where it holds summaries.
+
+    `sure`: it is said to hold rows, so that one question is enough.
+    """
+    from karat.diagnose.verify._digits import cut_of
     from karat.diagnose.verify.rows import Rows, looks_like_rows
 
-    if not looks_like_rows(table):
+    if not looks_like_rows(table) and not (sure and table.rows and Rows(table).id_column is not None):
         return None
     rows = Rows(table)
     cuts = {text for name in ("k", "top_k") if name in rows.names for text in rows.texts(rows.names[name])}
-    only = next(iter(cuts), "") if len(cuts) == 1 else ""
-    return Rows(table, int(float(only))) if only.replace(".", "", 1).isdigit() and float(only) >= 1 else rows
+    only = cut_of(next(iter(cuts))) if len(cuts) == 1 else None
+    return rows if only is None else Rows(table, only)
 
 
 def verify_rows(
@@ -47,7 +51,7 @@ def verify_rows(
     from karat.diagnose.verify.alone import check_alone
     from karat.diagnose.verify.columns import check_columns
     from karat.diagnose.verify.defaults import check_defaults
-    from karat.diagnose.verify.figures import printed_figures
+    from karat.diagnose.verify.figures import printed_figures, unread_cells
     from karat.diagnose.verify.implied import check_implied
     from karat.diagnose.verify.names import spelled
     from karat.diagnose.verify.order import check_order
@@ -68,6 +72,7 @@ def verify_rows(
         if not figures:
             raise InputError("no figures were found in it", place=table.name, remedy="Name measures in its columns.")
         found += check_aggregates(rows, figures, known)
+        found += unread_cells(table)
         wrong = {(f.where, f.name, f.what) for f in found if f.broken}
         alone = check_alone(figures, n=n, k=rows.k, one_gold=one_gold)
         found += [f for f in alone if f.verdict == "impossible" and (f.where, f.name, f.what) not in wrong]
@@ -87,9 +92,20 @@ def _repeated(rows: Rows) -> list[Figure]:
 
 
 def _not_checked(rows: Rows, checked: set[str]) -> list[Figure]:
-    """Columns of figures that nothing in the rows says anything about."""
+    """Columns of figures that nothing in the rows says anything about, or that are not all numbers."""
+    from karat.diagnose.verify._digits import read_cell
+    from karat.diagnose.verify.names import measure_of
+
     why = "the rows hold nothing to compute it from."
-    return [
+    unread = [
+        Figure("", column, "rows", "unchecked", why=f"{text!r} of question {qid} is no number.", cells=len(rows))
+        for column in rows.table.columns
+        if column not in rows.numbers and measure_of(column, rows.k or 1) is not None
+        for qid, text in list(zip(rows.ids, rows.texts(column), strict=True))
+        if text and read_cell(text) is None
+    ]
+    firsts = {figure.name: figure for figure in reversed(unread)}
+    return [*reversed(firsts.values())] + [
         Figure("", column, "rows", "unchecked", why=why, cells=sum(one is not None for one in rows.numbers[column]))
         for column in rows.measured
         if column not in checked
@@ -99,9 +115,9 @@ def _not_checked(rows: Rows, checked: set[str]) -> list[Figure]:
 def verify_table(table: Plain, *, n: int | None = None, k: int | None = None, one_gold: bool = False) -> list[Figure]:
     """What a table can be by itself."""
     from karat.diagnose.verify.alone import check_alone
-    from karat.diagnose.verify.figures import printed_figures
+    from karat.diagnose.verify.figures import printed_figures, unread_cells
 
     figures = printed_figures(table)
     if not figures:
         raise InputError("no figures were found in it", place=table.name, remedy="Name measures in its columns.")
-    return check_alone(figures, n=n, k=k, one_gold=one_gold)
+    return [*check_alone(figures, n=n, k=k, one_gold=one_gold), *unread_cells(table)]

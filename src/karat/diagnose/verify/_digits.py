@@ -11,6 +11,7 @@ from typing import Any
 FULL = 6  # decimals from which a column is written in full, so that .5 in it is exactly .5
 FEW = 1  # decimals that say nothing by themselves: 1.0 beside .2487 is 1.0000
 EXACT = 1e-9
+LARGEST = 1e15  # a number beyond is no score, and no count
 EXACTLY = 12  # decimals of a number that was not rounded
 
 _NUMBER = r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)?\.?\d*(?:[eE][-+]?\d+)?"
@@ -58,15 +59,28 @@ def read_cell(cell: Any) -> tuple[Number, Number | None] | None:
     if isinstance(cell, bool) or cell is None:
         return None
     if isinstance(cell, int | float):
-        return (_of(repr(cell)), None) if math.isfinite(cell) else None
+        return (_of(repr(cell)), None) if abs(cell) <= LARGEST else None
     found = _CELL.fullmatch(str(cell).strip().strip("*`"))
     if found is None or not re.search(r"\d", found["value"]):
         return None
     value = _of(found["value"])
+    if abs(value.value) > LARGEST:
+        return None
     spread = _of(found["spread"]) if found["spread"] and re.search(r"\d", found["spread"]) else None
     if found["percent"]:
         value, spread = value.scaled(0.01), None if spread is None else spread.scaled(0.01)
     return value, spread
+
+
+def cut_of(text: str | None) -> int | None:
+    """A cut-off as a file writes it; None for what is none.
+
+    >>> cut_of("5.0"), cut_of("all"), cut_of(None)
+    (5, None, None)
+    """
+    read = read_cell(text)
+    value = 0.0 if read is None else read[0].value
+    return int(value) if 1 <= value < 2**31 and value == int(value) else None
 
 
 def _of(text: str) -> Number:

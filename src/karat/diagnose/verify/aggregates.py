@@ -132,6 +132,8 @@ def _statistic(
 ) -> Figure:
     own = values.own[mask]
     recomputed = statistic_of(own, one.statistic)
+    if not np.isfinite(recomputed):
+        return _unchecked(one, one.name, "one value has no spread")
 
     def figure(verdict: str, cause: str = "", why: str = "") -> Figure:
         return Figure(

@@ -76,7 +76,7 @@ def check_alone(
     for line in lines:
         broken.extend(_of_line(line, one_gold))
     broken.extend(_guards(lines))
-    broken.extend(_identical(lines))
+    broken.extend(_identical(lines, one_gold))
     wrong = {(f.where, f.name, f.what) for f in broken}
     found = list(broken)
     for one in figures:
@@ -232,7 +232,14 @@ def _guards(lines: Sequence[Line]) -> Iterator[Figure]:
         yield Figure("", "n", "n", "suspect", cause="unequal n", why=because("unequal n", said))
 
 
-def _identical(lines: Sequence[Line]) -> Iterator[Figure]:
+def _alike(a: Measure, b: Measure, one_gold: bool) -> bool:
+    """Whether two measures may well be the same: at the first hit, with one gold unit, or at two cuts."""
+    names = {a.spec.name, b.spec.name}
+    first = a.k == b.k == 1 and names <= {"Precision", "Hit", "MRR", "nDCG", "Recall"}
+    return len(names) == 1 or first or (one_gold and names in ({"Recall", "Hit"}, {"MAP", "MRR"}))
+
+
+def _identical(lines: Sequence[Line], one_gold: bool) -> Iterator[Figure]:
     """Two measures that are the same for every system, or two systems that are in every measure; slices aside."""
     fewest = min((len(line.labels) for line in lines), default=0)
     lines = [line for line in lines if len(line.labels) == fewest]
@@ -240,8 +247,8 @@ def _identical(lines: Sequence[Line]) -> Iterator[Figure]:
     columns = {m: [line.of[m, "mean"].value for line in lines if (m, "mean") in line.of] for m in measures}
     for a, b in combinations(measures, 2):
         both = columns[a], columns[b]
-        same = len(both[0]) == len(lines) and both[0] == both[1] and a.spec.name != b.spec.name
-        if same and len(lines) >= ROWS and len(set(both[0])) > 1:
+        same = len(both[0]) == len(lines) and both[0] == both[1] and not _alike(a, b, one_gold)
+        if same and len(lines) >= ROWS and len(set(both[0])) >= ROWS:
             what = {a.spec.name, b.spec.name}
             copied = "Recall is a hit rate" if what == {"Recall", "Hit"} else "one column was copied"
             hint = f"each question has one gold unit, or {copied}"

@@ -41,7 +41,9 @@ def _by_system(rows: Rows) -> dict[str, list[int]]:
 def _checked(
     rows: Rows, system: str, column: str, places: Sequence[int], numbers: Sequence[Number | None], values: Values
 ) -> Figure:
-    filled = [(i, number) for i in places if (number := numbers[i]) is not None]
+    filled = [(i, number) for i in places if (number := numbers[i]) is not None and np.isfinite(values.own[i])]
+    if not filled:
+        return Figure(system, column, "rows", "unchecked", why="its rows have no value, or none can be computed.")
 
     def differ(candidate: object) -> list[int]:
         return [i for i, number in filled if not number.agrees(candidate[i])]  # type: ignore[index]

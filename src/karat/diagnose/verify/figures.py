@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from karat.diagnose.verify._digits import Number, as_column, read_cell
+from karat.core.verification import Figure
+from karat.diagnose.verify._digits import Number, as_column, cut_of, read_cell
 from karat.diagnose.verify.names import COUNTS, STATISTICS, TESTS, is_measured, measure_of, spelled, split
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ SETTINGS = frozenset({
     "alpha", "k", "top_k", "topk", "depth", "rrf_k", "seed", "chunk_size", "overlap", "temperature", "beta",
     "rank", "id", "index", "row", "version", "dim", "dimension", "df", "ddof", "levels", "year",
 })  # fmt: skip
+BLANK = ("", "-", "–", "—", "n/a", "N/A", "nan", "NaN", "None", "null")
 Labels = tuple[tuple[str, str], ...]  # (column, or empty where the shape names none; value)
 
 
@@ -48,8 +50,7 @@ class Printed:
     def measure(self, k: int | None = None) -> Measure | None:
         """The registered measure, if its name is one; a literal k is what its labels say, else `k`."""
         told = next((v for name, v in self.labels if spelled(name) in ("k", "top_k", "topk")), None)
-        cut = int(float(told)) if told is not None and read_cell(told) and float(told) >= 1 else k
-        return measure_of(self.name, cut)
+        return measure_of(self.name, cut_of(told) or k)
 
 
 def is_name(column: str) -> bool:
@@ -73,6 +74,19 @@ def printed_figures(table: Plain, known: frozenset[str] = frozenset()) -> list[P
         else:
             found = _wide(table, known)
     return _scaled(_aligned(found))
+
+
+def unread_cells(table: Plain) -> list[Figure]:
+    """Cells under the name of a measure that are no numbers."""
+    return [
+        Figure(
+            "", column, f"{table.unit} {number}", "unchecked", why=f"{_text(record.get(column))[:40]!r} is no number."
+        )
+        for column in table.columns
+        if measure_of(split(column)[0], 1) is not None
+        for number, record in zip(table.numbers, table.rows, strict=True)
+        if _text(record.get(column)) not in BLANK and read_cell(record.get(column)) is None
+    ]
 
 
 def _aligned(found: list[Printed]) -> list[Printed]:
@@ -116,7 +130,7 @@ def _wide(table: Plain, known: frozenset[str]) -> list[Printed]:
     found: list[Printed] = []
     for record in table.rows:
         labels = tuple(
-            (c, _text(record[c])) for c in table.columns if c not in figures and _text(record.get(c)) not in ("", "-")
+            (c, _text(record[c])) for c in table.columns if c not in figures and _text(record.get(c)) not in BLANK
         )
         for column in figures:
             found.extend(_read(record.get(column), column, labels))
@@ -125,7 +139,9 @@ def _wide(table: Plain, known: frozenset[str]) -> list[Printed]:
 
 def _is_figure(table: Plain, column: str, known: frozenset[str]) -> bool:
     plain = spelled(column)
-    cells = [record.get(column) for record in table.rows if _text(record.get(column)) not in ("", "-")]
+    cells = [record.get(column) for record in table.rows if _text(record.get(column)) not in BLANK]
+    if measure_of(split(column)[0], 1) is not None:
+        return any(read_cell(cell) for cell in cells)
     if not cells or not all(read_cell(cell) for cell in cells):
         return False
     if plain in COUNTS or plain in TESTS or is_measured(column):

@@ -13,6 +13,7 @@ import numpy as np
 from karat.core.errors import KaratError
 from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
+from karat.diagnose.verify._digits import cut_of
 from karat.diagnose.verify.aggregates import Values
 from karat.diagnose.verify.names import measure_of
 
@@ -95,9 +96,7 @@ def _cuts(rows: Rows, column: str) -> list[tuple[Measure, list[int]]] | None:
     cut = rows.names.get("k") or rows.names.get("top_k")
     groups: dict[int | None, list[int]] = {}
     for i, text in enumerate(rows.texts(cut) if cut is not None else [""] * len(rows)):
-        groups.setdefault(
-            int(float(text)) if text.replace(".", "").isdigit() and float(text) >= 1 else rows.k, []
-        ).append(i)
+        groups.setdefault(cut_of(text) or rows.k, []).append(i)
     found = []
     for k, places in groups.items():
         measure = measure_of(column, k)

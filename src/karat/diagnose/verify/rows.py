@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.diagnose.verify._digits import Number, as_column, read_cell
-from karat.diagnose.verify.figures import CONTAINERS, is_name
+from karat.diagnose.verify.figures import BLANK, CONTAINERS, is_name
 from karat.diagnose.verify.names import is_measured, keys, spelled
 
 if TYPE_CHECKING:
@@ -76,12 +76,8 @@ class Rows:
         found: dict[str, list[Number | None]] = {}
         for column in self.table.columns:
             texts = self.texts(column)
-            read = [None if text in ("", "-", "nan", "NaN", "None", "null") else read_cell(text) for text in texts]
-            filled = [
-                one
-                for text, one in zip(texts, read, strict=True)
-                if text not in ("", "-", "nan", "NaN", "None", "null")
-            ]
+            read = [None if text in BLANK else read_cell(text) for text in texts]
+            filled = [one for text, one in zip(texts, read, strict=True) if text not in BLANK]
             if filled and all(one is not None for one in filled):
                 aligned = iter(as_column((one[0] for one in read if one is not None), exact=True))
                 found[column] = [None if one is None else next(aligned) for one in read]
