@@ -101,3 +101,17 @@ def test_what_is_no_input():
         karat.compare(3)
     with pytest.raises(UsageError, match="nothing to compare"):
         karat.compare()
+
+
+def test_a_slice_without_a_value_is_not_tested():
+    rng = np.random.default_rng(1)
+    rows = [
+        {"id": f"q{i}", "system": s, "kind": "abc"[i % 3], "MRR": None if i % 3 == 2 else float(rng.random())}
+        for s in ("x", "y")
+        for i in range(30)
+    ]
+    found = karat.compare(rows, by="kind")
+    assert [part.value for part in found.slices] == ["a", "b"]
+    assert found.slice_tests == 2
+    least = min(found.slices, key=lambda part: part.p)
+    assert least.adjusted == pytest.approx(min(1, 2 * least.p))
