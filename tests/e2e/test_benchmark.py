@@ -81,6 +81,7 @@ def test_offline_and_then_the_same_test_set_again(karat, folder, monkeypatch):
     assert qa.read_bytes() == bytes_
     assert again["testset"] == report["testset"] | {"reused": True}
     assert again["generated"] is None
+    assert (report["settings"]["samples"], again["settings"]["samples"]) == (6, None)
     assert (again["retrieval"], again["end_to_end"]) == (report["retrieval"], report["end_to_end"])
     assert len(runs_in(folder / "runs")) == 2
     assert karat("list").code == 0
@@ -232,6 +233,31 @@ def test_a_budget_that_the_test_set_took_whole(karat):
         assert karat(*words, "--max-calls", 9, "-q", "--answer-limit", 1).code == 0
         assert llm.count <= 9
     assert Path("runs/benchmark/docs/qa.jsonl").read_bytes() == made
+
+
+def test_a_budget_that_ends_before_the_test_set_is_made(karat):
+    with FakeLLM(said) as llm:
+        words = ("benchmark", DEMO, "--samples", 2, *by_chat(llm), "-q")
+        told = karat(*words, "--max-calls", 4).sentence
+        assert "4 of 6 questions" in told
+        assert "--regenerate" in told
+        assert karat(*words, "--regenerate", "--skip-answers", "--max-calls", 2).code == 0
+        assert llm.count == 6
+    assert len(rows("runs/benchmark/docs/qa.jsonl")) == 6
+
+
+def test_a_test_set_of_other_documents_is_not_searched(karat, put):
+    put("docs/a.md", "# Ferry\n\n" + "The ferry to Skarn leaves the north pier at 07:40 on every day of the week. " * 5)
+    row = {
+        "id": "q",
+        "question": "Who bakes rye bread?",
+        "gold": [{"doc": "oven.md", "quote": "Tolla bakes rye bread"}],
+    }
+    put("runs/benchmark/docs/qa.jsonl", json.dumps(row) + "\n")
+    told = karat("benchmark", "docs", "--skip-answers")
+    assert told.code == 2
+    assert "was made from other documents: none of the documents of its gold (oven.md) is among these" in told.sentence
+    assert "--name" in told.sentence
 
 
 def test_calls_that_fail_are_told_and_asked_again_only_when_told(karat):

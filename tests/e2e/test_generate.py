@@ -319,6 +319,12 @@ def test_a_frozen_test_set_stays_as_it_is(karat, demo):
         assert "qa.jsonl is frozen as version 1" in karat(*words, *more).sentence
     assert karat(*words, "--extend", "qa.jsonl", "-o", "more.jsonl").code == 0
     assert [row["id"] for row in lines("more.jsonl")] == [f"literal-{n:03d}" for n in (1, 2, 3, 4)]
+    Path("qa.jsonl").rename("kept.jsonl")
+    assert "qa.jsonl was frozen as version 1" in karat(*words, "-o", "qa.jsonl").sentence
+    Path("qa.jsonl").write_bytes(Path("more.jsonl").read_bytes())
+    told = karat(*words, "--extend", "qa.jsonl", "-o", "most.jsonl")
+    assert "frozen as version 1 (digest" in told.out
+    assert "changed since" in told.out
 
 
 def test_several_questions_from_each_chunk_by_grammar(karat, demo):

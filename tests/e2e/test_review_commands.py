@@ -170,14 +170,10 @@ def test_freeze_says_what_it_froze(qa, karat):
     assert "the same questions have one version" in karat("freeze", "qa.jsonl", "--version", "2").sentence
 
 
-def test_a_frozen_set_is_not_added_to_or_replaced(qa, put, karat):
-    put("docs.jsonl", DOCS)
-    assert karat("index", "docs.jsonl", "-o", "i.index", "--chunk", "whole").code == 0
+def test_a_frozen_set_that_changed_is_said_to_be_so(qa, karat, typed):
     assert karat("freeze", "qa.jsonl", "--version", "1.0").code == 0
-    before = qa.read_bytes()
-    for words in (("--extend", "qa.jsonl"), ("-o", "qa.jsonl", "--force")):
-        told = karat("generate", "i.index", "--offline", "--least-tokens", "1", *words)
-        assert "qa.jsonl is frozen as version 1.0: it stays as it is" in told.sentence
-    assert qa.read_bytes() == before
-    told = karat("generate", "i.index", "--offline", "--least-tokens", "1", "--extend", "qa.jsonl", "-o", "more.jsonl")
-    assert told.code in (0, 3), told.err
+    assert "frozen as version 1.0" in karat("audit", "qa.jsonl", "-").out
+    qa.write_text(qa.read_text().splitlines()[0] + "\n")
+    told = karat("audit", "qa.jsonl", "-", "--json")
+    assert any("changed since" in note for note in json.loads(told.out)["notes"])
+    assert "changed since" in typed(["q"]).err

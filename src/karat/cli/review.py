@@ -62,6 +62,8 @@ def command(
         counts = session.review.counts
         typer.echo(json.dumps({**asdict(counts), "undecided": counts.undecided}, indent=2))
         return
+    if session.review.testset.changed is not None:
+        typer.echo(f"{testset} is {session.review.testset.changed}.", err=True)
     if session.review.outdated:
         n = len(session.review.outdated)
         about = "1 question that was" if n == 1 else f"{n:,} questions that were"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from karat.core.audit import Audit
+    from karat.core.evaluation import Taken
+    from karat.core.types import TestSet
     from karat.experiment.index import Index
     from karat.match import Pages
     from karat.retrieve import Engine
@@ -40,18 +43,29 @@ def audit(
 
     say = progress or (lambda step: None)
     say("reading the test set")
-    questions, _ = as_testset(testset, columns=columns or {})
+    questions, taken = as_testset(testset, columns=columns or {})
+    told = _told(questions, taken)
     if index is None or index == NO_INDEX:
-        return examine(questions, None, seed=seed, only=only, progress=say)
+        found = examine(questions, None, seed=seed, only=only, progress=say)
+        return replace(found, notes=(*told, *found.notes))
     opened = index if isinstance(index, Index) else Index.open(index)
     say("loading the index")
     engines: dict[str, Engine] = {name: opened.engine(name) for name in ("bm25", "dense") if name in opened.engines}
     if local and not _is_own(engines.get("dense")):
         engines.pop("dense", None)
-    return examine(
+    found = examine(
         questions, opened.chunks, opened.docs, seed=seed, by=match, pages=pages, page_offset=page_offset,
         engines=engines, vectors=_vectors(opened, engines), only=only, progress=say,
     )  # fmt: skip
+    return replace(found, notes=(*told, *found.notes))
+
+
+def _told(questions: TestSet, taken: Taken | None) -> list[str]:
+    """What is to be known of how the test set was read, and as which version it is frozen."""
+    read = [note for note in (taken.notes if taken is not None else ()) if note != questions.changed]
+    if questions.changed is not None:
+        return [f"{questions.name} is {questions.changed}.", *read]
+    return [*([f"{questions.name} is frozen as version {questions.version}."] if questions.version else ()), *read]
 
 
 def _is_own(dense: Engine | None) -> bool:

@@ -89,13 +89,14 @@ def benchmark(
     made = None
     if regenerate or not path.exists():
         made = _generated(path, index, samples, eval_mode, seed, regenerate, given, say, announce)
-        given = _left(given, made)
+        given = given if skip_answers else _left(given, made)
     asked, notes = _asked(path, eval_mode)
+    _check_same(asked, path, index)
     spec = _spec(values, asked, None if skip_answers else answer_limit, given)
     done = run(spec, changed_testset=changed_testset, command=command, say=say, announce=announce)
     settings = {
-        "documents": sources, "samples": samples, "seed": seed, "chunk": chunk, "embedder": embedder,
-        "systems": list(systems), "answer_limit": None if skip_answers else answer_limit,
+        "documents": sources, "samples": None if made is None else samples, "seed": seed, "chunk": chunk,
+        "embedder": embedder, "systems": list(systems), "answer_limit": None if skip_answers else answer_limit,
         "answers_by": None if skip_answers else "chat" if "model" in given else "extractive", "dialect": dialect,
     }  # fmt: skip
     found = _found(done, eval_mode, settings, path, index, made, notes, seed)
@@ -195,9 +196,15 @@ def _left(chat: Mapping[str, Any], made: Made) -> dict[str, Any]:
         if option in left:
             left[option] -= spent.get(key) or 0
             if left[option] <= 0:
+                made_of = f"{len(made.questions):,} of {sum(made.generated.wanted.values()):,} questions"
                 raise UsageError(
-                    f"making the test set took all of --{option.replace('_', '-')} {chat[option]}. It is kept: give "
-                    "the same command again for the rest, with more or with --skip-answers."
+                    f"making the test set took all of --{option.replace('_', '-')} {chat[option]}. It is kept: "
+                    + (
+                        f"{made_of}, since the budget was spent. Make the others with --regenerate and more (what was "
+                        "paid is not paid again), or give the same command again to go on with these."
+                        if made.n_failed
+                        else "give the same command again for the rest, with more or with --skip-answers."
+                    )
                 )
     return left
 
@@ -223,6 +230,18 @@ def _asked(path: Path, eval_mode: str) -> tuple[TestSet, list[str]]:
             "--testset, or make this one anew with --regenerate."
         )
     return TestSet(chosen, name=whole.name), []
+
+
+def _check_same(asked: TestSet, path: Path, index: Index) -> None:
+    """Refuse a test set whose gold is all in other documents, as that of another folder of the same name."""
+    named = sorted({gold.doc for question in asked for gold in question.gold if gold.doc})
+    known = {name for doc in index.docs for name in (doc.id, doc.part_of)} | {chunk.doc for chunk in index.chunks}
+    if named and known.isdisjoint(named) and all(gold.doc for question in asked for gold in question.gold):
+        shown = ", ".join(named[:3]) + (" ..." if len(named) > 3 else "")
+        raise UsageError(
+            f"{path} was made from other documents: none of the documents of its gold ({shown}) is among these. Give "
+            "this benchmark a --name of its own, or name its test set with --testset."
+        )
 
 
 def mode_of(kind: str | None) -> str | None:

@@ -112,7 +112,8 @@ def generate(
         spent, told = spent_by(means), [note.text for note in spent_notes(means)]
     finally:
         close(means)
-    made = replace(made, notes=(*covered.notes, *made.notes))
+    changed = (f"{extend} is {before.changed}.",) if before is not None and before.changed is not None else ()
+    made = replace(made, notes=(*changed, *covered.notes, *made.notes))
     whole = TestSet((*(before.questions if before else ()), *made.questions), name=_name(target, extend))
     written = target is not None and bool(made.questions)
     if written and target is not None:
@@ -166,10 +167,11 @@ def _target(output: PathLike | None, extend: PathLike | None, force: bool) -> Pa
             "formats of it."
         )
     frozen = frozen_beside(target)
-    if target.exists() and frozen is not None:
+    if frozen is not None:
+        stands = "is" if target.exists() else "was"
         raise UsageError(
-            f"{target} is frozen as version {frozen.version}: it stays as it is. Name another file to write with -o "
-            "(output=)."
+            f"{target} {stands} frozen as version {frozen.version}: it stays as it is. Name another file to write with "
+            "-o (output=)."
         )
     in_place = extend is not None and _same(target, Path(extend))
     if target.exists() and not in_place and not force:

@@ -100,7 +100,7 @@ def verdict(made: Generated) -> str:
         return (
             f"no question was made: {_drafts(len(made.rejected))} tried, and none passed."
             if made.rejected
-            else "no question was made: there is no chunk to ask about."
+            else "no question was made: no chunk is left to ask about."
         )
     return f"{_questions(len(made.questions))} of {wanted:,} wanted: {_drafts(tried(made))} tried."
 

@@ -100,7 +100,8 @@ def generate(
         dict.fromkeys((one.name for one in wanted), samples * each),
         drafts,
     )
-    return Generated(made.questions, made.rejected, sampled, made.wanted, drafts, (*notes, *shortages(made, samples)))
+    short = shortages(made, samples, work.ended, work.known)
+    return Generated(made.questions, made.rejected, sampled, made.wanted, drafts, (*notes, *short))
 
 
 def kinds_named(names: Sequence[str], offline: bool = False) -> list[Kind]:
@@ -149,6 +150,8 @@ class _Work:
     asked: Mapping[str, frozenset[int]]
     rejected: list[Rejected] = field(default_factory=list)
     accepted: list[Draft] = field(default_factory=list)
+    ended: set[str] = field(default_factory=set)  # kinds that no chunk is left for
+    known: Counter[str] = field(default_factory=Counter)  # chunks left out since the kind asks about them already
     _fragments: dict[int, Fragment] = field(default_factory=dict)
 
     def by_model(self, kinds: Sequence[Kind], samples: int, means: Means) -> list[Place]:
@@ -226,6 +229,7 @@ class _Work:
         pairs: set[frozenset[int]] = set()
         for row in (*self.sampled.rows, *self.sampled.reserve):
             if row in self.asked.get(kind.name, ()):
+                self.known[kind.name] += 1
                 continue
             if kind.pieces == 1:
                 yield (row,)
@@ -238,6 +242,7 @@ class _Work:
                 continue
             pairs.add(frozenset((row, other)))
             yield (row, other)
+        self.ended.add(kind.name)
 
     @cached_property
     def _related(self) -> Related:
@@ -266,8 +271,11 @@ class _Work:
         return Setting(fragments, fragments[0].language, *drawn)
 
 
-def shortages(made: Generated, samples: int) -> list[str]:
-    """In words, of which kinds there are fewer questions than wanted, and why."""
+def shortages(made: Generated, samples: int, ended: Collection[str] = (), known: Mapping[str, int] = {}) -> list[str]:
+    """In words, of which kinds there are fewer questions than wanted, and why.
+
+    `ended` are the kinds that no chunk is left for, and `known` how many chunks each of them asks about already.
+    """
     found = []
     sampled = made.sampled
     if len(sampled.rows) < samples:
@@ -281,11 +289,14 @@ def shortages(made: Generated, samples: int) -> list[str]:
     for kind, number in made.wanted.items():
         if accepted[kind] < number:
             reasons = Counter(one.reason for one in made.rejected if one.kind == kind)
-            why = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
+            told = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
+            why = [f"{sum(reasons.values()):,} drafts were rejected ({told})"] if told else []
+            if kind in ended:
+                asked = f" ({known[kind]:,} have a question of this kind already)" if known.get(kind) else ""
+                why.append(f"no chunk was left{asked}")
             missing = number - accepted[kind]
             found.append(
                 f"{kind}: {accepted[kind]:,} of {number:,} questions. {missing:,} "
-                f"{'place was' if missing == 1 else 'places were'} not filled"
-                + (f": {sum(reasons.values()):,} drafts were rejected ({why})." if why else ": no chunk was left.")
+                f"{'place was' if missing == 1 else 'places were'} not filled: {', and '.join(why)}."
             )
     return found

@@ -229,6 +229,22 @@ def test_where_no_chunk_is_left_fewer_questions_are_made_and_said_so(chunks):
     )
 
 
+def test_chunks_that_a_kind_asks_about_already_are_named(chunks):
+    made = make(chunks, Writer(), samples=2, asked={"literal": range(10)})
+    assert made.notes == (
+        "literal: 0 of 2 questions. 2 places were not filled: no chunk was left (10 have a question of this kind "
+        "already).",
+    )
+
+
+def test_places_that_no_chunk_is_left_for_are_not_laid_at_the_door_of_filters(chunks):
+    made = make(chunks, Writer(lambda prompt: "nothing"), samples=9)
+    assert made.notes == (
+        "literal: 0 of 9 questions. 9 places were not filled: 10 drafts were rejected (unreadable 10), and no chunk "
+        "was left.",
+    )
+
+
 def test_the_same_seed_and_replies_make_the_same_questions(chunks):
     assert make(chunks, Writer(), seed=2) == make(chunks, Writer(), seed=2)
     assert make(chunks, Writer(), seed=2).questions != make(chunks, Writer(), seed=3).questions
