@@ -91,7 +91,7 @@ def compare(
     from karat.stats.pairs import LEVEL, draws_for
 
     tests = len(pairs) * len(chosen)
-    many = draws if draws is not None else draws_for(tests)
+    many = draws if draws is not None else draws_for(tests if test == "permutation" else 1)
     say(f"comparing {len(pairs)} pairs by {len(chosen)} measures")
     less = [measure.direction == "lower" for measure in chosen]
     figures = compare_systems(values, pairs, lower=less, draws=many, seed=seed)
