@@ -91,6 +91,8 @@ LEFT = [
     "| Day | Supper at 18:00 in the mess |",
     "he tank holds 42,000 litres.",
     "Each tank holds 42,000 litres and",
+    "Beds A to D are watered at 06:00 and beds E to H at 18:30.",
+    "Microfilm readers can be reserved by telephone.",
 ]
 
 

@@ -66,6 +66,11 @@ def test_what_cannot_stand_alone_or_needs_another_case_is_left(sentence):
     assert asked_of(sentence) == {}
 
 
+def test_a_sentence_that_says_two_things_gives_no_question_of_both():
+    made = asked_of("Башенные часы весят 640 килограммов и заводятся раз в неделю.")
+    assert {form for _, form in made.values()} == {"cloze"}
+
+
 def test_documents_wanted_below_a_heading_are_a_list():
     text = "Необходимые документы:\n- паспорт\n- анкета\n- фотография\n\nСпасибо за внимание."
     assert asked_of(text) == {"Перечислите необходимые документы.": ("паспорт; анкета; фотография", "list")}

@@ -82,7 +82,7 @@ def _often(clause: Clause) -> Made:
 def _when(clause: Clause) -> Made:
     found = WHEN.search(clause.rest)
     rest = _without(clause, found)
-    if found and rest is not None:
+    if found and rest is not None and not WHEN.search(rest):  # "at six, and the others at seven": which is asked for?
         yield clause.asked("When", rest), found[0], "time"
     found = UNTIL.search(clause.rest)
     rest = _without(clause, found)

@@ -46,6 +46,12 @@ _KIND_LISTED = re.compile(
     r"(?P<count>(?:two|three|four|five|six|seven|eight|nine|ten|\d+) )(?P<noun>(?:[a-z-]+ )?[a-z-]+s)$"
 )
 
+# A reader that can be reserved is a machine, and so are printers and cleaners.
+_DONE_TO_THINGS = re.compile(
+    r"(?:be )?(?:reserved|rented|hired out|borrowed|bought|sold|ordered|cleaned|repaired|replaced|installed|connected"
+    r"|switched|plugged|stored|charged|printed)\b"
+)
+
 
 def askings(read: Read, text: str) -> Iterator[Asking]:
     """Every question that the rules make of a fragment: of its sentences, its lists and its headings."""
@@ -209,6 +215,8 @@ def _people(clause: Clause) -> Iterator[tuple[str, str, str]]:
     if clause.helper in BE and not clause.verb and not is_participle(clause.rest.split(" ")[0]):
         return
     if not is_human(clause.subject) or len(clause.rest.split()) < 3 or clause.rest.startswith("not "):
+        return
+    if _DONE_TO_THINGS.match(clause.rest):
         return
     if not _ANYBODY.match(clause.subject) and not _BACK.search(clause.rest):
         asked = Clause("", "", "", clause.rest, clause.lead, _singular(clause))

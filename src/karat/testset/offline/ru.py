@@ -143,7 +143,7 @@ def _parts(found: re.Match[str], names: frozenset[str]) -> Iterator[tuple[str, s
 
 
 def _counted(one: str, names: frozenset[str]) -> Iterator[tuple[str, str, str]]:
-    if "," in one or ": " in one or "—" in one or len(one.split()) > 18:
+    if "," in one or ": " in one or "—" in one or len(one.split()) > 18 or _says_two_things(one):
         return
     often = OFTEN.search(one)
     if often and _enough(one, often):
@@ -166,6 +166,12 @@ def _counted(one: str, names: frozenset[str]) -> Iterator[tuple[str, str, str]]:
     question = " ".join(word for word in words if word)
     if len(question.split()) >= 4:
         yield f"{question}?", f"{found[1]} {found[2]}", "number"
+
+
+def _says_two_things(one: str) -> bool:
+    """Whether a second verb follows "и", so that what is taken out belongs to one half alone."""
+    first, _, second = one.partition(" и ")
+    return bool(second) and bool(_VERB.search(second.split()[0])) and any(map(_VERB.search, first.split()))
 
 
 def _enough(one: str, found: re.Match[str]) -> bool:
