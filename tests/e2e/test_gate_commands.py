@@ -84,6 +84,7 @@ def test_a_refusal_is_one_sentence(ran, karat, put):
     assert "there is no baseline 'main' in runs. None is set yet." in karat(
         "gate", "LAST", "MRR >= baseline", "--baseline", "main"
     ).sentence  # fmt: skip
+    assert "stands where the run does" in karat("gate", "MRR > .5").sentence
     assert "Did you mean set?" in karat("baseline", "sett", "main").sentence
     assert "name the baseline" in karat("baseline", "set").sentence
     assert "takes no name" in karat("baseline", "list", "main").sentence

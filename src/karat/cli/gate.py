@@ -54,9 +54,12 @@ def command(
     Exit codes: 0 all rules are kept, 2 bad rules or input, 10 a rule is broken or a guard fired, 11 cannot tell
     because the run is incomplete.
     """
+    from karat.core.errors import UsageError
     from karat.experiment.gate import gate
     from karat.report import gated
 
+    if any(sign in run for sign in "<>="):
+        raise UsageError(f"{run!r} is a rule, and stands where the run does. Name that first: karat gate LAST {run!r}.")
     found = gate(
         run, rules or (), baseline=baseline, system=system, runs_dir=runs_dir, allow_incomplete=allow_incomplete,
         allow=allow or (),

@@ -91,8 +91,7 @@ def gate(
         try:
             verdicts.append(_verdict(rule, ours, theirs, allow_incomplete))
         except KaratError as problem:
-            place = rule.text.find(rule.subject) + 1
-            raise UsageError(f"rule {rule.text!r}, position {place}: {problem}") from None
+            raise UsageError(f"rule {rule.text!r}, position {_place(rule, str(problem))}: {problem}") from None
     missing += _missing(verdicts, ours, theirs)
     fired = ours.study.evaluation.notes
     let = (*allow, *(_OF_FAILED if (ours.study.evaluation.scores.status == Status.failed).any() else ()))
@@ -101,6 +100,13 @@ def gate(
         folder.id, tuple(verdicts), baseline if theirs is not None else None, theirs.id if theirs is not None else None,
         tuple(missing), allow_incomplete, guards, (*_chosen(verdicts, ours), *notes, *_allowed(fired, allow)),
     )  # fmt: skip
+
+
+def _place(rule: Rule, problem: str) -> int:
+    """Where in a rule the name stands that a problem quotes; the subject, where it quotes none of the others."""
+    names = [rule.system, *(part for pair in rule.where for part in reversed(pair))]
+    quoted = next((name for name in names if name is not None and repr(name) in problem), rule.subject)
+    return rule.text.find(quoted) + 1
 
 
 def best_system(study: Study, run: str) -> str:

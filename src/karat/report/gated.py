@@ -104,7 +104,7 @@ def _blocks(gate: Gate, quiet: bool) -> Iterator[RenderableType]:
         if verdict.reason and verdict.outcome != "pass":
             yield title(f"{WORDS[verdict.outcome]}: {clean(verdict.rule.text)}")
             of = f" ({clean(verdict.system)})"
-            yield from texts([f"{verdict.reason}{of}."])
+            yield from texts([f"{clean(verdict.reason)}{of}."])
             lines = [("-", broken_line(one)) for one in verdict.broken]
             yield listing(*lines, *([("", more_broken(verdict))] if more_broken(verdict) else []))
     if gate.incomplete:
@@ -221,12 +221,12 @@ def workflow_commands(gate: Gate) -> list[str]:
     found = []
     for v in gate.verdicts:
         if v.outcome != "pass":
-            lines = [f"{v.system}: {v.reason}.", *map(broken_line, v.broken), more_broken(v)]
+            lines = [f"{clean(v.system)}: {clean(v.reason)}.", *map(broken_line, v.broken), more_broken(v)]
             level = "error" if v.outcome == "fail" else "warning"
             found.append(_command(level, f"karat gate: {v.rule.text}", "\n".join(filter(None, lines))))
-    found += [_command("error", f"karat gate: {note.guard}", note.text) for note in gate.guards]
+    found += [_command("error", f"karat gate: {note.guard}", clean(note.text)) for note in gate.guards]
     level = "warning" if gate.allows_incomplete else "error"
-    return found + [_command(level, "karat gate: incomplete", text) for text in gate.incomplete]
+    return found + [_command(level, "karat gate: incomplete", clean(text)) for text in gate.incomplete]
 
 
 def _command(level: str, title: str, message: str) -> str:

@@ -332,7 +332,7 @@ def test_a_guard_that_fired_fails_the_gate_unless_it_is_allowed(one):
     assert (found.outcome, [note.guard for note in found.guards]) == ("fail", ["f1 under its parts"])
     allowed = one("MRR >= 0", notes=notes, options={"allow": ["f1 under its parts"]})
     assert allowed.passed
-    assert "the guard 'f1 under its parts' fired and is allowed." in allowed.notes
+    assert allowed.notes == ("the guard 'f1 under its parts' fired and is allowed.",)
     assert one("MRR >= 0", notes=(Note("warning", "Look.", None),)).passed
 
 
@@ -358,16 +358,25 @@ def test_without_rules_those_of_the_spec_count(tmp_path):
         ("MMR > 0", "Did you mean MRR?"),
         ("Recall@5 > 0", "the run has no 'Recall@5'"),
         ("p96_seconds > 0", "Did you mean p9[59]_seconds?"),
-        ("b: MRR > 0", "has no system 'b'.* It has a"),
+        ("b: MRR > 0", "position 1: run .* has no system 'b'.* It has a"),
         ("os:system > 0", "has no system 'os'"),
         ("MRR[kid=fact] > 0", "no slice 'kid'. Did you mean kind?"),
-        ("MRR[kind=facts] > 0", "no question has kind 'facts'. Did you mean fact?"),
+        ("MRR[kind=facts] > 0", "position 10: no question has kind 'facts'. Did you mean fact?"),
         ("MRR >= baseline", "needs a baseline: name it with --baseline. Set one"),
     ],
 )
 def test_what_a_run_does_not_have_is_refused_with_what_it_has(one, rule, said):
     with pytest.raises(UsageError, match=said):
         one(rule, measures="MRR,Precision@5", values=[[0.5, 0.5]] * 4)
+
+
+def test_no_name_in_a_rule_loads_code(one, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evil.py").write_text("open('loaded', 'w').close()\ndef f(judged): ...\n")
+    for rule in ("a: evil:f > 0", "evil:f > 0", "a:evil.py:f > 0"):
+        with pytest.raises(UsageError, match=r"has no (system )?'"):
+            one(rule)
+    assert not (tmp_path / "loaded").exists()
 
 
 class TestBaselines:
@@ -403,6 +412,13 @@ class TestBaselines:
         store_of = {"testset": questions(gold="other")}
         run = two(tmp_path, MRR, MRR, **store_of)
         with pytest.raises(UsageError, match=r"different test sets.* 4 questions are not the same in both"):
+            gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+
+    def test_one_whose_run_was_exchanged_is_refused(self, tmp_path):
+        run = two(tmp_path, MRR, MRR)
+        path = tmp_path / find_baseline(tmp_path, "main").run / "manifest.json"
+        path.write_text(path.read_text().replace(questions().digest, "0" * 64))
+        with pytest.raises(UsageError, match="is not what it was when the baseline was set"):
             gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
 
     def test_one_scored_otherwise_is_refused(self, tmp_path):

@@ -135,6 +135,14 @@ def test_junit_has_a_test_for_every_rule():
     assert {p.get("name"): p.get("value") for p in suite.iter("property")}["baseline_run"] == "run-0"
 
 
+def test_junit_holds_nothing_that_xml_cannot():
+    gate = Gate("run\x00", (verdict("MRR > 1", "fail", system="r\x1b\ud800<&", reason="a\x0bb"),))
+    _, counts, found = cases(gate)
+    assert counts["failures"] == 1
+    assert found["MRR > 1"].get("classname") == "karat gate.r??<&"
+    assert found["MRR > 1"][0].get("message") == "a?b"
+
+
 def test_junit_of_guards_and_of_what_is_allowed():
     assert cases(GUARDED)[1] == {"tests": 3, "failures": 1, "errors": 0, "skipped": 0}
     assert cases(ALLOWED)[1] == {"tests": 3, "failures": 0, "errors": 0, "skipped": 1}
