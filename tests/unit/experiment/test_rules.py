@@ -96,7 +96,7 @@ def test_every_mistake_is_told_with_its_place(text, place, said):
 
 @pytest.mark.parametrize("text", ["", "  ", "MRR\n> 1", "x" * 2000])
 def test_what_is_no_line_is_refused(text):
-    with pytest.raises(UsageError, match="Write one like|one line"):
+    with pytest.raises(UsageError, match=r"Write one like|one line"):
         parse_rule(text)
 
 
