@@ -76,15 +76,21 @@ def _near_duplicates(chunks: Chunks, rows: Sequence[int]) -> dict[int, LeftOut]:
     """Of chunks that say the same, or nearly, all but the first."""
     from karat.diagnose.checks.copies import copies
 
-    alike = copies([chunks.texts[row] for row in rows], np.arange(len(rows)))
+    coded = Vocabulary("words").encode([chunks.texts[row] for row in rows])
+    said: dict[bytes, int] = {}  # words -> the first row that has just these
+    firsts = [said.setdefault(coded[place].tobytes(), row) for place, row in enumerate(rows)]
+    unlike = list(said.values())
+    alike = copies([chunks.texts[row] for row in unlike], np.arange(len(unlike)))
     out: dict[int, LeftOut] = {}
-    for one in range(len(rows)):
-        kept = [other for other in alike.get(one, {}) if other < one and rows[other] not in out]
+    for one, row in enumerate(unlike):
+        kept = [other for other in alike.get(one, {}) if other < one and unlike[other] not in out]
         if kept:
-            first = min(kept)
-            share = alike[one][first]
-            how = "the same words" if share == 1 else f"{share:.0%} the same"
-            out[rows[one]] = LeftOut(rows[one], "near_duplicate", f"{how} as {chunks[rows[first]].id}")
+            like = f"{alike[one][min(kept)]:.0%} the same as {chunks[unlike[min(kept)]].id}"
+            out[row] = LeftOut(row, "near_duplicate", like)
+    for row, first in zip(rows, firsts, strict=True):
+        if row != first:
+            told = out[first].detail if first in out else f"the same words as {chunks[first].id}"
+            out[row] = LeftOut(row, "near_duplicate", told)
     return out
 
 

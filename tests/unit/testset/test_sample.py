@@ -89,6 +89,16 @@ def test_tokens_that_a_chunk_knows_count_before_words():
     assert sample(chunks, 1, least_tokens=12).rows == (0,)
 
 
+def test_a_text_that_many_chunks_repeat_counts_once_and_its_near_copy_is_seen():
+    texts = [prose(0)] * 150 + [prose(0).removesuffix(".") + " amber."]
+    chunks = Chunks.ordered([Chunk(f"d#{n:03}", "d", text) for n, text in enumerate(texts)])
+    found = sample(chunks, 5)
+    assert found.rows == (0,)
+    assert {one.reason for one in found.left_out} == {"near_duplicate"}
+    assert found.left_out[0].detail == "the same words as d#000"
+    assert found.left_out[-1].detail.endswith("% the same as d#000")
+
+
 def test_of_near_duplicates_the_first_stays():
     text = prose(1, 12)
     chunks = Chunks(
