@@ -105,8 +105,8 @@ class Ran:
         verdict = self.judged(f"{rule} >= -1e300", system=system)
         if verdict.n_failed and not allow_incomplete:
             raise UsageError(
-                f"{verdict.n_failed:,} scores of {verdict.system} by {verdict.subject} failed, and a mean is of the others "
-                f"alone. See failures(), or write mean({measure!r}, allow_incomplete=True)."
+                f"{verdict.n_failed:,} scores of {verdict.system} by {verdict.subject} failed, and a mean is of the "
+                f"others alone. See failures(), or write mean({measure!r}, allow_incomplete=True)."
             )
         if verdict.value is None:
             raise UsageError(f"there is no {verdict.subject} of {verdict.system}: {verdict.reason}.")
