@@ -350,6 +350,18 @@ def test_rows_that_keep_the_first_hit_alone(tmp_path):
     ("change", "expected"),
     [
         (lambda row: {"mrr": 0.0} if row["expected_url"].startswith("[") else {}, ("mrr", "gold as text")),
+        (
+            lambda row: (
+                {"retrieved_top1_url": "https://example.org", "mrr": 1.0}
+                if row["mrr"] == 0.5 and row["expected_url"].startswith("[")
+                else {}
+            ),
+            ("mrr", "gold as text"),
+        ),
+        (
+            lambda row: {"retrieved_top1_url": "https://example.org", "mrr": 1.0} if row["mrr"] == 0.5 else {},
+            ("mrr", "substring"),
+        ),
         (lambda row: {"mrr": 0.4} if row["mrr"] == 0.5 else {}, ("mrr", "not 1/rank")),
         (lambda row: {"mrr": 1.0} if row["mrr"] == 0.5 else {}, ("mrr", "first hit")),
         (lambda row: {"recall@10": 0.7} if row["recall@10"] == 0.5 else {}, ("recall@10", "not a share of the gold")),

@@ -12,6 +12,7 @@ from karat.core.verification import Figure
 from karat.diagnose.verify.names import measure_of, spelled
 from karat.stats.anova import anova
 from karat.stats.fisher import t_tail
+from karat.stats.paired_t import paired_t
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,10 +95,9 @@ def _tests(
         {q: v for q, v, kept in zip(rows.ids, values, side, strict=True) if kept and np.isfinite(v)}
         for side in (first, second)
     )
-    pairs = np.array([theirs[q] - mine[q] for q in mine if q in theirs])
-    if len(pairs) > 1 and pairs.std() > 0:
-        t = float(pairs.mean() / (pairs.std(ddof=1) / math.sqrt(len(pairs))))
-        yield "the paired t test", t if statistic == "t" else t_tail(t, len(pairs) - 1)
+    paired = paired_t(np.array([[theirs[q] - mine[q] for q in mine if q in theirs]]))
+    if np.isfinite(paired.t[0]):
+        yield "the paired t test", float(paired.t[0] if statistic == "t" else paired.p[0])
     a, b = (values[side & np.isfinite(values)] for side in (first, second))
     if len(a) < 2 or len(b) < 2 or a.var() + b.var() <= 0:
         return

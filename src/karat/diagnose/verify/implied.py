@@ -167,7 +167,7 @@ def _first_hits(
         elif all(texts[i] not in written[i] for i in missed):
             cause = "URL spelling"
     elif bad and all(texts[i] and texts[i] in written[i] for i, _ in bad):
-        cause = "gold as text"
+        cause = "gold as text" if all(written[i].startswith(("[", "(")) for i, _ in bad) else "substring"
     yield cause, "each is 1 exactly when the first hit is gold", bad
 
 
