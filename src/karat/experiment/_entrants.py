@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.comparison import ScoreTable
-    from karat.core.evaluation import Evaluation
+    from karat.core.evaluation import Evaluation, Matching
     from karat.core.measure import Measure
     from karat.core.study import Study
     from karat.core.types import TestSet
@@ -54,6 +55,7 @@ class Source:
     taken: tuple[Taken, ...] = ()
     testset: TestSet | None = None
     manifest: Mapping[str, Any] | None = None
+    matching: Matching | None = None
     slices: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)  # of a score table
     texts: Mapping[str, str] = field(default_factory=dict)
 
@@ -99,7 +101,24 @@ def sources(
         raise UsageError(
             "--testset is for files of results, and there is none among what is to be compared. Leave it out."
         )
+    _refuse_idle(lower, found)
     return found
+
+
+def _refuse_idle(lower: Sequence[str], found: Sequence[Source]) -> None:
+    """Refuse a --lower that would do nothing."""
+    columns = [one for source in found if source.testset is None for one in source.measures.values()]
+    for name in lower:
+        meant = next((one for one in columns if one.name == _measured(name, lower).name), None)
+        if meant is None:
+            offered = f"There are {', '.join(one.name for one in columns)}." if columns else "There is no score table."
+            near = did_you_mean(name, [one.name for one in columns])
+            raise UsageError(f"--lower {name}: no score table has such a column.{near} {offered}")
+        if meant.direction != "lower":
+            raise UsageError(
+                f"--lower {name}: karat knows {meant.name}, and of it less is not better. Rename the column if it is "
+                "something else."
+            )
 
 
 def _file(given: str | os.PathLike[str], lower: Sequence[str], columns: Mapping[str, str] | None) -> Source:
@@ -149,7 +168,8 @@ def _best_known(names: Collection[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(measure.name for measure in main_measures(known)), *names]))
 
 
-_LESS = ("seconds", "latency", "time", "cost", "tokens", "error")
+_LESS = ("seconds", "latency", "time", "times", "cost", "costs", "tokens", "error", "errors")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # of time_ms, elapsedTime and latencyMS
 
 
 def _measured(column: str, lower: Sequence[str]) -> Measured:
@@ -161,7 +181,7 @@ def _measured(column: str, lower: Sequence[str]) -> Measured:
             return _of(parse(column))
         except UsageError:
             pass
-    less = column in lower or any(word in column.lower() for word in _LESS)
+    less = column in lower or any(word.lower() in _LESS for word in _WORD.findall(column))
     return Measured(column, "lower" if less else "higher", None, None)
 
 
@@ -235,7 +255,10 @@ def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: s
     first = [main] if main in measures else []
     order = tuple(dict.fromkeys([*first, *ordered, *measures]))
     texts = {question.id: question.text for question in evaluation.testset if question.text}
-    return Source(place, label, id_, entrants, measures, order, evaluation.taken, evaluation.testset, texts=texts)
+    return Source(
+        place, label, id_, entrants, measures, order, evaluation.taken, evaluation.testset,
+        matching=evaluation.matching, texts=texts,
+    )  # fmt: skip
 
 
 def named(found: Sequence[Source]) -> list[Entrant]:

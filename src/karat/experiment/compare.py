@@ -13,6 +13,7 @@ import numpy as np
 from karat.core.comparison import Comparison, Loss, Measured
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.evaluation import Note
+from karat.experiment._alike import scored_apart
 from karat.experiment._entrants import Entrant, Source, lacking, named, sources
 from karat.experiment._paired import (
     judge_noise,
@@ -82,7 +83,9 @@ def compare(
     _refuse_too_few(entrants, found)
     alike = _same_questions(found, common)
     _refuse_other_texts(found)
+    _refuse_scored_apart(found)
     chosen, notes = chosen_measures(found, asked)
+    notes += _matched_apart(found)
     questions, losses = _aligned(found, entrants, alike)
     values, status = _arrays(entrants, questions, chosen)
     names = [entrant.name for entrant in entrants]
@@ -161,6 +164,31 @@ def _refuse_other_texts(found: Sequence[Source]) -> None:
                     f"question {question} is not the same in all of them: {place} asks {earlier[:60]!r}, "
                     f"{source.place} {text[:60]!r}. They are of different test sets and cannot be paired by id."
                 )
+
+
+def _refuse_scored_apart(found: Sequence[Source]) -> None:
+    """Refuse runs by whose scoring a measure does not mean the same."""
+    runs = [(source, source.manifest) for source in found if source.manifest is not None]
+    for source, manifest in runs[1:]:
+        told = scored_apart((runs[0][1], runs[0][0].matching), (manifest, source.matching))
+        if told:
+            raise UsageError(
+                f"{runs[0][0].place} and {source.place} are not scored alike ({told}): their figures cannot be "
+                "compared. Score both alike."
+            )
+
+
+def _matched_apart(found: Sequence[Source]) -> list[Note]:
+    """A warning where files of results, or a report, were matched otherwise than the rest."""
+    by: dict[str, str] = {}
+    for source in found:
+        if source.matching is not None:
+            by.setdefault(source.matching.matcher, source.place)
+    if len(by) < 2:
+        return []
+    told = ", ".join(f"{place} by {matcher}" for matcher, place in by.items())
+    text = f"Hits are not matched alike with the gold ({told}): a difference may be the matcher's. See --match."
+    return [Note("warning", text)]
 
 
 def _about(source: Source) -> dict[str, Any]:

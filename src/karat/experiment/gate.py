@@ -12,6 +12,7 @@ import numpy as np
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.gating import Gate, Rule, Verdict
 from karat.core.scores import Status
+from karat.experiment._alike import scored_apart
 from karat.experiment._judgement import Held, judged
 from karat.experiment._named import listed
 from karat.experiment._subjects import failed_rows, subject_of
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from karat.experiment.store import RunFolder
 
 _OF_FAILED = ("failed rows", "equal n")  # guards that say of rows that failed what an incomplete run says
-_ALIKE = ("dialect", "match", "repeats", "rel", "pages", "page_offset")  # what a measure's meaning depends on
 
 
 @dataclass(frozen=True)
@@ -151,22 +151,13 @@ def _baseline(
     study = load_study(before.path)
     same_testset([before.manifest, folder.manifest], [study.evaluation.testset, ours.study.evaluation.testset])
     notes = [f"the baseline {name} is this run itself."] if before.id == folder.id else []
-    specs = before.manifest.get("spec", {}), folder.manifest.get("spec", {})
-    ways = [(key, specs[0].get(key), specs[1].get(key)) for key in _ALIKE]
-    ways.append(("matcher", _matcher(study), _matcher(ours.study)))
-    apart = [(key, one, other) for key, one, other in ways if one != other]
-    if apart:
-        told = ", ".join(f"{key} {one} and {other}" for key, one, other in apart)
+    told = scored_apart((before.manifest, study.evaluation.matching), (folder.manifest, ours.study.evaluation.matching))
+    if told:
         raise UsageError(
             f"the baseline {name} and run {folder.id} are not scored alike ({told}): their figures cannot be compared. "
             "Score both alike, then set the baseline again."
         )
     return _Side(before.id, study, about.system), notes
-
-
-def _matcher(study: Study) -> str | None:
-    matching = study.evaluation.matching
-    return matching.matcher if matching is not None else None
 
 
 def _verdict(rule: Rule, ours: _Side, theirs: _Side | None, allow_incomplete: bool) -> Verdict:

@@ -1,11 +1,13 @@
 """What a comparison is given, and what it makes of a judge's repeats."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import karat
 from karat.core.errors import UsageError
-from karat.core.evaluation import Evaluation
+from karat.core.evaluation import Evaluation, Matching
 from karat.core.language import parse_all
 from karat.core.scores import Scores
 from karat.core.study import Configuration, Study
@@ -115,3 +117,50 @@ def test_a_slice_without_a_value_is_not_tested():
     assert found.slice_tests == 2
     least = min(found.slices, key=lambda part: part.p)
     assert least.adjusted == pytest.approx(min(1, 2 * least.p))
+
+
+@pytest.mark.parametrize(
+    ("column", "direction"),
+    [("sentiment", "higher"), ("multimetric", "higher"), ("terrorism", "higher"), ("effort", "higher"),
+     ("judge_time", "lower"), ("elapsedTime", "lower"), ("latencyMS", "lower"), ("errors", "lower"),
+     ("API cost", "lower")],
+)  # fmt: skip
+def test_less_is_better_by_a_whole_word(column, direction):
+    rows = [{"id": f"q{i}", "system": s, column: i / 10} for s in "ab" for i in range(4)]
+    assert karat.compare(rows).measures[0].direction == direction
+
+
+@pytest.mark.parametrize(
+    ("lower", "said"),
+    [("efort", r"--lower efort: no score table has such a column. Did you mean effort\?"),
+     ("recip_rank", "--lower recip_rank: karat knows MRR, and of it less is not better")],
+)  # fmt: skip
+def test_a_lower_that_would_do_nothing_is_refused(lower, said):
+    rows = [{"id": f"q{i}", "system": s, "effort": i / 10, "recip_rank": 1.0} for s in "ab" for i in range(4)]
+    assert karat.compare(rows, lower="effort").measures[1].direction == "lower"
+    with pytest.raises(UsageError, match=said):
+        karat.compare(rows, lower=lower)
+
+
+def test_runs_that_are_scored_otherwise_are_refused():
+    def study(name, matcher="exact", **spec):
+        made, _ = judged_study(name)
+        about = {"inputs": {"testset": {"digest": made.evaluation.testset.digest}}, "spec": spec}
+        evaluation = replace(made.evaluation, matching=Matching(matcher, "chunk", "", {}))
+        return replace(made, evaluation=evaluation, manifest=about)
+
+    assert len(karat.compare(study("a"), study("b", repeats="once")).systems) == 4
+    with pytest.raises(UsageError, match=r"a and b are not scored alike \(matcher exact and doc\)"):
+        karat.compare(study("a"), study("b", matcher="doc"))
+    with pytest.raises(UsageError, match=r"not scored alike \(repeats once and count\)"):
+        karat.compare(study("a"), study("b", repeats="count"))
+
+
+def test_results_that_are_matched_otherwise_are_told():
+    gold, ranked = {f"q{i}": {"d": 1} for i in range(6)}, {f"q{i}": ["e", "d"] for i in range(6)}
+    made = [karat.score(gold, {name: ranked}, measures="MRR", match=by) for name, by in (("x", "exact"), ("y", "doc"))]
+    told = [note.text for note in karat.compare(*made).notes if note.level == "warning"]
+    assert told == [
+        "Hits are not matched alike with the gold (report by exact, report by doc): a difference may be the matcher's. "
+        "See --match."
+    ]
