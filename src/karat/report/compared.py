@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.report._compared_words import (
@@ -154,10 +155,9 @@ def beaten(found: Comparison) -> dict[tuple[str, str], list[str]]:
 
 
 def letters(found: Comparison) -> dict[str, str]:
-    """A letter for each system, as papers mark them; after z come aa, ab."""
-    return {
-        system: (LETTERS[i // 26 - 1] if i >= 26 else "") + LETTERS[i % 26] for i, system in enumerate(found.systems)
-    }
+    """A letter for each system, as papers mark them; after z come aa, ab, and after zz aaa."""
+    every = ("".join(some) for length in range(1, len(found.systems) + 1) for some in product(LETTERS, repeat=length))
+    return dict(zip(found.systems, every, strict=False))
 
 
 def marks(found: Comparison) -> dict[tuple[str, str], str]:

@@ -1,6 +1,7 @@
 """A comparison in words and tables."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -48,6 +49,12 @@ def test_many_systems_are_summed_up():
     text = compared.render(found, verbose=True, width=200)
     assert "MRR: who is told apart" in text
     assert "rank-biserial" in text
+
+
+def test_letters_do_not_run_out():
+    made = compared.letters(SimpleNamespace(systems=[f"s{i}" for i in range(703)]))
+    assert [made[f"s{i}"] for i in (0, 25, 26, 701, 702)] == ["a", "z", "aa", "zz", "aaa"]
+    assert len(set(made.values())) == 703
 
 
 def test_against_a_baseline():
