@@ -68,6 +68,8 @@ def command(
     _write(found, junit, markdown)
     if as_json:
         typer.echo(gated.as_json(found, code))
+    elif github:
+        typer.echo(gated.unheard(gated.render(found, quiet=quiet)), nl=False)
     else:
         gated.show(found, sys.stdout, quiet=quiet)
     if github:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.core.gating import Baseline, Broken, Gate, Outcome, Verdict
+from karat.report import _escape
 from karat.report._escape import clean
-from karat.report._escape import markdown as escape
 from karat.report._grid import listing, plain_table, texts, title
 from karat.report._numbers import NONE, amount, number, short
 from karat.report._screen import as_text, put
@@ -22,6 +23,7 @@ MARKER = "<!-- karat gate -->"  # by which a comment is found again and replaced
 WORDS: dict[Outcome, str] = {"pass": "pass", "fail": "FAIL", "unknown": "cannot tell"}
 _MARKS: dict[Outcome, str] = {"pass": "✓", "fail": "✗", "unknown": "?"}
 _TEXT = 100  # characters of a question
+_MENTION = re.compile(r"(?<![0-9A-Za-z])@(?=[0-9A-Za-z])")  # what GitHub takes for a person: @95% too, not Recall@5
 
 
 def show(gate: Gate, stream: TextIO, *, quiet: bool = False) -> None:
@@ -209,11 +211,25 @@ def _markdown(gate: Gate) -> Iterator[str]:
             yield ""
 
 
+def escape(text: str) -> str:
+    """Text that a comment shows as it stands, and by which nobody is mentioned."""
+    return _MENTION.sub("@<!-- -->", _escape.markdown(text))
+
+
 def _code(text: str) -> str:
     """A code span: nobody is mentioned by what stands in it, and nothing in it is markup."""
     line = clean(text)
     fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
     return f"{fence} {line} {fence}" if line[:1] == "`" or line[-1:] == "`" else f"{fence}{line}{fence}"
+
+
+def unheard(text: str) -> str:
+    """Output that GitHub takes no commands from: a question may hold some, and wrapping may begin a line with one.
+
+    What ends it is made of the text itself, which therefore cannot hold it.
+    """
+    end = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return f"::stop-commands::{end}\n{text}::{end}::\n"
 
 
 def workflow_commands(gate: Gate) -> list[str]:

@@ -1,6 +1,7 @@
 """A gate as people, programs, build servers and GitHub read it; what it shows may be hostile."""
 
 import json
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -101,6 +102,21 @@ def test_the_comment_is_a_table_that_mentions_nobody():
     assert "\x1b" not in text
     assert "\n::error" not in text
     assert "- incomplete: rrf" in text
+
+
+def test_neither_confidence_nor_a_system_is_taken_for_a_person():
+    named = verdict("'@ops/team': Recall@5 >= .6 @95%", "fail", system="@ops/team", reason="@ops/team is below")
+    text = gated.markdown(Gate("run-1", (named,), incomplete=("(@ops): 1 row failed.",), notes=("about @ops.",)))
+    assert not re.search(r"(?<![0-9A-Za-z])@[0-9A-Za-z]", text)
+    assert "Recall@5 \\>= .6 @<!-- -->95%" in text
+
+
+def test_github_takes_no_commands_from_what_is_shown():
+    first, *shown, last = gated.unheard(gated.render(FAILS)).splitlines()
+    end = first.removeprefix("::stop-commands::")
+    assert last == f"::{end}::"
+    assert "\n".join(shown) + "\n" == gated.render(FAILS)
+    assert end not in gated.render(FAILS)
 
 
 def test_annotations_are_one_line_each_and_escaped():
