@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ class Mean(float):
     def __karat_explain__(self, sign: str, other: object) -> list[str]:
         """What pytest prints where `mean sign other` does not hold: the worst questions first."""
         head = f"{self!r} {sign} {other!r}"
-        if sign not in (">=", "<=", "==", "!=", ">", "<") or not isinstance(other, int | float):
+        if sign not in (">=", "<=", "==", "!=", ">", "<") or not isinstance(other, int | float) or not isfinite(other):
             return [head]
         run: Ran = self.explained["run"]
         rule = f"{self.explained['rule']} {sign} {float(other)!r}"

@@ -71,6 +71,9 @@ def test_failures_name_the_questions_that_broke(project):
         def test_mean(karat_run):
             assert karat_run("karat.yaml").mean("MRR") >= .6
 
+        def test_no_bound(karat_run):
+            assert karat_run("karat.yaml").mean("MRR") >= float("nan")
+
         def test_turned(karat_run):
             assert .6 < karat_run().mean("MRR", system="mine")
 
@@ -89,7 +92,7 @@ def test_failures_name_the_questions_that_broke(project):
         def test_wrong(karat_run):
             karat_run("wrong.yaml")
     """)
-    told.assert_outcomes(failed=7)
+    told.assert_outcomes(failed=8)
     against = [
         "*assert*<MRR of mine 0.5000 [[]*[]], n 3>*",
         "*0.5000 is * 0.6000",
@@ -98,11 +101,12 @@ def test_failures_name_the_questions_that_broke(project):
         "*q1 .5000: Where is 1[?]",
         "*run: *",
     ]
+    no_bound = ["*assert <MRR of mine 0.5000* >= nan"]
     gate = ["_* test_gate _*", "*The gate fails: 1 of 1 rule broken.", "*q2 0: Where is 2[?]"]
     refused = ["*UsageError: there is no baseline 'main' in*"]
     left_to_pytest = ["*<MRR of mine 0.5000* == 'x'*", "*assert 1 == 2*"]
     mistake = ["*line 2, systms: unknown key. Did you mean systems?*"]
-    told.stdout.fnmatch_lines([*against, *against, *gate, *refused, *left_to_pytest, *mistake])
+    told.stdout.fnmatch_lines([*against, *no_bound, *against, *gate, *refused, *left_to_pytest, *mistake])
     told.stdout.no_fnmatch_line("*pytest.fail(*")
 
 
