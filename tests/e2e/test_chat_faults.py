@@ -103,6 +103,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
 def test_what_was_answered_before_the_end_is_not_asked_again(how, tmp_path):
     def reply(request):
@@ -197,6 +198,7 @@ def test_a_wrong_key_stops_everything_with_one_sentence(tmp_path, monkeypatch):
         assert llm.count <= 4
 
 
+@pytest.mark.slow
 def test_processes_share_what_they_pay_for(tmp_path):
     code = """
 import sys

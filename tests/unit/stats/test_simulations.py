@@ -14,6 +14,7 @@ from karat.stats.paired_t import paired_t
 from karat.stats.tukey import tukey
 from karat.stats.wilcoxon import wilcoxon
 
+pytestmark = pytest.mark.slow
 SEED, STUDIES, LEVEL = 20261115, 2_000, 0.05
 RANKS = np.array([1, 1 / 2, 1 / 3, 1 / 4, 1 / 5, 0])
 CHANCE = np.array([0.45, 0.15, 0.1, 0.05, 0.05, 0.2])

@@ -14,6 +14,7 @@ from karat.experiment.index import index
 from karat.files import as_testset
 from karat.testset.audit import audit
 
+pytestmark = pytest.mark.slow
 FOUND, FALSE = 0.90, 0.05
 NEAR = 0.05  # by how much the page may be off
 HERE = Path(__file__)
