@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from karat.core.factors import Factored
 
 ENDINGS = (".png", ".svg", ".html")
+_LESS = "\ue03c"  # of the private use area: stands nowhere else in a page
 WIDE, HIGH, ACROSS = 250, 190, 3
 
 
@@ -57,6 +59,16 @@ def spec(factored: Factored) -> dict[str, Any]:
     return made
 
 
+def _marked(made: dict[str, Any]) -> dict[str, Any]:
+    """The specification with a mark for each `<` of its texts, which could end the script that holds it."""
+    marked: dict[str, Any] = json.loads(json.dumps(made).replace("<", _LESS))
+    return marked
+
+
+def _page(html: str) -> str:
+    return html.replace(_LESS, "\\u003c")
+
+
 def write(factored: Factored, path: str | os.PathLike[str]) -> Path:
     """Write the chart as its ending says: .png, .svg, or .html, a page that needs no network."""
     import vl_convert
@@ -67,7 +79,7 @@ def write(factored: Factored, path: str | os.PathLike[str]) -> Path:
         raise UsageError(f"-o {path}: end the name in one of {', '.join(ENDINGS)}.")
     config = theme("light", background="#ffffff")
     if ending == ".html":
-        write_whole(place, vl_convert.vegalite_to_html(spec(factored), config=config, bundle=True))
+        write_whole(place, _page(vl_convert.vegalite_to_html(_marked(spec(factored)), config=config, bundle=True)))
         return place
     svg = steady(vl_convert.vegalite_to_svg(spec(factored), config=config, allowed_base_urls=[]))
     write_whole(place, svg if ending == ".svg" else vl_convert.svg_to_png(svg, scale=SCALE))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
+EXACT = 1e-14  # of a score, below which two of them differ by rounding
 CONSTANT = 1e-12  # share of the total below which a sum of squares is rounding
 
 
@@ -46,6 +47,9 @@ def anova(
     scores = np.asarray(values, np.float64)
     if not len(scores) or not np.isfinite(scores).all():
         raise ValueError("an analysis of variance needs finite scores")
+    total = float(((scores - scores.mean()) ** 2).sum())
+    if total <= len(scores) * (EXACT * float(np.abs(scores).max())) ** 2:
+        scores, total = np.zeros(len(scores)), 0.0
     codes = {name: _coded(levels, len(scores)) for name, levels in factors.items()}
     block = _coded(blocks, len(scores)) if len(blocks) else np.zeros(len(scores), np.int64)
     dummies: dict[tuple[str, ...], Floats] = {(name,): _dummies(code) for name, code in codes.items()}
@@ -55,7 +59,6 @@ def anova(
             dummies[pair] = (first[:, :, None] * second[:, None, :]).reshape(len(scores), -1)
     dummies = {term: _within(design, block) for term, design in dummies.items()}
     inside = _within(scores[:, None], block)[:, 0]
-    total = float(((scores - scores.mean()) ** 2).sum())
     left, rank = _fit(inside, list(dummies.values()))
     groups = int(block.max()) + 1
     freedom = len(scores) - groups - rank

@@ -89,9 +89,19 @@ def test_one_score_a_cell_has_no_interaction():
 
 
 def test_constant_scores():
-    found = factors([{**row, "relevance": 1.0} for row in grid()], "relevance")
-    assert all(effect.p is None for effect in found.one_way)
-    assert found.equals == 5
+    for score in (1.0, 0.1):  # the mean of many .1 is not exactly .1
+        found = factors([{**row, "relevance": score} for row in grid()], "relevance")
+        assert all(effect.p is None for effect in found.one_way)
+        assert found.equals == 5
+
+
+def test_scores_with_decimal_commas(tmp_path):
+    means = []
+    for mark in (".", ","):
+        lines = [f"{row['alpha']};{row['k']};{row['relevance']:.3f}".replace(".", mark) for row in grid()]
+        (tmp_path / "grid.csv").write_text("\n".join(["alpha;k;relevance", *lines]) + "\n")
+        means.append([one.mean for one in factors(tmp_path / "grid.csv", "relevance").levels])
+    assert means[0] == means[1]
 
 
 def test_bad_input():
@@ -115,6 +125,15 @@ def test_the_chart(tmp_path, ending):
     assert path.stat().st_size > 5_000
     if ending == ".svg":
         assert "alpha" in path.read_text()
+
+
+def test_a_name_cannot_end_the_script_of_the_page(tmp_path):
+    rows = [{**row, "</script><svg onload=x>": row["alpha"], "k": f"<!--<script>{row['k']}"} for row in grid()]
+    found = factors(rows, "relevance", factor=["</script><svg onload=x>", "k"])
+    page = marginal_means.write(found, tmp_path / "means.html").read_text()
+    assert "<svg onload" not in page
+    assert "<!--<script>" not in page
+    assert "\\u003c/script>\\u003csvg onload=x>" in page
 
 
 def test_another_ending_is_refused(tmp_path):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from karat.diagnose.verify.rows import Rows
     from karat.files import Plain
 
+BY_N = ("not 0/1 over n", "not a share of k over n", "spread")  # causes that hang on n, which rows know better
+
 __all__ = ["CAUSES", "rows_of", "verify_rows", "verify_table"]
 
 
@@ -68,14 +70,20 @@ def verify_rows(
         found += _repeated(rows)
         found += _not_checked(rows, {figure.name for figure in found})
     if table is not None:
-        figures = printed_figures(table, frozenset(spelled(name) for name in rows.labels))
+        labels = frozenset(spelled(name) for name in rows.labels)
+        figures = printed_figures(table, labels)
         if not figures:
             raise InputError("no figures were found in it", place=table.name, remedy="Name measures in its columns.")
         found += check_aggregates(rows, figures, known)
-        found += unread_cells(table)
+        found += unread_cells(table, labels)
         wrong = {(f.where, f.name, f.what) for f in found if f.broken}
+        follows = {(f.where, f.name, f.what) for f in found if not f.broken and f.recomputed is not None}
         alone = check_alone(figures, n=n, k=rows.k, one_gold=one_gold)
-        found += [f for f in alone if f.verdict == "impossible" and (f.where, f.name, f.what) not in wrong]
+        found += [
+            f for f in alone
+            if f.verdict == "impossible" and (f.where, f.name, f.what) not in wrong
+            and not (f.cause in BY_N and (f.where, f.name, f.what) in follows)
+        ]  # fmt: skip
     return found
 
 

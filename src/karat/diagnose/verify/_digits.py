@@ -14,10 +14,12 @@ EXACT = 1e-9
 LARGEST = 1e15  # a number beyond is no score, and no count
 EXACTLY = 12  # decimals of a number that was not rounded
 
-_NUMBER = r"[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)?\.?\d*(?:[eE][-+]?\d+)?"
+_NUMBER = r"[-+−]?(?:[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _CELL = re.compile(
     rf"[~≈]?\s*(?P<value>{_NUMBER})\s*(?P<percent>%)?\s*(?:(?:±|\+/-|\+-)\s*(?P<spread>{_NUMBER})\s*%?)?"
 )
+_COMMA = re.compile(r"(?<![\d,.])(\d+),(\d+)(?![\d,.])")
+_SHARE = re.compile(r"(?<![\d,.])0,\d+(?![\d,.])|(?<![\d,.])\d{1,2},\d{1,2}(?=\s*%)")
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,25 @@ class Number:
         return Number(self.value * factor, max(0, self.decimals - shift))
 
 
+def has_decimal_commas(texts: Iterable[str], share: bool = False) -> bool:
+    """Whether a column writes .579 as 0,579: some cell can be nothing else, and no cell has a point.
+
+    `share`: its numbers lie around 0 and 1, or in percent, so that no comma of theirs can part thousands.
+    """
+    kept = list(texts)
+    told = any((_COMMA if share else _SHARE).search(text) for text in kept)
+    return told and not any("." in text for text in kept)
+
+
+def pointed(text: str) -> str:
+    """The text with points for decimal commas."""
+    return _COMMA.sub(r"\1.\2", text)
+
+
 def read_cell(cell: Any) -> tuple[Number, Number | None] | None:
     """The number of a cell and, after ±, its spread; None where the cell holds something else.
+
+    A comma parts thousands, unless it stands after a lone 0 or in a percentage: `has_decimal_commas` tells of columns.
 
     >>> read_cell("0.2487 ± 0.18")[0].value, read_cell("57.9%")[0].value, read_cell("n/a")
     (0.2487, 0.579, None)
@@ -60,13 +79,14 @@ def read_cell(cell: Any) -> tuple[Number, Number | None] | None:
         return None
     if isinstance(cell, int | float):
         return (_of(repr(cell)), None) if abs(cell) <= LARGEST else None
-    found = _CELL.fullmatch(str(cell).strip().strip("*`"))
-    if found is None or not re.search(r"\d", found["value"]):
+    text = str(cell).strip().strip("*`")
+    found = _CELL.fullmatch(pointed(text) if _SHARE.search(text) else text)
+    if found is None:
         return None
     value = _of(found["value"])
     if abs(value.value) > LARGEST:
         return None
-    spread = _of(found["spread"]) if found["spread"] and re.search(r"\d", found["spread"]) else None
+    spread = _of(found["spread"]) if found["spread"] else None
     if found["percent"]:
         value, spread = value.scaled(0.01), None if spread is None else spread.scaled(0.01)
     return value, spread

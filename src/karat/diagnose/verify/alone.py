@@ -39,6 +39,7 @@ class Line:
     where: str
     of: Mapping[tuple[Measure, str], Printed]
     n: int | None
+    total: bool = False  # it is over the other rows: of its figures no n is known
 
     def number(self, measure: Measure | None, statistic: str = "mean") -> Number | None:
         found = self.of.get((measure, statistic)) if measure is not None else None
@@ -63,7 +64,7 @@ def lines_of(figures: Sequence[Printed], n: int | None = None, k: int | None = N
     for labels, some in grouped.items():
         count = next((int(one.value) for one in some if one.statistic == "n" and not one.name and one.value >= 1), n)
         of = {(m, one.statistic): one for one in some if one.name and (m := one.measure(k)) is not None}
-        made.append(Line(labels, some[0].where, of, count))
+        made.append(Line(labels, some[0].where, of, count, some[0].total))
     return made
 
 
@@ -75,6 +76,7 @@ def check_alone(
     broken: list[Figure] = []
     for line in lines:
         broken.extend(_of_line(line, one_gold))
+    broken.extend(_counts(figures))
     broken.extend(_guards(lines))
     broken.extend(_identical(lines, one_gold))
     wrong = {(f.where, f.name, f.what) for f in broken}
@@ -104,6 +106,8 @@ def _impossible(one: Printed, cause: str, more: str, recomputed: float | None = 
 
 def _of_line(line: Line, one_gold: bool) -> Iterator[Figure]:
     for (measure, statistic), one in line.of.items():
+        if line.total:
+            continue
         if statistic == "mean":
             yield from _granular(line, measure, one)
         elif statistic == "std":
@@ -111,6 +115,16 @@ def _of_line(line: Line, one_gold: bool) -> Iterator[Figure]:
     yield from _quantiles(line)
     yield from _orders(line)
     yield from _one_gold(line, one_gold)
+
+
+def _counts(figures: Sequence[Printed]) -> Iterator[Figure]:
+    """Numbers of questions are whole, and a mean is over at least one."""
+    means = {(one.labels, name) for one in figures if one.statistic == "mean" for name in ("", one.name)}
+    for one in figures:
+        if one.statistic == "n" and (one.value < 0 or one.value != int(one.value)):
+            yield _figure(one, "impossible", "range", "a number of questions is whole and at least 0.")
+        elif one.statistic == "n" and one.value == 0 and (one.labels, one.name) in means:
+            yield _figure(one, "impossible", "range", "a mean over no question is none.")
 
 
 def _granular(line: Line, measure: Measure, one: Printed) -> Iterator[Figure]:
@@ -226,7 +240,11 @@ def _guards(lines: Sequence[Line]) -> Iterator[Figure]:
             else:
                 yield _figure(one, "impossible", GUARDS.get(str(note.guard), "order"), text)
     fewest = min((len(line.labels) for line in lines), default=0)
-    counted = {line.where: line.n for line in lines if line.n is not None and line.of and len(line.labels) == fewest}
+    counted = {
+        line.where: line.n
+        for line in lines
+        if line.n is not None and line.of and len(line.labels) == fewest and not line.total
+    }
     if len(set(counted.values())) > 1:
         said = ", ".join(f"{where} {n}" for where, n in list(counted.items())[:6])
         yield Figure("", "n", "n", "suspect", cause="unequal n", why=because("unequal n", said))
@@ -242,7 +260,7 @@ def _alike(a: Measure, b: Measure, one_gold: bool) -> bool:
 def _identical(lines: Sequence[Line], one_gold: bool) -> Iterator[Figure]:
     """Two measures that are the same for every system, or two systems that are in every measure; slices aside."""
     fewest = min((len(line.labels) for line in lines), default=0)
-    lines = [line for line in lines if len(line.labels) == fewest]
+    lines = [line for line in lines if len(line.labels) == fewest and not line.total]
     measures = list(dict.fromkeys(m for line in lines for m, s in line.of if s == "mean"))
     columns = {m: [line.of[m, "mean"].value for line in lines if (m, "mean") in line.of] for m in measures}
     for a, b in combinations(measures, 2):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.verification import Figure
-from karat.diagnose.verify._digits import Number, as_column, cut_of, read_cell
+from karat.diagnose.verify._digits import Number, as_column, cut_of, has_decimal_commas, pointed, read_cell
 from karat.diagnose.verify.names import COUNTS, STATISTICS, TESTS, is_measured, measure_of, spelled, split
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ CONTAINERS = frozenset({
 SETTINGS = frozenset({
     "alpha", "k", "top_k", "topk", "depth", "rrf_k", "seed", "chunk_size", "overlap", "temperature", "beta",
     "rank", "id", "index", "row", "version", "dim", "dimension", "df", "ddof", "levels", "year",
+})  # fmt: skip
+TOTALS = frozenset({
+    "total", "totals", "overall", "all", "average", "avg", "mean", "all_systems", "macro_avg", "micro_avg",
+    "weighted_avg", "macro_average", "micro_average", "weighted_average", "grand_total",
 })  # fmt: skip
 BLANK = ("", "-", "–", "—", "n/a", "N/A", "nan", "NaN", "None", "null")
 Labels = tuple[tuple[str, str], ...]  # (column, or empty where the shape names none; value)
@@ -42,6 +46,11 @@ class Printed:
     def where(self) -> str:
         """The labels in words."""
         return ", ".join(value if not name or is_name(name) else f"{name} {value}" for name, value in self.labels)
+
+    @property
+    def total(self) -> bool:
+        """Whether its row is over all others, as the last of a table may be."""
+        return any(spelled(value.strip("*_` ")) in TOTALS for name, value in self.labels if not name or is_name(name))
 
     @property
     def value(self) -> float:
@@ -66,6 +75,7 @@ def printed_figures(table: Plain, known: frozenset[str] = frozenset()) -> list[P
     if table.document is not None:
         found = list(_nested(table.document, ()))
     else:
+        table = _with_points(table)
         columns = {spelled(c): c for c in table.columns}
         if "measure" in columns or "metric" in columns:
             found = _long(table, columns)
@@ -76,14 +86,42 @@ def printed_figures(table: Plain, known: frozenset[str] = frozenset()) -> list[P
     return _scaled(_aligned(found))
 
 
-def unread_cells(table: Plain) -> list[Figure]:
-    """Cells under the name of a measure that are no numbers."""
+def is_share(column: str) -> bool:
+    """Whether a heading names a measure between 0 and 1, or a statistic of one."""
+    measure = measure_of(split(column)[0], 1)
+    return measure is not None and measure.bounds == (0.0, 1.0)
+
+
+def _with_points(table: Plain) -> Plain:
+    """The table with points in columns that have decimal commas."""
+    commas = {
+        c for c in table.columns if has_decimal_commas((_text(record.get(c)) for record in table.rows), is_share(c))
+    }
+    if not commas:
+        return table
+    rows = tuple({c: pointed(v) if c in commas and isinstance(v, str) else v for c, v in r.items()} for r in table.rows)
+    return replace(table, rows=rows)
+
+
+def _is_count(column: str) -> bool:
+    """Whether a column holds numbers of questions, or statistics of tests."""
+    return spelled(column) in COUNTS or spelled(column) in TESTS
+
+
+def _has_digits(cells: Iterable[Any]) -> bool:
+    return any(char.isdecimal() for cell in cells for char in _text(cell))
+
+
+def unread_cells(table: Plain, known: frozenset[str] = frozenset()) -> list[Figure]:
+    """Cells under the name of a measure, a count or a test that are no numbers."""
+    table = _with_points(table)
     return [
         Figure(
             "", column, f"{table.unit} {number}", "unchecked", why=f"{_text(record.get(column))[:40]!r} is no number."
         )
         for column in table.columns
         if measure_of(split(column)[0], 1) is not None
+        or (_is_count(column) and spelled(column) not in known and _has_digits(r.get(column) for r in table.rows))
         for number, record in zip(table.numbers, table.rows, strict=True)
         if _text(record.get(column)) not in BLANK and read_cell(record.get(column)) is None
     ]
@@ -140,11 +178,13 @@ def _wide(table: Plain, known: frozenset[str]) -> list[Printed]:
 def _is_figure(table: Plain, column: str, known: frozenset[str]) -> bool:
     plain = spelled(column)
     cells = [record.get(column) for record in table.rows if _text(record.get(column)) not in BLANK]
+    if _is_count(column):
+        return all(read_cell(cell) for cell in cells) or (plain not in known and _has_digits(cells))
     if measure_of(split(column)[0], 1) is not None:
         return any(read_cell(cell) for cell in cells)
     if not cells or not all(read_cell(cell) for cell in cells):
         return False
-    if plain in COUNTS or plain in TESTS or is_measured(column):
+    if is_measured(column):
         return True
     return plain not in known and plain not in SETTINGS and column.strip() != ""
 

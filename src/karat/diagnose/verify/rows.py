@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.diagnose.verify._digits import Number, as_column, read_cell
-from karat.diagnose.verify.figures import BLANK, CONTAINERS, is_name
+from karat.diagnose.verify._digits import Number, as_column, has_decimal_commas, pointed, read_cell
+from karat.diagnose.verify.figures import BLANK, CONTAINERS, is_name, is_share
 from karat.diagnose.verify.names import is_measured, keys, spelled
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ class Rows:
         found: dict[str, list[Number | None]] = {}
         for column in self.table.columns:
             texts = self.texts(column)
+            if has_decimal_commas(texts, is_share(column)):
+                texts = [pointed(text) for text in texts]
             read = [None if text in BLANK else read_cell(text) for text in texts]
             filled = [one for text, one in zip(texts, read, strict=True) if text not in BLANK]
             if filled and all(one is not None for one in filled):
@@ -201,7 +203,7 @@ def plain_value(text: str) -> str:
     """
     text = text.strip()
     try:
-        return f"{float(text):g}"
+        return f"{float(pointed(text)):g}"
     except ValueError:
         return text
 
