@@ -68,7 +68,7 @@ class Verification:
 
     def count(self, verdict: Verdict) -> int:
         """How many printed values have this verdict; of a column, the cells that do."""
-        return sum(f.apart if f.verdict == "mismatch" and f.apart else f.cells for f in self.of(verdict))
+        return sum(f.apart if f.broken and f.apart else f.cells for f in self.of(verdict))
 
     def plain(self) -> dict[str, Any]:
         """The same as plain dicts, lists, texts and numbers, under keys that stay."""

@@ -381,6 +381,13 @@ def test_what_rows_with_one_hit_imply(tmp_path, change, expected):
     assert {(name, cause) for name, _, cause in wrong(verify(write(tmp_path / "rows.csv", rows)))} == {expected}
 
 
+def test_other_names_of_gold_addresses(tmp_path):
+    for name in ("ground_truth_urls", "gold_url", "source_urls"):
+        rows = [{**row, "mrr": 1.0 if row["mrr"] == 0.5 else row["mrr"]} for row in hybrid_rag()]
+        named = [{name if key == "expected_url" else key: value for key, value in row.items()} for row in rows]
+        assert ("mrr", "rows", "first hit") in wrong(verify(write(tmp_path / "rows.csv", named))), name
+
+
 def test_recall_that_is_never_a_fraction_is_worth_a_look(tmp_path):
     rows = [{**row, "recall@10": float(row["recall@10"] > 0)} for row in hybrid_rag(questions=60)]
     assert [f.cause for f in verify(write(tmp_path / "rows.csv", rows)).of("suspect")] == ["hit rate"]
@@ -500,6 +507,117 @@ def test_one_question_has_no_spread(tmp_path):
     table = [{"config_name": line["config_name"], "mrr": line["mrr"], "mrr_std": 0.0} for line in rows]
     found = verify(write(tmp_path / "rows.csv", [*rows, {**rows[0], "config_name": "third"}]), table)
     assert {(f.verdict, f.why) for f in found.figures if f.what == "std"} <= {("unchecked", "one value has no spread.")}
+
+
+@pytest.mark.parametrize("digits", [2, 3, 4])
+def test_decimal_commas(tmp_path, digits):
+    rows = hybrid_rag()
+    table = summary(rows, "method", ("mrr", "recall@10"), digits=digits)
+    table.append(
+        {**table[0], "method": "perfect", "mrr_mean": 1, "recall@10_mean": 1, "mrr_std": 0, "recall@10_std": 0}
+    )
+    lines = [list(table[0])] + [
+        [f"{v:.{digits}f}" if isinstance(v, float) else str(v) for v in t.values()] for t in table
+    ]
+    lines[-1] = [cell if cell not in "01" else f"{int(cell):.{digits}f}" for cell in lines[-1]]
+    (tmp_path / "t.csv").write_text("\ufeff" + "".join(";".join(line).replace(".", ",") + "\n" for line in lines))
+    assert not verify(tmp_path / "t.csv").broken
+    found = verify(write(tmp_path / "rows.csv", rows), tmp_path / "t.csv")
+    assert not found.broken
+    assert sum(f.what in ("mean", "std", "n") for f in found.of("ok")) == 5 * (len(table) - 1)
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"), [("1,330", 1330), ("0,579", 0.579), ("0,5789", 0.5789), ("57,9%", 0.579), ("12,345.5", 12345.5)]
+)
+def test_commas_of_single_cells(cell, value):
+    (figure,) = verify([{"system": "a", "sparkle": cell}]).figures
+    assert figure.printed == pytest.approx(value)
+
+
+def test_counts_and_tests_that_cannot_be_read_are_listed():
+    found = verify([{"system": "a", "Hit@5": "0.57", "n": "n=133"}, {"system": "b", "Hit@5": "0.57", "n": 133}])
+    assert [(f.name, f.verdict) for f in found.figures if f.why.startswith("'n=133'")] == [("n", "unchecked")]
+    assert {f.where for f in found.figures if f.name == "Hit@5"} == {"a", "b"}
+    found = verify([{"system": "a", "MRR": "0.57", "p": "<.001"}])
+    assert [(f.name, f.verdict) for f in found.figures] == [("MRR", "ok"), ("p", "unchecked")]
+
+
+@pytest.mark.parametrize("n", ["-5", "133.5", "0"])
+def test_a_number_of_questions_that_cannot_be(n):
+    assert wrong(verify([{"system": "a", "Hit@5": "0.5789", "n": n}])) == {("n", "n", "range")}
+
+
+@pytest.mark.parametrize("name", ["Total", "Average", "**Overall**", "macro avg"])
+def test_a_last_row_over_all_systems_is_no_system(name):
+    systems = [{"system": "a", "Hit@5": "0.5789", "n": 133}, {"system": "b", "Hit@5": "0.6015", "n": 133}]
+    assert not verify([*systems, {"system": name, "Hit@5": "0.5902", "n": 266}]).causes
+    some = [{**line, "n": ""} for line in [*systems, {"system": name, "Hit@5": "0.5902"}]]
+    assert not verify([{**line, "Hit@5": f"{float(line['Hit@5']):.4f}"} for line in some], n=133).broken
+
+
+def test_means_of_fewer_rows_than_the_table_says_are_worth_a_look(tmp_path):
+    rows = healthcare(questions=133)
+    for i, row in enumerate(rows):
+        if i % 7 == 0:
+            row["hit_rate_at_k"] = None
+    table = summary(rows, digits=4)
+    found = verify(write(tmp_path / "rows.csv", rows), write(tmp_path / "table.csv", table))
+    assert not found.broken
+    assert {(f.name, f.cause) for f in found.of("suspect")} == {("hit_rate_at_k", "n shrank")}
+    assert "n shrank from 133 to 114, and the table says 133" in found.of("suspect")[0].why
+
+
+def test_a_column_with_few_impossible_cells_counts_those_alone(tmp_path):
+    rows = hybrid_rag()
+    halves = [row for row in rows if row["mrr"] == 0.5 and row["method"] == "dense"][:2]
+    for row in halves:
+        row["mrr"] = 0.4
+    found = verify(write(tmp_path / "rows.csv", rows))
+    assert (found.count("impossible"), found.count("mismatch")) == (2, 0)
+    assert {(f.where, f.name): f.cells for f in found.of("ok")} == {
+        ("sparse", "mrr"): 40, ("dense", "recall@10"): 40, ("sparse", "recall@10"): 40, ("dense", "answer_f1"): 40,
+        ("sparse", "answer_f1"): 40,
+    }  # fmt: skip
+    assert found.count("ok") == 5 * 40
+
+
+def test_a_few_lists_with_a_wrong_rank_are_not_lists_compared_as_text(tmp_path):
+    rows = hybrid_rag()
+    first = next(row for row in rows if row["mrr"] == 1 and row["expected_url"].startswith("["))
+    first["mrr"] = 0.5
+    assert wrong(verify(write(tmp_path / "rows.csv", rows))) == {("mrr", "rows", "first hit")}
+
+
+def test_mrr_score_is_mrr(tmp_path):
+    rows = hybrid_rag()
+    table = [{"Method": t["method"], "MRR Score": t["mrr_mean"]} for t in summary(rows, "method", ("mrr",), digits=4)]
+    found = verify(write(tmp_path / "rows.csv", rows), write(tmp_path / "t.csv", table))
+    assert [f.verdict for f in found.figures if f.name == "MRR Score"] == ["ok", "ok"]
+
+
+def test_repeats_are_the_cause_for_f1_too(tmp_path):
+    def credited(row):
+        pages, gold = lists(row)
+        many = sum(page in gold for page in pages[:5])
+        return 2 * (many / 5) * (many / len(gold)) / (many / 5 + many / len(gold)) if many else 0.0
+
+    rows = []
+    for row in healthcare(questions=60):
+        pages, gold = lists(row)
+        pages = [*pages[:3], pages[0], pages[0]]
+        rows.append({**row, **once(pages, gold), "retrieved_pages": repr(pages)})
+    table = [{**line, "f1_score_mean": 0} for line in summary(rows, statistics_=("mean",))]
+    for line in table:
+        line["f1_score_mean"] = statistics.fmean(credited(r) for r in rows if r["config_name"] == line["config_name"])
+    found = verify(write(tmp_path / "rows.csv", rows), write(tmp_path / "table.csv", table), dialect="karat")
+    assert wrong(found) == {("f1_score", "mean", "repeats counted")}
+
+
+def once(pages, gold):
+    """The metrics with each page credited once."""
+    seen = [page if page not in pages[:i] else f"again {i}" for i, page in enumerate(pages)]
+    return scored(seen, gold, 5)
 
 
 @pytest.mark.parametrize("cell", ["1e400", "9" * 400, "abc", "∞", "½", "['1'"])

@@ -143,8 +143,10 @@ def _statistic(
 
     if one.number.agrees(recomputed, values.half):
         blank = int((~np.isfinite(own)).sum())
-        if one.statistic == "mean" and blank and count is None and rows.failed[mask & ~np.isfinite(values.own)].any():
-            more = f"n shrank from {len(own)} to {len(own) - blank}, and the table does not say so"
+        failed = count is None and rows.failed[mask & ~np.isfinite(values.own)].any()
+        if one.statistic == "mean" and blank and (failed or (count is not None and count.value == len(own))):
+            said = "does not say so" if count is None else f"says {len(own)}"
+            more = f"n shrank from {len(own)} to {len(own) - blank}, and the table {said}"
             return figure("suspect", "n shrank", because("n shrank", more))
         return figure("ok", *(("percent", because("percent")) if one.percent else ()))
     for cause, more in _alike(one, own, recomputed, values.half):

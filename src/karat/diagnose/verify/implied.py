@@ -6,7 +6,8 @@ whole number. Precision times k is. F1 follows from precision and recall; that o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 TOP = ("retrieved_top1_url", "top1_url", "retrieved_top1", "top1", "first_hit")
-GOLD = ("expected_url", "expected_urls", "ground_truth_url", "source_url", "gold")
+GOLD = (
+    "expected_url", "expected_urls", "ground_truth_url", "ground_truth_urls", "source_url", "source_urls", "gold_url",
+    "gold_urls", "gold",
+)  # fmt: skip
 ANSWERS = (
     ("answer", "generated_answer", "response"),
     ("expected_answer", "reference_answer", "reference", "ground_truth"),
@@ -42,11 +46,21 @@ def check_implied(rows: Rows, checked: Sequence[str] = ()) -> list[Figure]:
     columns = {c: m for c in rows.numbers if c not in checked and (m := measure_of(c, _cut(rows))) is not None}
     gold = _lists(rows, GOLD)
     for column, measure in columns.items():
-        for cause, kind, bad in _breaches(rows, column, measure, columns, gold):
-            found.extend(_figures(rows, column, cause, kind, bad))
+        checks = _breaches(rows, column, measure, columns, gold)
+        found.extend(_once(f for cause, kind, bad in checks for f in _figures(rows, column, cause, kind, bad)))
         if measure.spec.name == "Recall" and gold is not None:
             found.extend(_whole_recalls(rows, column, gold))
     return found
+
+
+def _once(figures: Iterable[Figure]) -> Iterator[Figure]:
+    """The figures of one column, so that no value counts twice: of a system all that is wrong, or one that is right."""
+    kept: dict[str, list[Figure]] = {}
+    for figure in figures:
+        kept.setdefault(figure.where, []).append(figure)
+    for some in kept.values():
+        wrong = [figure for figure in some if figure.broken]
+        yield from wrong or [replace(some[0], why="; ".join(figure.why.removesuffix(".") for figure in some) + ".")]
 
 
 def _whole_recalls(rows: Rows, column: str, gold: list[tuple[str, ...]]) -> Iterator[Figure]:
@@ -162,13 +176,25 @@ def _first_hits(
     written = rows.texts(next(rows.names[name] for name in GOLD if name in rows.names))
     missed = [i for i, expected in bad if expected == 1.0]
     if missed and len(missed) == len(bad):
-        if all(written[i].startswith(("[", "(")) for i in missed):
+        if _as_text(missed, first, numbers, written, gold):
             cause = "gold as text"
         elif all(texts[i] not in written[i] for i in missed):
             cause = "URL spelling"
     elif bad and all(texts[i] and texts[i] in written[i] for i, _ in bad):
         cause = "gold as text" if all(written[i].startswith(("[", "(")) for i, _ in bad) else "substring"
     yield cause, "each is 1 exactly when the first hit is gold", bad
+
+
+def _as_text(
+    missed: list[int], first: list[bool], numbers: Sequence[Number | None], written: list[str],
+    gold: list[tuple[str, ...]],
+) -> bool:  # fmt: skip
+    """Whether the rows that miss their first hit are those whose gold is a list, all of them, and find nothing."""
+    listed = [
+        i for i, number in enumerate(numbers) if first[i] and number is not None and written[i].startswith(("[", "("))
+    ]
+    several = [i for i in listed if len(set(gold[i])) > 1]
+    return missed in (listed, several) and all(number.value == 0 for i in missed if (number := numbers[i]) is not None)
 
 
 def _f1(rows: Rows, column: str, measure: Measure, columns: dict[str, Measure]) -> Iterator[tuple[str, str, Bad]]:

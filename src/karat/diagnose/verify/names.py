@@ -32,8 +32,8 @@ TESTS = {
 BARE = {"f1_score": "F1@k", "precision": "Precision@k", "recall": "Recall@k", "ndcg": "nDCG@k", "hit_rate": "Hit@k"}
 """Names that mean a measure at the file's cut-off where there is one."""
 WORDS = {
-    "mean_reciprocal_rank": "MRR", "hit_rate": "Hit@k", "hits": "Hit@k", "accuracy": "EM", "exact_match": "EM",
-    "mean_average_precision": "MAP", "success": "Hit@k",
+    "mean_reciprocal_rank": "MRR", "mrr_score": "MRR", "hit_rate": "Hit@k", "hits": "Hit@k", "accuracy": "EM",
+    "exact_match": "EM", "mean_average_precision": "MAP", "success": "Hit@k",
 }  # fmt: skip
 
 _STAT = "|".join(sorted(map(re.escape, STATISTICS), key=len, reverse=True))

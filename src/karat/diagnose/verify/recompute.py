@@ -121,6 +121,10 @@ def _variants(
         yield "repeats counted", _values(found, wanted, parse(f"Precision@{depth}"), "count") * depth / sizes
     elif repeats != "count":
         yield "repeats counted", count
+    if measure.spec.name == "F1" and measure.k:
+        precision = _values(found, wanted, parse(f"Precision@{measure.k}"), "count")
+        summed = precision + precision * measure.k / sizes
+        yield "repeats counted#2", 2 * precision**2 * measure.k / sizes / np.where(summed > 0, summed, 1.0)
     yield "once", once
     if any("" in hits for hits in found):
         lost = np.array(["" in hits for hits in found])
