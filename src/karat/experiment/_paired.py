@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+_PAST = 1e-9  # by which rounding may carry a score past the end of its measure
+
 
 def judge_noise(entrants: Sequence[Entrant], chosen: Sequence[Measured]) -> dict[tuple[str, str], JudgeNoise]:
     from karat.stats.repeats import repeated
@@ -49,6 +51,7 @@ def pair_result(
     decided: tuple[Test, float],
     noise: Mapping[tuple[str, str], JudgeNoise],
 ) -> PairResult:
+    from karat.stats.permutation import TIE
     from karat.stats.power import detectable
 
     a, b = pair
@@ -59,7 +62,7 @@ def pair_result(
     of_judge = sum(one.variance for one in said if one is not None)
     wins, losses = int(figures.wins[m, i]), int(figures.losses[m, i])
     reach = None if measure.low is None or measure.high is None else measure.high - measure.low
-    least = detectable(spread, n, most=reach) if spread is not None else None
+    least = detectable(spread, n, most=reach) if spread is not None and spread > TIE else None
     return PairResult(
         measure=measure.name, a=names[a], b=names[b], n=n, mean_a=mean_a, mean_b=mean_b,
         difference=_plain(figures.difference[m, i]), low=_plain(figures.low[m, i]), high=_plain(figures.high[m, i]),
@@ -197,6 +200,27 @@ def missing_notes(status: NDArray[np.uint8], names: Sequence[str], chosen: Seque
             text = f"{measure.name} failed unequally ({told}): these questions are left out of the pairs, which favours"
             notes.append(Note("warning", f"{text} who failed.", guard="failed rows"))
     return notes
+
+
+def range_notes(
+    values: Floats, names: Sequence[str], questions: Sequence[str], chosen: Sequence[Measured]
+) -> tuple[list[Measured], list[Note]]:
+    """The measures, without ends where scores pass them, and a warning for each of these."""
+    kept, notes = [], []
+    for measure, scores in zip(chosen, values, strict=True):
+        low = -np.inf if measure.low is None else measure.low
+        high = np.inf if measure.high is None else measure.high
+        passes = np.argwhere((scores < low - _PAST) | (scores > high + _PAST))
+        kept.append(replace(measure, low=None, high=None) if len(passes) else measure)
+        if len(passes):
+            s, q = passes[0].tolist()
+            many = f"{len(passes):,} scores do" if len(passes) > 1 else "1 score does"
+            text = (
+                f"{measure.name} lies between {low:g} and {high:g}, and {many} not: {names[s]} has {scores[s, q]:g} "
+                f"for {questions[q]}. Are they percentages, or were repeats counted? If neither, the scores are wrong."
+            )
+            notes.append(Note("warning", text, guard="range"))
+    return kept, notes
 
 
 def unreachable_notes(draws: int, tests: int, correction: str, test: str, level: float) -> list[Note]:

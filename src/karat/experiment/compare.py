@@ -19,6 +19,7 @@ from karat.experiment._paired import (
     judge_noise,
     missing_notes,
     pair_result,
+    range_notes,
     slice_differences,
     system_means,
     unreachable_notes,
@@ -89,6 +90,8 @@ def compare(
     questions, losses = _aligned(found, entrants, alike)
     values, status = _arrays(entrants, questions, chosen)
     names = [entrant.name for entrant in entrants]
+    chosen, past = range_notes(values, names, questions, chosen)
+    notes += past
     pairs = _pairs(names, baseline)
     from karat.stats.compare import compare_systems
     from karat.stats.pairs import LEVEL, draws_for

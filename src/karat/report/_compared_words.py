@@ -49,15 +49,21 @@ def ends(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"[{short(low)}, {short(high)}]"
 
 
+def correction(found: Comparison) -> str:
+    """How p was corrected, and over how many tests."""
+    if found.test == "tukey":
+        measures = len(found.measures) if found.correction != "none" else 1
+        return f"times {measures} measures" if measures > 1 else ""
+    many = f" over {found.tests:,} tests" if found.correction != "none" and found.tests > 1 else ""
+    return f"{CORRECTIONS[found.correction]}{many}"
+
+
 def method(found: Comparison) -> str:
     """How it was decided, in one sentence."""
-    many = f"over {found.tests:,} tests" if found.correction != "none" and found.tests > 1 else ""
-    drawn = f", {found.draws:,} draws" if found.test in ("permutation", "tukey") else ""
-    how = f"{TESTS[found.test]} (two-sided{drawn}, seed {found.seed}), {CORRECTIONS[found.correction]} {many}".rstrip()
-    if found.test == "tukey":
-        how = f"{TESTS['tukey']} ({found.draws:,} draws, seed {found.seed})" + (
-            f", times {len(found.measures)} measures" if found.correction != "none" and len(found.measures) > 1 else ""
-        )
+    drawn = f"{found.draws:,} draws" if found.test in ("permutation", "tukey") else ""
+    sides, over = "" if found.test == "tukey" else "two-sided", correction(found)
+    settled = ", ".join(filter(None, (sides, drawn, f"seed {found.seed}")))
+    how = f"{TESTS[found.test]} ({settled})" + (f", {over}" if over else "")
     return f"Told apart: adjusted p of {found.level:g} or less, by the {how}. 95% intervals: BCa bootstrap."
 
 
@@ -76,7 +82,6 @@ def pair_sentence(found: Comparison, pair: PairResult) -> str:
         return f"By {pair.measure}, {pair.a} and {pair.b} have no question in common that both have a value for."
     if not pair.wins and not pair.losses:
         return f"By {pair.measure}, {pair.a} and {pair.b} are the same on all {pair.n:,} questions."
-    by = f"{number(abs(pair.difference))}{_of(pair)}"
     sure = f"adjusted p {chance(pair.adjusted)}"
     if found.is_told_apart(pair):
         first, second = (pair.b, pair.a) if pair.difference > 0 else (pair.a, pair.b)
@@ -84,6 +89,7 @@ def pair_sentence(found: Comparison, pair: PairResult) -> str:
         if measure.direction != "none":
             first, second = (second, first) if measure.direction == "lower" else (first, second)
             word = "better"
+        by = f"{number(abs(pair.difference))}{_of(pair, turned=pair.difference < 0)}"
         return f"By {pair.measure}, {first} is {word} than {second} by {by} ({sure}, {pair.n:,} questions)."
     could = f" {pair.n:,} questions like these find a difference of {short(pair.detectable)} in 80% of studies."
     by = f"{signed(pair.difference)}{_of(pair)}, {sure}"
@@ -91,8 +97,10 @@ def pair_sentence(found: Comparison, pair: PairResult) -> str:
     return told + (could if pair.detectable is not None else "")
 
 
-def _of(pair: PairResult) -> str:
-    told = ends(pair.low, pair.high)
+def _of(pair: PairResult, *, turned: bool = False) -> str:
+    """The interval of b - a, or `turned` of a - b."""
+    low, high = pair.low, pair.high
+    told = ends(0.0 - high, 0.0 - low) if turned and low is not None and high is not None else ends(low, high)
     return f" {told}" if told else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report._compared_words import CORRECTIONS, TESTS, ranked
+from karat.report._compared_words import TESTS, correction, ranked
 from karat.report._escape import latex as escape
 from karat.report._numbers import number
 from karat.report.compared import letters, marks
@@ -52,9 +52,7 @@ def render(found: Comparison, *, label: str = "tab:karat-compare") -> str:
 
 
 def _caption(found: Comparison) -> str:
-    tests = (
-        f"{TESTS[found.test]}, {CORRECTIONS[found.correction]} over {found.tests:,} tests, $p \\leq {found.level:g}$"
-    )
+    tests = ", ".join(filter(None, (TESTS[found.test], correction(found), f"$p \\leq {found.level:g}$")))
     if found.baseline is None:
         mark = "Superscripts name the systems that a mean is significantly better than"
     else:

@@ -164,3 +164,15 @@ def test_results_that_are_matched_otherwise_are_told():
         "Hits are not matched alike with the gold (report by exact, report by doc): a difference may be the matcher's. "
         "See --match."
     ]
+
+
+def test_scores_that_pass_their_measure_are_told():
+    rows = [
+        {"id": f"q{i}", "system": s, "MRR": (10.0 + lift) * i, "Hit@5": 1.0}
+        for s, lift in (("a", 0), ("b", 2))
+        for i in range(8)
+    ]
+    found = karat.compare(rows, measures=["MRR", "Hit@5"])
+    (told,) = (note for note in found.notes if note.level == "warning")
+    assert told.text.startswith("MRR lies between 0 and 1, and 14 scores do not: a has 10 for q1. Are they percentages")
+    assert found.pairs[0].detectable > 1

@@ -28,6 +28,31 @@ def test_better_and_not_distinguishable():
     assert "in 80% of studies" in said
 
 
+def test_the_interval_holds_the_difference_that_is_said():
+    said, turned = (
+        pair_sentence(found, found.pairs[0])
+        for found in (karat.compare(rows({"a": 0.0, "b": 0.1})), karat.compare(rows({"b": 0.1, "a": 0.0})))
+    )
+    assert turned == said
+    assert "by .0733 [.0" in turned
+
+
+def test_differences_that_are_all_the_same_say_nothing_of_what_could_be_found():
+    table = [{"id": f"q{i}", "system": s, "MRR": 0.5 + lift} for s, lift in (("a", 0.0), ("b", 0.1)) for i in range(4)]
+    (pair,) = (found := karat.compare(table)).pairs
+    assert pair.detectable is None
+    assert pair_sentence(found, pair) == (
+        "By MRR, a and b are not distinguishable: +.1000 [.100, .100], adjusted p .125."
+    )
+
+
+def test_the_caption_names_the_correction_of_the_test():
+    table = rows({"a": 0.0, "b": 0.1, "c": 0.2})
+    assert "HSD, $p" in compared_latex.render(karat.compare(table, test="tukey"))
+    assert "correction over 3 tests, $p" in compared_latex.render(karat.compare(table))
+    assert "correction, $p" in compared_latex.render(karat.compare(table[:60]))
+
+
 def test_less_is_better_turns_the_sentence():
     found = karat.compare(rows({"a": 0.0, "b": 0.1}, column="effort"), lower="effort")
     assert pair_sentence(found, found.pairs[0]).startswith("By effort, a is better than b by .0733")
