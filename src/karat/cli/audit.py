@@ -33,7 +33,7 @@ def command(
     match: Match = "auto",
     page_offset: PageOffset = 0,
     pages: Pages = "physical",
-    seed: Annotated[int, typer.Option("--seed", help="Of the topics.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the topics.")] = 0,
     map_: Map = None,
     as_json: Json = False,
     quiet: Quiet = False,

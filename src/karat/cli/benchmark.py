@@ -43,7 +43,7 @@ def command(
     embedder: Annotated[str, typer.Option("--embedder", help="Of the dense engine; as in `karat index`.")] = (
         "wordllama"
     ),
-    seed: Annotated[int, typer.Option("--seed", help="Of everything drawn at random.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of everything drawn at random.")] = 0,
     name: Annotated[str | None, typer.Option("--name", help="Of the benchmark; the folder's by default.")] = None,
     runs_dir: RunsDir = "runs",
     changed_testset: Annotated[

@@ -54,7 +54,7 @@ def command(
     output: Annotated[
         str | None, typer.Option("-o", "--output", help="A file: .html .md .tex .csv .json or .txt.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the draws.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draws.")] = 0,
     runs_dir: RunsDir = "runs",
     as_json: Json = False,
     quiet: Quiet = False,

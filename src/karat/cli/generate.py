@@ -35,7 +35,7 @@ def command(
     ] = None,
     doc: Annotated[list[str] | None, typer.Option("--doc", help="Ask about this document only. Repeatable.")] = None,
     least_tokens: Annotated[int, typer.Option("--least-tokens", help="Leave out chunks shorter than this.")] = 40,
-    seed: Annotated[int, typer.Option("--seed", help="Of the sample and the mix.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the sample and the mix.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace the file that -o names.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,

@@ -70,7 +70,7 @@ def command(
         str | None,
         typer.Option("--cross-encoder", help="A folder with the model of CrossEncoder (needs sentence-transformers)."),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap intervals.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the bootstrap intervals.")] = 0,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,

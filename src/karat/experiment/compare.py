@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 SHOWN = 4  # measures compared unless some are named
 FLIPS = 5  # questions named in each direction
 _FEW = 3
+_SEVERAL = 3  # systems from which on Tukey's test says more than that of a pair
 
 
 def compare(
@@ -75,6 +76,9 @@ def compare(
             raise UsageError(f"{option} {value}: there are {', '.join(known)}.{did_you_mean(str(value), known)}")
     if draws is not None and draws < 1:
         raise UsageError(f"--draws {draws}: a test needs 1 or more.")
+    for option, number in (("--seed", seed), ("--flips", flips)):
+        if number is not None and number < 0:
+            raise UsageError(f"{option} {number}: name 0 or more.")
     asked = texts_of(measures)
     say("reading scores")
     found = sources(
@@ -96,6 +100,9 @@ def compare(
     from karat.stats.compare import compare_systems
     from karat.stats.pairs import LEVEL, draws_for
 
+    if test == "tukey" and len(names) < _SEVERAL:
+        test = "permutation"
+        notes.append(Note("info", "Tukey's test is of three systems and more: of two the permutation test decides."))
     tests = len(pairs) * len(chosen)
     many = draws if draws is not None else draws_for(tests if test == "permutation" else 1)
     say(f"comparing {len(pairs)} pairs by {len(chosen)} measures")

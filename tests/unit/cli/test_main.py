@@ -1,4 +1,4 @@
-"""What the command says when it is interrupted."""
+"""What the command says when it is interrupted, or given what cannot be."""
 
 import sys
 
@@ -26,3 +26,13 @@ def test_an_interrupted_run_says_whether_it_goes_on(monkeypatch, capsys, tmp_pat
     with pytest.raises(SystemExit) as stop:
         main()
     assert (stop.value.code, capsys.readouterr().err) == (130, said)
+
+
+@pytest.mark.parametrize("command", ["audit x", "benchmark x", "compare x y", "generate x", "score x y", "sweep x y"])
+def test_a_seed_below_0_is_bad_usage_and_no_bug(monkeypatch, capsys, tmp_path, command):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["karat", *command.split(), "--seed", "-1"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert "'--seed'" in capsys.readouterr().err

@@ -176,3 +176,18 @@ def test_scores_that_pass_their_measure_are_told():
     (told,) = (note for note in found.notes if note.level == "warning")
     assert told.text.startswith("MRR lies between 0 and 1, and 14 scores do not: a has 10 for q1. Are they percentages")
     assert found.pairs[0].detectable > 1
+
+
+def test_of_two_systems_the_permutation_test_decides_and_is_named():
+    rows = [
+        {"id": f"q{i}", "system": s, "MRR": (i * 7 % 5) / 5 * x} for s, x in (("a", 1), ("b", 0.8)) for i in range(9)
+    ]
+    found, plain = karat.compare(rows, test="tukey"), karat.compare(rows)
+    assert (found.test, found.pairs) == ("permutation", plain.pairs)
+    assert any("three systems and more" in note.text for note in found.notes)
+
+
+@pytest.mark.parametrize("option", ["seed", "flips"])
+def test_numbers_below_0_are_refused(option):
+    with pytest.raises(UsageError, match=f"--{option} -1: name 0 or more"):
+        karat.compare([{"id": "q1", "system": "a", "MRR": 1.0}], **{option: -1})
