@@ -263,6 +263,37 @@ def test_a_dense_leg_that_is_ranked_in_reverse(tmp_path, cuts, names):
     assert not verify(write(tmp_path / "right.csv", grid(False, cuts, names))).broken
 
 
+def fused(reverse, alpha, named):
+    """Dense, sparse and a hybrid that adds what their ranks are worth, the dense ones in reverse or not."""
+    rng = random.Random(11)
+    rows = []
+    for q in range(40):
+        legs = [[str(p) for p in rng.sample(range(1, 60), 10)] for _ in range(2)]
+        dense = legs[0][::-1] if reverse else legs[0]
+        worth = {p: alpha * (10 - i) for i, p in enumerate(dense)}
+        for i, p in enumerate(legs[1]):
+            worth[p] = worth.get(p, 0) + (1 - alpha) * (10 - i)
+        hybrid = sorted(worth, key=lambda p: -worth[p])[:10]
+        for name, share, pages in (
+            ("Pure_Dense", 1.0, legs[0]),
+            ("Pure_BM25", 0.0, legs[1]),
+            ("Hybrid", alpha, hybrid),
+        ):
+            setting = {"alpha": share} if named else {}
+            rows.append({"config_name": name, **setting, "k": 10, "query_id": q, **scored(pages, [legs[0][0]], 10),
+                         "retrieved_pages": repr(pages), "relevant_pages": repr([legs[0][0]])})  # fmt: skip
+    return rows
+
+
+@pytest.mark.parametrize("alpha", [0.3, 0.5, 0.7])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_dense_leg_in_reverse_shows_in_what_it_alone_finds(tmp_path, alpha, named):
+    found = verify(write(tmp_path / "rows.csv", fused(True, alpha, named)))
+    assert [(f.what, f.cause) for f in found.of("mismatch")] == [("order", "dense leg reversed")]
+    assert found.of("mismatch")[0].where.startswith("Hybrid")
+    assert not verify(write(tmp_path / "right.csv", fused(False, alpha, named))).broken
+
+
 def test_the_standard_deviation_of_numpy_is_named_and_no_mistake(tmp_path):
     rows = healthcare()
     table = summary(rows)

@@ -1,13 +1,14 @@
 """Order: whether a hybrid ranks its dense leg in reverse, as when a distance is fused as if it were a similarity.
 
-Two things betray it. A dense ranking and the hybrid that gives it most weight order the same units the other way
-round. And of one configuration at two cut-offs, the shorter list is how the longer one ends, not how it begins.
+Three things betray it. A dense ranking and the hybrid that gives it most weight order the same units the other way
+round. Beside a sparse ranking, whatever the weight, those units do that it lacks: the dense leg alone places them.
+And of one configuration at two cut-offs, the shorter list is how the longer one ends, not how it begins.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ LEAST = 20  # pairs of units, or lists, before anything is said
 REVERSED = 0.8  # share of them that stand the other way round
 _DENSE = re.compile(r"dense|faiss|embedding|semantic|vector", re.IGNORECASE)
 _OTHER = re.compile(r"hybrid|fus|rrf|heavy|weighted|balanced|sparse|bm25", re.IGNORECASE)
+_SPARSE = re.compile(r"bm25|sparse|tf-?idf|keyword|lexical|splade", re.IGNORECASE)
+_HYBRID = re.compile(r"hybrid|fus|rrf|heavy|weighted|balanced", re.IGNORECASE)
 
 Lists = Mapping[str, tuple[str, ...]]  # question -> units, each once
 
@@ -48,19 +51,36 @@ def _of_systems(rows: Rows, name: str) -> dict[str, float]:
 
 def _against_dense(grouped: Mapping[str, Lists], alphas: Mapping[str, float], column: str) -> Iterator[Figure]:
     dense = [s for s in grouped if _DENSE.search(s) and not _OTHER.search(s)]
+    sparse = [s for s in grouped if _SPARSE.search(s) and not _DENSE.search(s) and not _HYBRID.search(s)]
     for system, own in grouped.items():
-        if system in dense or alphas.get(system, 0.0) < 0.5:
+        if system in dense or system in sparse:
             continue
+        heavy = alphas.get(system, 0.0) >= 0.5
+        mixed = bool(sparse) and (0 < alphas[system] < 1 if system in alphas else bool(_HYBRID.search(system)))
+        lacked = _without(own, [grouped[s] for s in sparse]) if mixed else {}
         for alone in dense:
-            same, reverse = _concordance(grouped[alone], own)
-            if same + reverse >= LEAST and reverse >= REVERSED * (same + reverse):
-                both = same + reverse
-                more = f"of {both} pairs of units that {alone} and it both hold, {reverse} stand the other way round"
+            counted = [(_concordance(grouped[alone], own), "")] if heavy else []
+            counted += [(_concordance(grouped[alone], lacked), f" and {sparse[0]} lacks")] if mixed else []
+            told = [
+                (same + reverse, reverse, but) for (same, reverse), but in counted
+                if same + reverse >= LEAST and reverse >= REVERSED * (same + reverse)
+            ]  # fmt: skip
+            if told:
+                both, reverse, but = told[0]
+                more = (
+                    f"of {both} pairs of units that {alone} and it both hold{but}, {reverse} stand the other way round"
+                )
                 yield Figure(
                     system, column, "order", "mismatch", cause="dense leg reversed",
                     why=because("dense leg reversed", more), cells=len(own), apart=len(own),
                 )  # fmt: skip
                 break
+
+
+def _without(lists: Lists, others: Sequence[Lists]) -> Lists:
+    """Rankings less the units that others hold for the same question."""
+    held = {qid: {unit for other in others for unit in other.get(qid, ())} for qid in lists}
+    return {qid: tuple(unit for unit in units if unit not in held[qid]) for qid, units in lists.items()}
 
 
 def _concordance(first: Lists, second: Lists) -> tuple[int, int]:
