@@ -42,6 +42,8 @@ def verify(
 
     if n is not None and n < 1:
         raise UsageError(f"n={n}: a table is over 1 question or more.")
+    if k is not None and k < 1:
+        raise UsageError(f"k={k}: a cut-off is 1 or more.")
     rows, table = _run_files(rows, table, runs_dir)
     if testset is not None:
         return _by_testset(rows, table, testset, dialect, match, n, k, columns, one_gold)

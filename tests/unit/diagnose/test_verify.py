@@ -455,6 +455,10 @@ def test_f_and_t_of_a_grid(tmp_path):
         ({"MRR@5": "0.61", "Hit@5": "0.58"}, {}, ("MRR@5", "mean", "order")),
         ({"MAP": "0.41", "MRR": "0.52"}, {"one_gold": True}, ("MAP", "mean", "MAP is not MRR")),
         ({"MRR min": "0.20", "MRR 25%": "0.10"}, {}, ("MRR", "25%", "order")),
+        ({"MRR": "0.40", "MRR std": "-0.10"}, {}, ("MRR", "std", "range")),
+        ({"MRR": "0.40", "p": "1.3"}, {}, ("p", "p", "range")),
+        ({"MRR": "0.40", "p": "-0.1"}, {}, ("p", "p", "range")),
+        ({"MRR": "0.40", "F": "-2.0"}, {}, ("F", "F", "range")),
     ],
 )
 def test_a_table_alone_that_cannot_be(line, options, expected):
@@ -658,6 +662,15 @@ def test_strange_cells_are_no_numbers(cell):
     assert "is no number" in found.figures[-1].why
 
 
+def test_cells_of_nested_objects_that_are_no_numbers_are_listed():
+    found = verify(
+        {"results": {"dense": {"mrr": "broken", "Hit@5": float("inf")}, "bm25": {"mrr": 0.2, "Hit@5": None}}}
+    )
+    assert [(f.where, f.name, f.verdict) for f in found.figures] == [
+        ("bm25", "mrr", "ok"), ("dense", "mrr", "unchecked"), ("dense", "Hit@5", "unchecked")
+    ]  # fmt: skip
+
+
 def test_a_column_of_rows_with_a_word_in_it_is_listed(tmp_path):
     rows = healthcare()
     rows[3]["mrr"] = "error"
@@ -678,6 +691,8 @@ def test_bad_input(tmp_path):
         verify([{"system": "a", "MRR": 0.5}], [{"system": "a", "MRR": 0.5}])
     with pytest.raises(UsageError, match="n=0"):
         verify([{"system": "a", "MRR": 0.5}], n=0)
+    with pytest.raises(UsageError, match="k=0"):
+        verify([{"system": "a", "hit_rate_at_k": 0.5}], k=0)
 
 
 def test_every_cause_has_words():

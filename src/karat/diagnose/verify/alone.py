@@ -76,7 +76,7 @@ def check_alone(
     broken: list[Figure] = []
     for line in lines:
         broken.extend(_of_line(line, one_gold))
-    broken.extend(_counts(figures))
+    broken.extend(_ranges(figures))
     broken.extend(_guards(lines))
     broken.extend(_identical(lines, one_gold))
     wrong = {(f.where, f.name, f.what) for f in broken}
@@ -117,14 +117,18 @@ def _of_line(line: Line, one_gold: bool) -> Iterator[Figure]:
     yield from _one_gold(line, one_gold)
 
 
-def _counts(figures: Sequence[Printed]) -> Iterator[Figure]:
-    """Numbers of questions are whole, and a mean is over at least one."""
+def _ranges(figures: Sequence[Printed]) -> Iterator[Figure]:
+    """Numbers of questions are whole, and a mean is over at least one; spreads and F are not negative, p is a share."""
     means = {(one.labels, name) for one in figures if one.statistic == "mean" for name in ("", one.name)}
     for one in figures:
         if one.statistic == "n" and (one.value < 0 or one.value != int(one.value)):
             yield _figure(one, "impossible", "range", "a number of questions is whole and at least 0.")
         elif one.statistic == "n" and one.value == 0 and (one.labels, one.name) in means:
             yield _figure(one, "impossible", "range", "a mean over no question is none.")
+        elif one.statistic in ("std", "var", "sem", "F", "p") and one.value < 0:
+            yield _figure(one, "impossible", "range", f"{one.statistic} cannot be negative.")
+        elif one.statistic == "p" and one.value > 1:
+            yield _figure(one, "impossible", "range", "p is at most 1.")
 
 
 def _granular(line: Line, measure: Measure, one: Printed) -> Iterator[Figure]:

@@ -114,6 +114,8 @@ def _has_digits(cells: Iterable[Any]) -> bool:
 
 def unread_cells(table: Plain, known: frozenset[str] = frozenset()) -> list[Figure]:
     """Cells under the name of a measure, a count or a test that are no numbers."""
+    if table.document is not None:
+        return list(_unread_nested(table.document, ()))
     table = _with_points(table)
     return [
         Figure(
@@ -125,6 +127,18 @@ def unread_cells(table: Plain, known: frozenset[str] = frozenset()) -> list[Figu
         for number, record in zip(table.numbers, table.rows, strict=True)
         if _text(record.get(column)) not in BLANK and read_cell(record.get(column)) is None
     ]
+
+
+def _unread_nested(value: Mapping[str, Any], way: tuple[str, ...]) -> Iterator[Figure]:
+    for key, item in value.items():
+        name = str(key)
+        if isinstance(item, Mapping):
+            yield from _unread_nested(item, way if spelled(name) in CONTAINERS else (*way, name))
+        elif isinstance(item, list) and item and all(isinstance(one, Mapping) for one in item):
+            for one in item:
+                yield from _unread_nested(one, way)
+        elif measure_of(split(name)[0], 1) is not None and _text(item) not in BLANK and read_cell(item) is None:
+            yield Figure(", ".join(way), name, "mean", "unchecked", why=f"{_text(item)[:40]!r} is no number.")
 
 
 def _aligned(found: list[Printed]) -> list[Printed]:
