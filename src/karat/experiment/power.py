@@ -13,7 +13,7 @@ from karat.core.comparison import Measured, Power, Spread
 from karat.core.errors import NoOverlapError, UsageError
 from karat.core.evaluation import Note, Taken
 from karat.experiment._entrants import Entrant, named, sources
-from karat.experiment._paired import judge_noise
+from karat.experiment._paired import judge_noise, range_notes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,6 +63,9 @@ def power(
     entrants = named(found)
     chosen, notes = chosen_measures(found, texts_of(measures), most=SHOWN)
     _refuse_strangers(questions.ids, questions.name, entrants, found[0].place)
+    every_value = np.array([_values(measure.name, entrants, questions.ids) for measure in chosen])
+    chosen, past = range_notes(every_value, [entrant.name for entrant in entrants], questions.ids, chosen)
+    notes += past
     noise = judge_noise(entrants, chosen)
     spreads = []
     for measure in chosen:

@@ -176,6 +176,9 @@ def test_scores_that_pass_their_measure_are_told():
     (told,) = (note for note in found.notes if note.level == "warning")
     assert told.text.startswith("MRR lies between 0 and 1, and 14 scores do not: a has 10 for q1. Are they percentages")
     assert found.pairs[0].detectable > 1
+    told = power(TestSet(tuple(Question(f"q{i}", "?", gold=(Gold(id="d"),)) for i in range(8))), rows, measures="MRR")
+    assert told.measures[0].detectable == found.pairs[0].detectable
+    assert [note.text for note in told.notes] == [one.text for one in found.notes if one.guard == "range"]
 
 
 def test_of_two_systems_the_permutation_test_decides_and_is_named():
