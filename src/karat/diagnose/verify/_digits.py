@@ -13,13 +13,14 @@ FEW = 1  # decimals that say nothing by themselves: 1.0 beside .2487 is 1.0000
 EXACT = 1e-9
 LARGEST = 1e15  # a number beyond is no score, and no count
 EXACTLY = 12  # decimals of a number that was not rounded
+_LONGEST = 80  # characters of a cell that may be a number
 
-_NUMBER = r"[-+−]?(?:[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_NUMBER = r"[-+−]?(?:[1-9]\d{0,2}(?:,\d{3})++(?:\.\d*+)?|\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?"
 _CELL = re.compile(
     rf"[~≈]?\s*(?P<value>{_NUMBER})\s*(?P<percent>%)?\s*(?:(?:±|\+/-|\+-)\s*(?P<spread>{_NUMBER})\s*%?)?"
 )
-_COMMA = re.compile(r"(?<![\d,.])(\d+),(\d+)(?![\d,.])")
-_SHARE = re.compile(r"(?<![\d,.])0,\d+(?![\d,.])|(?<![\d,.])\d{1,2},\d{1,2}(?=\s*%)")
+_COMMA = re.compile(r"(?<![\d,.])(\d++),(\d++)(?![\d,.])")
+_SHARE = re.compile(r"(?<![\d,.])0,\d++(?![\d,.])|(?<![\d,.])\d{1,2},\d{1,2}(?=\s*%)")
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ def read_cell(cell: Any) -> tuple[Number, Number | None] | None:
     if isinstance(cell, int | float):
         return (_of(repr(cell)), None) if abs(cell) <= LARGEST else None
     text = str(cell).strip().strip("*`")
+    if len(text) > _LONGEST:
+        return None
     found = _CELL.fullmatch(pointed(text) if _SHARE.search(text) else text)
     if found is None:
         return None
