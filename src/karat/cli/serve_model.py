@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-import threading
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,7 +50,8 @@ def command(
             if model.context_tokens < context:
                 typer.echo(f"note: the model takes {model.context_tokens:,} tokens, not {context:,}.", err=True)
             typer.echo(_welcome(model))
-            threading.Event().wait()
+            while True:  # an endless wait can miss a Ctrl-C that comes just before it begins
+                time.sleep(0.5)
     except KeyboardInterrupt:
         typer.echo("stopped.")
 
