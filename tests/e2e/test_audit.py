@@ -127,3 +127,7 @@ def test_from_python(here):
     made = package.audit("qa.jsonl", here, only=["size"])
     assert made.detectable[0].questions == 72
     assert package.audit([{"id": "a", "question": "", "gold": ["x"]}]).broken
+
+
+def test_arguments_that_were_swapped(karat, here):
+    assert karat("audit", here, "qa.jsonl").sentence.startswith("the test set comes first, then the index: write qa")

@@ -248,3 +248,8 @@ def test_answers_made_elsewhere_take_part_without_a_ranking_and_under_the_ids_of
     assert {(row["MRR"], row["MRR.status"]) for row in theirs} == {(None, "undefined")}
     assert [row["EM"] for row in theirs] == [1, 1, 1, 1, 1, None]
     assert {row["SupportDensity"] for row in theirs[:5]} == {1.0}
+
+
+def test_judging_by_nothing_names_a_measure_to_judge_by(station, karat):
+    karat("run", "-q")
+    assert "-m Faithfulness" in karat("judge", "LAST").sentence

@@ -46,10 +46,12 @@ def command(
     """
     from karat.core.writing import write_whole
     from karat.experiment.audit import audit
+    from karat.experiment.index import check_order
     from karat.experiment.system import check_pages
     from karat.report import audited
 
     ending = _ending(output)
+    check_order(testset, index)
     progress = progress_on_terminal(quiet or as_json)
     found = audit(
         testset, index, match=match, page_offset=page_offset, pages=check_pages(pages), only=only or (), seed=seed,

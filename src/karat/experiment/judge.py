@@ -46,12 +46,13 @@ def judge(
     from karat.experiment.outputs import ALL, write_study
     from karat.experiment.stored import load_study, save_study
 
-    wanted = parse_all(measures)
+    named = list(measures)
+    if not named:
+        raise UsageError("no measure of answers is named. Name one with -m, such as -m Faithfulness.")
+    wanted = parse_all(named)
     others = [m.name for m in wanted if m.spec.stage != "answer"]
     if others:
         raise UsageError(f"{others[0]} is no measure of answers, which are all that is judged. Leave it out.")
-    if not wanted:
-        raise UsageError("no measure of answers is named. Name one with -m, such as -m Faithfulness.")
     settings = replace(settings, chat=settings.chat or chat_of(folder), shared=folder.path.parent / CALLS)
     means = means_of(settings.within(folder.path), progress=say, announce=announce)
     check_needs(wanted, means)

@@ -21,7 +21,7 @@ _CAUSE = re.compile(r"^(.{10,160}?),? (потому что|так как|пос�
 _AIM = re.compile(r"^(.{10,140}?), (чтобы .{6,})$")
 _AIM_FIRST = re.compile(r"^Чтобы ([^,;:]{6,90}), (?!чтобы)(.{8,})$")
 _CONDITION = re.compile(r"^Если ([^,;:]{6,110}), (?:то )?(.{8,})$")
-_TODO = re.compile(
+_ORDERS = re.compile(
     r"^(?:нужно|надо|следует|необходимо|требуется|можно|нельзя|обратитесь|сообщите|нажмите|проверьте|отключите|выключите"
     r"|включите|закройте|откройте|позвоните|подождите|замените|установите|перезагрузите|удалите|выберите|введите|\w+йте"
     r"|\w+ите)\b"
@@ -96,7 +96,7 @@ def _made(told: Told, names: frozenset[str]) -> Iterator[tuple[str, str, str]]:
 def _conditions(sentence: str) -> Iterator[tuple[str, str, str]]:
     found = _CONDITION.match(sentence)
     if found:
-        asked = "Что делать" if _TODO.match(found[2]) else "Что происходит"
+        asked = "Что делать" if _ORDERS.match(found[2]) else "Что происходит"
         yield f"{asked}, если {found[1]}?", found[2], "condition"
     found = _AIM_FIRST.match(sentence)
     if found:
@@ -121,10 +121,10 @@ def _said(one: str, names: frozenset[str]) -> Iterator[tuple[str, str, str]]:
     if found := _LISTED.match(one):
         yield f"Какие {found[2]} {_lowered(found[1], names)}?", found[3], "list"
         return
-    if (found := _CAUSE.match(one)) and "," not in found[1] and not _TODO.match(_told(found[1])):
+    if (found := _CAUSE.match(one)) and "," not in found[1] and not _ORDERS.match(_told(found[1])):
         yield f"Почему {_lowered(found[1], names)}?", f"{found[2]} {found[3]}", "reason"
         return
-    if (found := _AIM.match(one)) and "," not in found[1] and not _TODO.match(_told(found[1])):
+    if (found := _AIM.match(one)) and "," not in found[1] and not _ORDERS.match(_told(found[1])):
         yield f"Для чего {_lowered(found[1], names)}?", found[2], "reason"
         return
     yield from _counted(one, names)
@@ -223,5 +223,5 @@ def _of_heading(headed: Headed) -> Iterator[Asking]:
         last = headed.told[:2][-1]
         whole = " ".join(told.text for told in headed.told[:2])
         yield Asking(headed.title, whole.rstrip("."), "heading", first.start, last.end)
-    elif how and _TODO.match(first.text.lower()):
+    elif how and _ORDERS.match(first.text.lower()):
         yield Asking(f"{headed.title}?", first.text.rstrip("."), "heading", first.start, first.end)
