@@ -35,6 +35,17 @@ class Matching:
     unheld: tuple[int, int] = (0, 0)  # relevant units that no chunk of the index holds, and all of them
     strangers: Mapping[str, tuple[int, int, str]] = field(default_factory=dict)
     """Of each system with hits that are no chunks of the index: how many, of how many, and one of them."""
+    unmatchable: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Of each system whose hits cannot show some gold: how many relevant entries for want of which field."""
+    notes: tuple[str, ...] = ()  # what else should be known of how gold was matched
+
+    @property
+    def unranked(self) -> frozenset[str]:
+        """Systems whose hits cannot show gold that those of others can: they are not ranked against these."""
+        lacks = {name: frozenset(self.unmatchable.get(name, {})) for name in self.share}
+        fewest = min(map(len, lacks.values()), default=0)
+        ranked = next((lack for lack in lacks.values() if len(lack) == fewest), frozenset())
+        return frozenset(name for name, lack in lacks.items() if lack != ranked)
 
 
 @dataclass(frozen=True)

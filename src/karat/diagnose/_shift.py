@@ -11,7 +11,7 @@ import numpy as np
 
 from karat.diagnose._terms import terms
 from karat.diagnose.check import Case
-from karat.match import page_of
+from karat.io.pages import page_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,8 +42,8 @@ def by_quotes(case: Case) -> Evidence | None:
     found = case.resolution if case.by == "auto" else case.resolved("quote")
     votes: Counter[int] = Counter()
     printed = n = 0
-    for (q, entry), places in found.places.items():
-        gold = case.questions[q].gold[entry]
+    placed = [(gold, found.quote_places.of(gold)) for q in case.questions for gold in q.gold if gold.quote is not None]
+    for gold, places in placed:
         page = page_of(gold.page) if gold.page is not None else None
         pages = {place.pages for place in places}
         if gold.grade < 1 or page is None or len(pages) != 1:
@@ -58,7 +58,7 @@ def by_quotes(case: Case) -> Evidence | None:
             votes.update({int(page) - number for number in numbers})
     if not n:
         return None
-    has_labels = any(place.labels for places in found.places.values() for place in places)
+    has_labels = any(place.labels for _, places in placed for place in places)
     return Evidence("quotes", n, {d: count / n for d, count in votes.items()}, printed / n if has_labels else None)
 
 

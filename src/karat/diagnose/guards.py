@@ -62,6 +62,7 @@ def check(
             table[summary.system][by_name[summary.measure]] = summary.mean
     counted = {(s.system, s.measure): s.n for s in whole}
     return (
+        *unmatchable_gold(matching),
         *no_overlap(table, matching, facts),
         *ids_apart(matching, facts),
         *unusable_gold(matching),
@@ -144,6 +145,22 @@ def ids_apart(matching: Matching | None, facts: Facts) -> tuple[Note, ...]:
     )
 
 
+def unmatchable_gold(matching: Matching | None) -> tuple[Note, ...]:
+    """Gold that the hits of a system cannot show: those questions have no score, and it is ranked with nobody."""
+    notes = []
+    for system, counts in (matching.unmatchable if matching is not None else {}).items():
+        number = sum(counts.values())
+        lacked = " and no ".join(counts)
+        apart = " It is not ranked against the others." if matching is not None and system in matching.unranked else ""
+        fields = " and ".join(f'"{field}"' for field in counts)
+        said = (
+            f"{system}: {number:,} gold {'entry' if number == 1 else 'entries'} cannot be matched, since its hits have "
+            f"no {lacked}; the questions that name them have no score.{apart} Add {fields} to its hits."
+        )
+        notes.append(warn("unmatchable gold", said))
+    return tuple(notes)
+
+
 def unusable_gold(matching: Matching | None) -> tuple[Note, ...]:
     """Gold that the matcher cannot look for."""
     if matching is None or not matching.unusable:
@@ -173,8 +190,7 @@ def strange_hits(matching: Matching | None) -> tuple[Note, ...]:
         warn(
             "hits not in the index",
             f"{system}: {number:,} of {plural(hits, 'hit')} {'is no chunk' if number == 1 else 'are no chunks'} of the "
-            f"index (such as {example!r}) and can hold no gold. Search this index again, write the results as .jsonl "
-            "if ids were changed on the way, or score without --index.",
+            f"index (such as {example!r}): matched by what they say of themselves.",
         )
         for system, (number, hits, example) in (matching.strangers.items() if matching is not None else ())
     )

@@ -83,6 +83,7 @@ def scored(
         answered = answered_of(testset, runs, means, unasked=any(not m.spec.needs_answer for m in of_answers))
     scores = compute(
         measures, [run.name for run in runs], testset.ids, judged=judged, answered=answered,
+        unmatchable=matched.unmatchable if matched else None,
         failed=by_pair(testset, [run.failed for run in runs]), unanswered=unanswered_of(testset, runs),
         unasked=unasked_of(testset, runs), absent=absent, no_gold_is_zero=dialect.no_gold_is_zero,
     )  # fmt: skip
@@ -112,10 +113,14 @@ def _match(
     if resolution is not None:
         return match_resolved(resolution, runs, settings, allow_zero=choices.allow_zero_overlap)
     matched = match(
-        testset, ranked, settings,
-        by=choices.match or dialect.match, page_offset=choices.page_offset, allow_zero=choices.allow_zero_overlap,
+        testset, ranked, settings, by=choices.match or dialect.match, page_offset=choices.page_offset,
+        any_file=dialect.any_file, allow_zero=choices.allow_zero_overlap, try_all=choices.try_all,
     )  # fmt: skip
-    return matched if len(ranked) == len(runs) else replace(matched, judged=judge(testset, runs, matched.settings))
+    if len(ranked) == len(runs):
+        return matched
+    place, width = {run.name: s for s, run in enumerate(runs)}, len(testset)
+    pairs = {place[ranked[pair // width].name] * width + pair % width: why for pair, why in matched.unmatchable.items()}
+    return replace(matched, judged=judge(testset, runs, matched.settings), unmatchable=pairs)
 
 
 def _with_tokens(testset: TestSet, runs: Sequence[Run], matched: Matched) -> Judged:

@@ -64,4 +64,7 @@ def joined_matching(parts: Sequence[Matching]) -> Matching | None:
         suggestion=next((part.suggestion for part in parts if part.suggestion), None),
         unusable=max(part.unusable for part in parts),
         entries=max(part.entries for part in parts),
+        strangers={name: count for part in parts for name, count in part.strangers.items()},
+        unmatchable={name: counts for part in parts for name, counts in part.unmatchable.items()},
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
     )

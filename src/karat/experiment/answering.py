@@ -172,7 +172,7 @@ def _answered(
 
 
 def _has_texts(contender: Contender) -> bool:
-    return contender.resolution is not None or "text" in contender.run.fields
+    return contender.indexed is not None or "text" in contender.run.fields
 
 
 def _pieces(number: int, contender: Contender, testset: TestSet, contexts: int) -> list[_Piece]:

@@ -191,14 +191,21 @@ def _refuse_scored_apart(found: Sequence[Source]) -> None:
 def _matched_apart(found: Sequence[Source]) -> list[Note]:
     """A warning where files of results, or a report, were matched otherwise than the rest."""
     by: dict[str, str] = {}
+    lacking: dict[str, str] = {}
     for source in found:
         if source.matching is not None:
             by.setdefault(source.matching.matcher, source.place)
-    if len(by) < 2:
-        return []
-    told = ", ".join(f"{place} by {matcher}" for matcher, place in by.items())
-    text = f"Hits are not matched alike with the gold ({told}): a difference may be the matcher's. See --match."
-    return [Note("warning", text)]
+            lacking |= {name: " and no ".join(counts) for name, counts in source.matching.unmatchable.items()}
+    notes = []
+    if len(by) > 1:
+        told = ", ".join(f"{place} by {matcher}" for matcher, place in by.items())
+        text = f"Hits are not matched alike with the gold ({told}): a difference may be the matcher's. See --match."
+        notes.append(Note("warning", text))
+    notes += [
+        Note("warning", f"{name}: its hits have no {fields}, so gold that needs it is not in its scores.")
+        for name, fields in lacking.items()
+    ]
+    return notes
 
 
 def _about(source: Source) -> dict[str, Any]:

@@ -188,13 +188,13 @@ class Work:
         return [self._contender(one.configuration, run_of_records(one.name, rows), seconds)], notes
 
     def _contender(self, configuration: Configuration, hits: Run, seconds: Sequence[float | None]) -> Contender:
-        """A system that is not karat's; its hits may be chunks of the run's index all the same."""
+        """A system that is not karat's; its hits may be chunks of an index of the run all the same."""
         hits.name = configuration.name
-        if len(self.indexes) == 1 and len(hits):
-            (made,) = self.indexes
-            if all(i.strip() in made.index.chunks.row_of for i in hits.doc_list):
-                return Contender(configuration, hits, seconds, resolution=self._resolution(made))
-        return Contender(configuration, hits, seconds)
+        known = [sum(i.strip() in made.index.chunks.row_of for i in hits.doc_list) for made in self.indexes]
+        if not known:
+            return Contender(configuration, hits, seconds)
+        made = self.indexes[known.index(max(known))]
+        return Contender(configuration, hits, seconds, resolution=self._resolution(made))
 
     def _resolution(self, made: Made) -> Resolution:
         from karat.experiment.score import resolved

@@ -44,6 +44,7 @@ class Choices:
     intervals: bool = True
     seed: int = 0
     pages: Pages = "physical"
+    try_all: bool = False  # whether to tell what every other matcher would find
 
 
 def score(
@@ -149,7 +150,7 @@ def resolved(
     opened = _opened(index)
     return resolve(
         testset, opened.chunks, opened.docs, by=choices.match or dialect_named(choices.dialect).match,
-        page_offset=choices.page_offset, pages=choices.pages,
+        page_offset=choices.page_offset, pages=choices.pages, any_file=dialect_named(choices.dialect).any_file,
     )  # fmt: skip
 
 
@@ -272,6 +273,7 @@ def evaluate(
         *changed_notes(testset),
         *notes,
         *(Note("warning", text) for _, found in groups if found is not None for text in found.notes),
+        *(Note("warning", text) for text in (matching.notes if matching is not None else ())),
         *dialect_notes(dialect, means),
         *floor_notes(scores, summaries, means),
         *citing_notes(scores, answered),

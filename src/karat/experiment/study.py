@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,11 +44,17 @@ class Contender:
     seconds: Sequence[float | None] = ()
     retrieved: Retrieved | None = None
     retrieval: Retrieval | None = None
-    resolution: Resolution | None = None  # of the gold in the index whose chunks its hits are
+    resolution: Resolution | None = None  # of the gold in the index that its hits are matched beside
 
     @property
     def name(self) -> str:
         return self.configuration.name
+
+    @cached_property
+    def indexed(self) -> Resolution | None:
+        """The resolution, where every hit is a chunk of its index."""
+        strange = self.resolution is None or (len(self.run) > 0 and min(self.resolution.rows_of(self.run)) < 0)
+        return None if strange else self.resolution
 
 
 @dataclass(frozen=True)
@@ -205,7 +212,10 @@ def values_of(evaluation: Evaluation, measure: str) -> Floats:
 def _chosen(
     evaluation: Evaluation, plan: Plan, contenders: Sequence[Contender], testset: TestSet
 ) -> tuple[Choice | None, tuple[Pair, ...]]:
-    """The choice among systems and cut-offs, with a router beside it, and the pairs of systems."""
+    """The choice among systems and cut-offs, with a router beside it, and the pairs of systems.
+
+    Systems whose hits cannot show all the gold that those of others can are no part of either.
+    """
     from dataclasses import replace
 
     from karat.experiment.router import route
@@ -216,8 +226,12 @@ def _chosen(
     higher = base.spec.direction == "higher"
     names = {m.name for m in evaluation.scores.measures}
     measures = [m for m in plan.cells if m.name in names]
+    matching = evaluation.matching
+    unranked = matching.unranked if matching is not None else frozenset[str]()
+    places = [s for s, c in enumerate(contenders) if c.name not in unranked]
+    contenders = [contenders[s] for s in places]
     labels = [(c.name, m.name, m.k if len(measures) > 1 else None) for c in contenders for m in measures]
-    by_measure = {m.name: values_of(evaluation, m.name) for m in measures}
+    by_measure = {m.name: values_of(evaluation, m.name)[places] for m in measures}
     values = np.array([by_measure[m.name][s] for s in range(len(contenders)) for m in measures])
     if not len(values):
         return None, ()
@@ -249,7 +263,7 @@ def _failures(
     failures: list[Failure] = []
     counts: list[FailureCount] = []
     for contender in contenders:
-        resolution, retrieved = contender.resolution, contender.retrieved
+        resolution, retrieved = contender.indexed, contender.retrieved
         if resolution is None or not contender.run.has_rankings:
             continue
         number = {qid: q for q, qid in enumerate(resolution.testset.ids)}
@@ -318,13 +332,16 @@ def _shown(contenders: Sequence[Contender], choice: Choice | None) -> list[Conte
 
 
 def _hits(contender: Contender, testset: TestSet) -> dict[str, tuple[StudyHit, ...]]:
+    from karat.match import each
+
     run, retrieved, resolution = contender.run, contender.retrieved, contender.resolution
+    keys = resolution.hit_keys(run) if resolution is not None else [None] * len(run)
     lists = {qid: (int(run.offsets[q]), int(run.offsets[q + 1])) for q, qid in enumerate(run.question_ids)}
     legs = {name: list(ranked) for name, ranked in retrieved.legs.items()} if retrieved else {}
     found: dict[str, tuple[StudyHit, ...]] = {}
     for number, qid in enumerate(testset.ids):
         begin, end = lists.get(qid, (0, 0))
-        held = _held(resolution, number)
+        held = _labels(resolution, number)
         places = {
             name: {
                 row: (rank, score)
@@ -338,20 +355,18 @@ def _hits(contender: Contender, testset: TestSet) -> dict[str, tuple[StudyHit, .
             row = resolution.chunks.row_of.get(chunk.id.strip()) if resolution is not None else None
             in_legs = {name: where[row] for name, where in places.items() if row in where}
             score = float(run.scores[place]) if run.scores is not None else None
-            hits.append(StudyHit(rank, score, chunk, held.get(row, ()) if row is not None else (), in_legs))
+            units = tuple(held[key] for key in each(keys[place]) if key in held)
+            hits.append(StudyHit(rank, score, chunk, units, in_legs))
         found[qid] = tuple(hits)
     return found
 
 
-def _held(resolution: Resolution | None, question: int) -> dict[int | None, tuple[str, ...]]:
-    """The relevant units that each row holds, seen from a question."""
-    held: dict[int | None, list[str]] = {}
-    if resolution is not None:
-        for unit in resolution.of_question(question):
-            if resolution.relevant[unit]:
-                for row in resolution.holders[unit].tolist():
-                    held.setdefault(row, []).append(unit_label(resolution, unit))
-    return {row: tuple(labels) for row, labels in held.items()}
+def _labels(resolution: Resolution | None, question: int) -> dict[str, str]:
+    """The name of each relevant unit of a question, by its key."""
+    if resolution is None:
+        return {}
+    units = [unit for unit in resolution.of_question(question) if resolution.relevant[unit]]
+    return {resolution.keys_of_units[unit]: unit_label(resolution, unit) for unit in units}
 
 
 def _chunk(run: Run, place: int, resolution: Resolution | None) -> Any:

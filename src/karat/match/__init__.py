@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from karat.match._auto import Matched, check_questions, match, match_resolved
     from karat.match._judge import Settings, judge, share_matched
-    from karat.match._matcher import MATCHERS, Matcher, Options
+    from karat.match._matcher import MATCHERS, Matcher, Options, each
+    from karat.match._passages import Passages
     from karat.match._resolution import Pages, Place, Resolution, Unresolved
     from karat.match._resolve import resolve
-    from karat.match.page import page_of
 
 __all__ = [
     "MATCHERS",
@@ -19,15 +19,16 @@ __all__ = [
     "Matcher",
     "Options",
     "Pages",
+    "Passages",
     "Place",
     "Resolution",
     "Settings",
     "Unresolved",
     "check_questions",
+    "each",
     "judge",
     "match",
     "match_resolved",
-    "page_of",
     "resolve",
     "share_matched",
 ]
@@ -38,15 +39,16 @@ _HOME = {
     "Matcher": "_matcher",
     "Options": "_matcher",
     "Pages": "_resolution",
+    "Passages": "_passages",
     "Place": "_resolution",
     "Resolution": "_resolution",
     "Settings": "_judge",
     "Unresolved": "_resolution",
     "check_questions": "_auto",
+    "each": "_matcher",
     "judge": "_judge",
     "match": "_auto",
     "match_resolved": "_auto",
-    "page_of": "page",
     "resolve": "_resolve",
     "share_matched": "_judge",
 }

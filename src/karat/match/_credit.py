@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.order import Ties, ranking
-from karat.match._matcher import Context, Keys, Matcher
+from karat.match._matcher import Keys, each
 
 if TYPE_CHECKING:
     from karat.core.judged import Bools, Ints, Repeats
@@ -39,7 +39,7 @@ def units_of(testset: TestSet, keys_of: Callable[[Gold], Keys]) -> Units:
         seen: dict[str, int] = {}
         for entry, g in enumerate(one.gold):
             keys = keys_of(g)
-            for key in (keys,) if isinstance(keys, str) else keys or (f"\x00{q}\x00{entry}",):
+            for key in each(keys) or (f"\x00{q}\x00{entry}",):
                 if key in seen:
                     grade[seen[key]] = max(grade[seen[key]], g.grade)
                     continue
@@ -70,9 +70,7 @@ def credit(
     run: Run,
     testset: TestSet,
     units: Units,
-    matcher: Matcher,
-    context: Context,
-    hit_keys: Callable[[Run], Sequence[Keys]] | None,
+    hit_keys: Callable[[Run], Sequence[Keys]],
     *,
     repeats: Repeats,
     ties: Ties,
@@ -88,10 +86,7 @@ def credit(
     by_question = np.argsort(question, kind="stable")
     hit, question = hit[by_question], question[by_question]
 
-    if hit_keys is not None:
-        slot, code = _coded(hit_keys(run), hit, units.codes)
-    else:
-        slot, code = _decided(run, hit, question, units, matcher, context)
+    slot, code = _coded(hit_keys(run), hit, units.codes)
     question, slot, code, hit, new = _first_seen(question, slot, code, hit, collapse=repeats == "collapse")
 
     slots = np.bincount(question, minlength=len(testset))
@@ -125,31 +120,6 @@ def _coded(keys: Sequence[Keys], hit: Ints, codes: dict[str, int]) -> tuple[Ints
         for key in (held,) if isinstance(held, str) or held is None else held:
             slot.append(s)
             code.append(known.setdefault(key, len(known)) if key is not None else -1 - s)
-    return np.array(slot, np.int64), np.array(code, np.int64)
-
-
-def _decided(
-    run: Run, hit: Ints, question: Ints, units: Units, matcher: Matcher, context: Context
-) -> tuple[Ints, Ints]:
-    """The same where the matcher decides gold by gold; a hit that holds none is a unit of its own."""
-    assert matcher.holds is not None
-    decide = matcher.holds(context)
-    slot: list[int] = []
-    code: list[int] = []
-    bounds = np.searchsorted(units.question, np.arange(int(question.max(initial=-1)) + 2))
-    tests: dict[int, Callable[[int], bool]] = {}
-    for s, (h, q) in enumerate(zip(hit.tolist(), question.tolist(), strict=True)):
-        held = 0
-        for u in range(int(bounds[q]), int(bounds[q + 1])):
-            if u not in tests:
-                tests[u] = decide(units.gold[u], run)
-            if tests[u](h):
-                slot.append(s)
-                code.append(int(units.code[u]))
-                held += 1
-        if not held:
-            slot.append(s)
-            code.append(-1 - s)
     return np.array(slot, np.int64), np.array(code, np.int64)
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from karat.core.errors import UsageError
-from karat.match._matcher import column
+import numpy as np
+
+from karat.io.pages import pages_of, shift
+from karat.match._matcher import Context, column
+from karat.match.url import address_of
 
 if TYPE_CHECKING:
+    from karat.core.judged import Ints
     from karat.core.run import Run
     from karat.core.types import Gold
 
@@ -45,11 +51,11 @@ class FileNames:
 
     Folders differ from machine to machine, so as few of them are compared as tell the files of each side apart; but
     `2020/report.pdf` is not `2021/report.pdf`. An entry without a file is of the only file of the other side; when
-    there are several, it is ambiguous, which is an error.
+    there are several, it is ambiguous.
     """
 
-    def __init__(self, golds: Sequence[Gold], runs: Sequence[Run], what: str) -> None:
-        self.what = what
+    def __init__(self, golds: Sequence[Gold], runs: Sequence[Run]) -> None:
+        self._all = golds
         self.golds = _named(g.doc for g in golds)
         self.hits: set[str] = set()
         for run in runs:
@@ -57,11 +63,6 @@ class FileNames:
         sides = (_by_name(self.golds), _by_name(self.hits))
         self.depth = {base: _depth(*(side.get(base, []) for side in sides)) for base in {**sides[0], **sides[1]}}
         self.compared = bool(self.golds and self.hits)
-        if not self.compared and len(self.golds | self.hits) > 1:
-            raise self._ambiguous("gold" if self.golds else "hits", "hits" if self.golds else "gold")
-        gold_lacks = any(g.doc is None for g in golds)
-        if self.compared and gold_lacks and len({self.of(h) for h in self.hits}) > 1:
-            raise self._ambiguous("hits", "gold")
 
     def of(self, path: Any) -> str:
         """The part of a path that is compared."""
@@ -70,29 +71,108 @@ class FileNames:
 
     def of_gold(self, gold: Gold) -> str | None:
         """The file of a gold entry, or None when files are not compared."""
-        return self._file(gold.doc, self.hits)
+        return self._file(gold.doc, self._hit_files)
 
     def of_hit(self, doc: Any) -> str | None:
         """The file of a hit, or None when files are not compared."""
-        return self._file(doc, self.golds)
+        return self._file(doc, self._gold_files)
+
+    @cached_property
+    def _hit_files(self) -> set[str]:
+        return {self.of(hit) for hit in self.hits}
+
+    @cached_property
+    def _gold_files(self) -> set[str]:
+        return {self.of(gold) for gold in self.golds}
 
     def _file(self, doc: Any, others: set[str]) -> str | None:
         if not self.compared:
             return None
         if doc is not None and str(doc).strip():
             return self.of(doc)
-        return self.of(next(iter(others))) if len({self.of(o) for o in others}) == 1 else "\x00"
+        return next(iter(others)) if len(others) == 1 else "\x00"
 
-    def _ambiguous(self, side: str, other: str) -> UsageError:
-        files = sorted(self.golds if side == "gold" else self.hits)
+    def is_ambiguous(self, gold: Gold) -> bool:
+        """Whether an entry may mean several files: it names none, or no hit does."""
+        if gold.doc is not None and gold.doc.strip():
+            return not self.hits and len(self._gold_files) > 1
+        return len(self._hit_files) > 1
+
+    def ambiguity(self, what: str) -> str | None:
+        """A sentence on the entries that may mean several files, and what to add; None where there is none."""
+        count = sum(map(self.is_ambiguous, self._all))
+        if not count:
+            return None
+        files = sorted(self.hits or self.golds)
         shown = f"{', '.join(files[:3])}{', ...' if len(files) > 3 else ''}"
-        lacking = f"the {other} name none" if not self.compared else f"some {other} names none"
-        return UsageError(
-            f"{self.what} alone are ambiguous: the {side} name {len(files)} files ({shown}) and {lacking}. "
-            f'Give every {other.rstrip("s")} entry a "doc".'
+        of = f"{count:,} of {len(self._all):,} gold {'entry' if len(self._all) == 1 else 'entries'}"
+        if not self.hits:
+            return (
+                f"{of} cannot be matched by {what}: the gold names {len(files):,} files ({shown}) and the hits name "
+                'none. Name the file of every hit in "doc".'
+            )
+        return (
+            f"{of} {'names' if count == 1 else 'name'} a {what} and no file, and the hits come from {len(files):,} "
+            f'files ({shown}). Name the file of each in a column "file" (or "gold_doc").'
         )
 
 
 def file_keys(names: FileNames, run: Run) -> list[str | None]:
     """The file of every hit of a run."""
     return [names.of_hit(doc) for doc in column(run, "doc") or [None] * len(run)]
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Document and address of each hit, its pages, and which of the two any hit names. The run keeps its id its own."""
+
+    run: Run
+    names: list[tuple[str | None, str | None]]
+    pages: list[frozenset[str]]
+    known: tuple[bool, ...]
+
+
+class Whereabouts:
+    """Which hits may stand where an entry says: in its document, at its address and on its page.
+
+    A hit without a page may stand on any; one without a document or an address only where no hit of its run has one.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._options = context.options
+        named = [g for g in context.golds if g.doc is not None and g.doc.strip()]
+        self._files = FileNames(named, context.runs)
+        self._columns: dict[int, _Columns] = {}
+
+    def within(self, gold: Gold, run: Run, hits: Ints) -> Ints:
+        """Those of the hits that may stand there."""
+        wanted = self._names(gold.doc, gold.url)
+        pages = frozenset(pages_of(gold.page, self._options.labels)) if gold.page is not None else frozenset()
+        if wanted == (None, None) and not pages:
+            return hits
+        columns = self._of(run)
+        compared = [i for i in range(2) if wanted[i] is not None and columns.known[i]]
+        kept = []
+        for hit in hits.tolist():
+            there = not compared or any(columns.names[hit][i] == wanted[i] for i in compared)
+            on = columns.pages[hit]
+            if there and not (pages and on and pages.isdisjoint(on)):
+                kept.append(hit)
+        return np.array(kept, np.int64)
+
+    def _names(self, doc: Any, url: Any) -> tuple[str | None, str | None]:
+        """A document and an address in the forms that are compared; a document may be an address."""
+        name = str(doc).strip() if doc is not None else ""
+        address = address_of(str(url)) if url is not None else address_of(name) if name else None
+        return (self._files.of(name) if name else None), address
+
+    def _of(self, run: Run) -> _Columns:
+        if id(run) not in self._columns:
+            empty = [None] * len(run)
+            docs, urls, pages = (column(run, field) or empty for field in ("doc", "url", "page"))
+            offset, labels = self._options.page_offset, self._options.labels
+            on = [frozenset(shift(p, offset) for p in pages_of(page, labels)) for page in pages]
+            names = [self._names(doc, url) for doc, url in zip(docs, urls, strict=True)]
+            known = tuple(any(name[i] is not None for name in names) for i in range(2))
+            self._columns[id(run)] = _Columns(run, names, on, known)
+        return self._columns[id(run)]

@@ -14,8 +14,9 @@ from karat.core.errors import InputError
 from karat.core.judged import Judged, Repeats
 from karat.core.order import Ties
 from karat.match._credit import Credits, credit, units_of
+from karat.match._entries import Entries
 from karat.match._locate import Wanted, locate, rows_of
-from karat.match._matcher import MATCHERS, Context, Matcher, Options, column
+from karat.match._matcher import Context, Matcher, Options, column
 from karat.match.exact import gold_key
 
 if TYPE_CHECKING:
@@ -90,21 +91,19 @@ def _keyed_qrels(testset: TestSet) -> dict[str, dict[str, int]]:
 
 def _generally(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Judged:
     matcher = settings.matcher
-    context = Context([g for q in testset.questions for g in q.gold], runs, settings.options)
-    of_gold, of_hits = matcher.prepare(context) if matcher.prepare else (None, None)
-    units = units_of(testset, of_gold or matcher.unit_of)
+    golds = [g for q in testset.questions for g in q.gold]
+    if matcher.prepare is None:
+        matcher = Entries(testset, dict.fromkeys(golds, matcher.name), runs, settings.options).matcher
+    assert matcher.prepare is not None
+    of_gold, of_hits = matcher.prepare(Context(golds, runs, settings.options))
+    units = units_of(testset, of_gold)
     credits: list[Credits] = []
     missing = None if settings.tokens else "it was not asked for"
     for run in runs:
         sizes = _sizes(run) if settings.tokens else None
         if settings.tokens and sizes is None:
             missing = f"the hits of {run.name!r} have neither"
-        credits.append(
-            credit(
-                run, testset, units, matcher, context, of_hits,
-                repeats=settings.repeats, ties=settings.ties, tokens=sizes,
-            )
-        )  # fmt: skip
+        credits.append(credit(run, testset, units, of_hits, repeats=settings.repeats, ties=settings.ties, tokens=sizes))
     width = len(testset)
     together = [np.concatenate(c) for c in zip(*((c.question, c.rank, c.unit, c.new) for c in credits), strict=True)]
     shift = np.repeat(np.arange(len(runs)) * width, [len(c.question) for c in credits])
@@ -162,9 +161,3 @@ def share_matched(judged: Judged) -> dict[str, float]:
     found = judged.found_within().reshape(len(judged.systems), -1).sum(1)
     total = judged.relevant.reshape(len(judged.systems), -1).sum(1)
     return {s: float(f / t) for s, f, t in zip(judged.systems, found, total, strict=True) if t}
-
-
-def matcher_named(text: str, *, page_offset: int = 0) -> tuple[Matcher, Options]:
-    """The matcher a `--match` value names."""
-    name, _, pattern = text.partition(":")
-    return MATCHERS.get(name), Options(pattern or None, page_offset)

@@ -1,8 +1,8 @@
-"""Where quotes stand in texts: word for word after normalisation, each looked for by its rarest word."""
+"""Where quotes stand in texts, word for word but for typography, each looked for by its rarest word."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,12 +11,17 @@ import numpy as np
 
 from karat.core.text.characters import SPACE, WORD, kinds_of, points_of
 from karat.core.text.codes import Vocabulary
+from karat.core.text.normalise import tokenise
+from karat.core.text.typography import line_ends_filled, without_footnote, without_typography
 
 if TYPE_CHECKING:
-    from karat.core.judged import Ints
+    from karat.core.judged import Bools, Ints
 
 _MOST = 2000  # places of a word that are looked at
 _VOTERS = 24  # words of a quote that say where something like it may stand
+LEAST_CUT = 3  # words of a quote that a text must hold where its end cuts the quote: fewer stand anywhere by chance
+_TOLERANT = 4  # words from which a quote may differ from a text by the number of a footnote
+_NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -28,54 +33,150 @@ class Passage:
     end: int
 
 
+@dataclass(frozen=True)
+class _Words:
+    """The words of a quote as numbers of the vocabulary, -1 where no text has them.
+
+    `root` is the word without a footnote's number, `bare` whether it has none.
+    """
+
+    code: Ints
+    root: Ints
+    bare: Bools
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+
 class Passages:
-    """The words of many texts, so that any quote is found among them at once."""
+    """The words of many texts, so that any quote is found among them at once.
+
+    Two words are the same if they are equal or, in quotes of four words or more, differ by the number of a footnote
+    behind one of them.
+    """
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
-        self._vocabulary = Vocabulary("words")
-        self._coded = self._vocabulary.encode(texts)
-        self._known = len(self._vocabulary)
+        vocabulary = Vocabulary("words")
+        self._coded = vocabulary.encode([without_typography(text) for text in texts])
+        words = vocabulary.words()
+        self._number = {word: number for number, word in enumerate(words)}
+        self._root_of: dict[str, int] = {}
+        roots = [without_footnote(word) for word in words]
+        self._root = np.array([self._root_of.setdefault(root, len(self._root_of)) for root in roots], np.int64)
+        self._bare = np.array([len(word) == len(root) for word, root in zip(words, roots, strict=True)], bool)
         self._bounds: dict[int, tuple[Ints, Ints]] = {}
 
     @cached_property
+    def _roots(self) -> Ints:
+        """The root of every word of the texts, one after the other."""
+        return self._root[self._coded.codes]
+
+    @cached_property
     def _postings(self) -> tuple[Ints, Ints]:
-        """Positions of all words ordered by word, and where those of each word begin."""
-        codes = self._coded.codes
-        counts = np.bincount(codes, minlength=self._known)
-        return np.argsort(codes, kind="stable"), np.concatenate(([0], np.cumsum(counts)))
+        """Positions of all words ordered by root, and where those of each root begin."""
+        counts = np.bincount(self._roots, minlength=len(self._root_of))
+        return np.argsort(self._roots, kind="stable"), np.concatenate(([0], np.cumsum(counts)))
+
+    def _words(self, quote: str) -> _Words:
+        words = tokenise(without_typography(quote), "words")
+        roots = [without_footnote(word) for word in words]
+        return _Words(
+            np.array([self._number.get(word, -1) for word in words], np.int64),
+            np.array([self._root_of.get(root, -1) for root in roots], np.int64),
+            np.array([len(word) == len(root) for word, root in zip(words, roots, strict=True)], bool),
+        )
+
+    def _are(self, at: Ints, words: _Words, i: int) -> Bools:
+        """Whether the words at these positions are word i of a quote."""
+        code = self._coded.codes[at]
+        same: Bools = code == words.code[i]
+        if len(words) >= _TOLERANT:
+            same |= (self._root[code] == words.root[i]) & (self._bare[code] | words.bare[i])
+        return same
+
+    def _whole(self, words: _Words) -> Ints:
+        """Positions at which the words stand one after the other in one text."""
+        if not len(words) or int(words.root.min()) < 0:
+            return _NONE
+        order, begins = self._postings
+        rarest = int(np.argmin(begins[words.root + 1] - begins[words.root]))
+        root = int(words.root[rarest])
+        at = order[begins[root] : begins[root + 1]] - rarest
+        at = at[(at >= 0) & (at + len(words) <= len(self._coded.codes))]
+        for i in range(len(words)):
+            at = at[self._are(at + i, words, i)]
+        offsets = self._coded.offsets
+        text = np.searchsorted(offsets, at, side="right") - 1
+        return at[at + len(words) <= offsets[text + 1]]
 
     def find(self, quote: str) -> list[Passage]:
-        """Everywhere the words of a quote stand one after the other, by text and place; nothing for an empty quote."""
-        words = self._vocabulary.encode([quote]).codes
-        if not len(words) or int(words.max()) >= self._known:
-            return []
-        order, begins = self._postings
-        held = begins[words + 1] - begins[words]
-        rarest = int(np.argmin(held))
-        at = order[begins[words[rarest]] : begins[words[rarest] + 1]] - rarest
-        codes, offsets = self._coded.codes, self._coded.offsets
-        at = at[(at >= 0) & (at + len(words) <= len(codes))]
-        for i, word in enumerate(words.tolist()):
-            if not len(at):
-                return []
-            at = at[codes[at + i] == word]
+        """Everywhere a quote stands whole, by text and place; nothing for an empty quote."""
+        words = self._words(quote)
+        at, offsets = self._whole(words), self._coded.offsets
         text = np.searchsorted(offsets, at, side="right") - 1
-        inside = at + len(words) <= offsets[text + 1]
-        at, text = at[inside], text[inside]
         return [self._passage(t, int(a - offsets[t]), len(words)) for t, a in zip(text.tolist(), at, strict=True)]
+
+    def holding(self, quote: str) -> Ints:
+        """Texts that hold a quote: the whole of it or, where a text begins or ends within it, at least half its words.
+
+        Of a quote that is cut a text must hold three words.
+        """
+        words = self._words(quote)
+        texts = [np.searchsorted(self._coded.offsets, self._whole(words), side="right") - 1, *self._cut(words)]
+        return np.unique(np.concatenate(texts))
+
+    def _cut(self, words: _Words) -> Iterator[Ints]:
+        """Texts that begin or end within the quote and hold enough of it."""
+        n = len(words)
+        least = max((n + 1) // 2, LEAST_CUT)
+        offsets, sizes = self._coded.offsets, self._coded.sizes
+        for first in range(n - least + 1):
+            text = self._beginning(int(words.root[first]))
+            length = np.minimum(sizes[text], n - first)
+            text = text[(length >= least) & ((sizes[text] < n) | (first > 0))]
+            yield self._alike(text, offsets[text], np.minimum(sizes[text], n - first), words, first)
+        for last in range(least, n):
+            text = self._ending(int(words.root[last - 1]))
+            text = text[sizes[text] >= last]
+            yield self._alike(text, offsets[text + 1] - last, np.full(len(text), last), words, 0)
+
+    def _alike(self, text: Ints, at: Ints, length: Ints, words: _Words, first: int) -> Ints:
+        """Those of the texts whose `length` words from `at` on are those of the quote from its word `first` on."""
+        for i in range(int(length.max(initial=0))):
+            same = (i >= length) | self._are(np.minimum(at + i, len(self._coded.codes) - 1), words, first + i)
+            text, at, length = text[same], at[same], length[same]
+        return text
+
+    @cached_property
+    def _ends(self) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
+        """Texts ordered by the root of their first, and of their last word, with these roots."""
+        text = np.flatnonzero(self._coded.sizes)
+        ordered = []
+        for at in (self._coded.offsets[text], self._coded.offsets[text + 1] - 1):
+            order = np.argsort(self._roots[at], kind="stable")
+            ordered.append((text[order], self._roots[at][order]))
+        return ordered[0], ordered[1]
+
+    def _beginning(self, root: int) -> Ints:
+        texts, roots = self._ends[0]
+        return texts[slice(*np.searchsorted(roots, [root, root + 1]))]
+
+    def _ending(self, root: int) -> Ints:
+        texts, roots = self._ends[1]
+        return texts[slice(*np.searchsorted(roots, [root, root + 1]))]
 
     def nearest(self, quote: str, texts: Collection[int] | None = None) -> Passage | None:
         """The stretch, as long as the quote, where most of its rarer words stand as in the quote; in these texts."""
-        words = self._vocabulary.encode([quote]).codes
+        root = self._words(quote).root
         order, begins = self._postings
-        places = np.flatnonzero(words < self._known)
-        held = begins[words[places] + 1] - begins[words[places]]
-        places = places[np.argsort(held, kind="stable")][:_VOTERS]
+        places = np.flatnonzero(root >= 0)
+        counts = begins[root[places] + 1] - begins[root[places]]
+        places = places[np.argsort(counts, kind="stable")][:_VOTERS]
         offsets = self._coded.offsets
         votes: dict[tuple[int, int], int] = {}
         for place in places.tolist():
-            at = order[begins[words[place]] : begins[words[place] + 1]]
+            at = order[begins[root[place]] : begins[root[place] + 1]]
             text = np.searchsorted(offsets, at, side="right") - 1
             kept = np.isin(text, list(texts)) if texts is not None else np.arange(len(text)) < _MOST
             for t, first in zip(text[kept].tolist(), (at - offsets[text] - place)[kept].tolist(), strict=True):
@@ -86,7 +187,7 @@ class Passages:
         t, first = max(votes, key=lambda key: (votes[key], -key[0], -key[1]))
         size = int(offsets[t + 1] - offsets[t])
         start = min(max(first, 0), max(size - 1, 0))
-        return self._passage(t, start, min(len(words), size - start))
+        return self._passage(t, start, min(len(root), size - start))
 
     def _passage(self, text: int, first: int, count: int) -> Passage:
         if text not in self._bounds:
@@ -96,12 +197,12 @@ class Passages:
 
 
 def word_bounds(text: str) -> tuple[Ints, Ints]:
-    """Where each word of the `words` normaliser begins and ends in the text as it is written.
+    """Where each word begins and ends in the text as it is written; a word that a line end parts is one.
 
     >>> [a.tolist() for a in word_bounds("It's (so) - warm!")]
     [[0, 6, 12], [4, 8, 16]]
     """
-    kinds = kinds_of(points_of(text))
+    kinds = kinds_of(points_of(line_ends_filled(text)))
     at = np.flatnonzero(kinds == WORD)
     run = np.cumsum(kinds == SPACE)[at]
     fresh = np.ones(len(at), bool)

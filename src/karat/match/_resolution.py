@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from karat.match._matcher import Context, Keys, Matcher
+from karat.match._matcher import Keys, Matcher, each
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import Gold, TestSet
     from karat.match._credit import Units
+    from karat.match._entries import Entries
+    from karat.match._places import QuotePlaces
+    from karat.match._table import Table
 
 Pages = Literal["physical", "printed"]
 Reason = Literal[
@@ -51,25 +54,34 @@ class Place:
 class Resolution:
     """Gold units beside the rows of the chunks that hold them.
 
-    `units` are those of the test set, ordered by question; `holders[u]` are the ascending rows that hold unit u and
-    `kinds[u]` names the matcher it was looked for by. `places` says where the quote of a gold entry (question
-    number, entry number) stands in the document it names, on whatever page. `whole[u]` is False where a quote is
-    found and no chunk holds all of it.
+    `holders[u]` are the ascending rows that hold unit u of `entries`.
     """
 
-    testset: TestSet
-    chunks: Chunks
-    units: Units
+    table: Table = field(repr=False)
+    entries: Entries = field(repr=False)
     holders: list[Ints]
-    kinds: list[str]
-    whole: list[bool]
-    places: Mapping[tuple[int, int], Sequence[Place]]
     unresolved: tuple[Unresolved, ...]
     notes: tuple[str, ...]
-    gold_keys: Callable[[Gold], Keys] = field(repr=False)
-    row_keys: Mapping[str, Sequence[Keys]] = field(repr=False)  # of each keyed kind: all keys of every row
-    nearest: Callable[[Gold], str | None] = field(repr=False)
-    """The stretch of text most like the quote of an entry, in the document it names, else anywhere."""
+    ambiguity: str | None  # why some gold may mean several units, and what to add
+    quote_places: QuotePlaces = field(repr=False)
+
+    @property
+    def testset(self) -> TestSet:
+        return self.entries.testset
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.table.chunks
+
+    @property
+    def units(self) -> Units:
+        """The units of the test set, ordered by question."""
+        return self.entries.units
+
+    @property
+    def kinds(self) -> list[str]:
+        """Of each unit, the matcher that it goes by."""
+        return self.entries.kinds
 
     @cached_property
     def relevant(self) -> Bools:
@@ -89,8 +101,7 @@ class Resolution:
 
     def of_question(self, question: int) -> range:
         """The numbers of the units of a question."""
-        first, last = np.searchsorted(self.units.question, [question, question + 1])
-        return range(int(first), int(last))
+        return self.entries.of_question(question)
 
     def gold_rows(self, question: int) -> Ints:
         """Rows that hold a relevant unit of a question, ascending."""
@@ -98,80 +109,75 @@ class Resolution:
         return rows[0] if len(rows) == 1 else np.unique(np.concatenate([*rows, np.zeros(0, np.int64)]))
 
     @cached_property
+    def row_keys(self) -> Mapping[str, Sequence[Keys]]:
+        """All keys of every row, of each kind by which rows have keys."""
+        finders = self.entries.finders
+        return {kind: finder.hit_keys(self.table.run) for kind, finder in finders.items() if finder.is_keyed}
+
+    @cached_property
     def rows_on_page(self) -> Mapping[tuple[str, str], Ints]:
         """Rows by file and page, as pages are compared: of gold resolved by page. See `page_of_unit`."""
-        found: dict[tuple[str, str], list[int]] = {}
+        rows: dict[tuple[str, str], list[int]] = {}
         for row, keys in enumerate(self.row_keys.get("page", ())):
-            for key in (keys,) if isinstance(keys, str) else keys or ():
-                found.setdefault(_file_and_page(key), []).append(row)
-        return {place: np.array(rows, np.int64) for place, rows in found.items()}
+            for key in each(keys):
+                rows.setdefault(file_and_page(key), []).append(row)
+        return {place: np.array(held, np.int64) for place, held in rows.items()}
 
     def page_of_unit(self, unit: int) -> tuple[str, str] | None:
         """File and page of a unit that was looked for by page."""
-        key = self._names[int(self.units.code[unit])]
-        return _file_and_page(key) if self.kinds[unit] == "page" and not key.startswith("\x00") else None
+        key = self.keys_of_units[unit]
+        return file_and_page(key) if self.kinds[unit] == "page" and not key.startswith("\x00") else None
 
-    @cached_property
+    @property
     def keys_of_units(self) -> list[str]:
         """The key of each unit; one that begins with a NUL character is nothing that chunks could hold."""
-        return [self._names[code] for code in self.units.code.tolist()]
+        return self.entries.keys_of_units
 
     @cached_property
     def matcher(self) -> Matcher:
-        """The matcher under which hits, named by chunk id, hold the units that these chunks hold.
-
-        For gold as pages, addresses, documents or ids it judges a run as the matcher of that kind would judge the
-        same hits, with all that is known of them.
-        """
-        kinds = set(self.kinds)
-        named = ", ".join(sorted(kinds)) or "gold"
+        """The matcher of runs: a chunk of the index is known by all that the index says, others by their own."""
+        plain = self.entries.matcher
         return Matcher(
-            "resolved",
-            unit="unit",
-            summary=f"the hit is a chunk that holds the gold unit ({named})",
-            strictness=0,
-            prepare=self._prepare,
+            plain.name, plain.unit, plain.summary, 0, prepare=lambda context: (self.entries.gold_keys, self.hit_keys)
         )
 
-    def _prepare(self, context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], Sequence[Keys]]]:
-        return self.gold_keys, self.hit_keys
+    def rows_of(self, run: Run) -> list[int]:
+        """The row of each hit, -1 where it is no chunk of the index."""
+        row_of = self.chunks.row_of
+        return [row_of.get(id_, row_of.get(id_.strip(), -1)) for id_ in run.doc_list]
 
     def hit_keys(self, run: Run) -> Sequence[Keys]:
-        """Keys of each hit: those of its question's kind, or the units of its question that it holds."""
+        """Keys of each hit, as `Entries` gives them for what is known of it."""
+        rows = self.rows_of(run)
+        own = self.entries.hit_keys(run) if rows and min(rows) < 0 else None
         number = {qid: q for q, qid in enumerate(self.testset.ids)}
-        row_of = self.chunks.row_of
-        found: list[Keys] = []
-        ids = run.doc_list
+        keys: list[Keys] = []
         for i, qid in enumerate(run.question_ids):
-            keys = self._keys_for(number.get(qid, -1))
-            for id_ in ids[int(run.offsets[i]) : int(run.offsets[i + 1])]:
-                row = row_of.get(id_)
-                row = row_of.get(id_.strip()) if row is None else row
-                found.append(None if row is None else keys(row))
-        return found
+            of_rows = self._keys_for(number.get(qid, -1))
+            hits = range(int(run.offsets[i]), int(run.offsets[i + 1]))
+            keys += [of_rows[rows[hit]] if rows[hit] >= 0 else own[hit] if own is not None else None for hit in hits]
+        return keys
 
-    def _keys_for(self, question: int) -> Callable[[int], Keys]:
-        """Keys of a row, seen from a question.
-
-        Where all its gold is of one keyed kind, everything of that kind that the row holds: distinct units are then
-        told apart whether they are gold or not. Elsewhere a row that holds none of its gold is a unit of its own.
-        """
-        units = self.of_question(question) if question >= 0 else range(0)
-        kinds = {self.kinds[u] for u in units} or set(self.kinds) or set(self.row_keys)
-        if len(kinds) == 1 and (kind := next(iter(kinds))) in self.row_keys:
-            return self.row_keys[kind].__getitem__
-        names = self._names
-        held: dict[int, list[str]] = {}
-        for u in units:
+    def _keys_for(self, question: int) -> Mapping[int, Keys] | Sequence[Keys]:
+        """Keys of every row, seen from a question."""
+        kind = self.entries.keyed_kind(question)
+        if kind is not None:
+            return self.row_keys[kind]
+        held: dict[int, tuple[str, ...]] = {}
+        for u in self.of_question(question) if question >= 0 else ():
             for row in self.holders[u].tolist():
-                held.setdefault(row, []).append(names[int(self.units.code[u])])
-        return lambda row: tuple(held[row]) if row in held else None
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return list(self.units.codes)
+                held[row] = (*held.get(row, ()), self.keys_of_units[u])
+        return _Held(held)
 
 
-def _file_and_page(key: str) -> tuple[str, str]:
+class _Held(dict[int, Keys]):
+    """Units that rows hold; None for a row that holds none."""
+
+    def __missing__(self, row: int) -> None:
+        return None
+
+
+def file_and_page(key: str) -> tuple[str, str]:
+    """File and page of the key of a page."""
     file, _, page = key.partition("\x1d")[2].rpartition("\x1f")
     return file, page

@@ -1,38 +1,43 @@
-"""quote: the hit's text contains the gold quote, word for word, after normalisation."""
+"""quote: the hit's text holds the gold quote, word for word but for typography, where the gold says it stands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from karat.core.run import Run
 from karat.core.text.normalise import normalise
+from karat.core.text.typography import without_typography
 from karat.core.types import Gold
-from karat.match._matcher import Context, Matcher, column
+from karat.match._files import Whereabouts
+from karat.match._matcher import Context, Matcher, column, lacking
+from karat.match._passages import Passages
 
-
-def _padded(text: str) -> str:
-    return f" {normalise(text, 'words')} "
+if TYPE_CHECKING:
+    from karat.core.judged import Ints
 
 
 def _unit(gold: Gold) -> str | None:
-    """A quote is the same unit wherever its words stand; documents tell equal quotes apart."""
-    wanted = _padded(gold.quote or "").strip()
-    return f"{gold.doc}\x1f{wanted}" if wanted else None
+    """Equal words are one unit, unless the entries say that they stand in different places."""
+    wanted = normalise(without_typography(gold.quote or ""), "words")
+    return f"{gold.doc or gold.url}\x1f{gold.page}\x1f{wanted}" if wanted else None
 
 
-def _holds(context: Context) -> Callable[[Gold, Run], Callable[[int], bool]]:
-    texts: dict[int, list[str]] = {}
+def _find(context: Context) -> Callable[[Gold, Run], Ints]:
+    places = Whereabouts(context)
+    passages: dict[int, tuple[Run, Passages]] = {}  # the run is held, so that its id stays its own
 
-    def of_pair(gold: Gold, run: Run) -> Callable[[int], bool]:
-        wanted = _padded(gold.quote or "")
-        if not wanted.strip():
-            return lambda i: False
-        if id(run) not in texts:
-            texts[id(run)] = [_padded(t) if t is not None else "" for t in column(run, "text") or [None] * len(run)]
-        held = texts[id(run)]
-        return lambda i: wanted in held[i]
+    def holding(gold: Gold, run: Run) -> Ints:
+        texts = column(run, "text")
+        if texts is None or not gold.quote:
+            return np.zeros(0, np.int64)
+        if id(run) not in passages:
+            passages[id(run)] = (run, Passages([text or "" for text in texts]))
+        return places.within(gold, run, passages[id(run)][1].holding(gold.quote))
 
-    return of_pair
+    return holding
 
 
 def _fits(context: Context) -> str | None:
@@ -44,9 +49,10 @@ def _fits(context: Context) -> str | None:
 matcher = Matcher(
     "quote",
     unit="quote",
-    summary="the text of the hit contains the gold quote, word for word, after normalisation",
+    summary="the text of the hit holds the gold quote, or half of it where the text ends, in the document named",
     strictness=20,
-    holds=_holds,
+    find=_find,
     unit_of=_unit,
     fits=_fits,
+    lacks=lacking("text"),
 )

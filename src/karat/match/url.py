@@ -77,6 +77,10 @@ def _fits(context: Context) -> str | None:
     return "gold and hits are web addresses" if share_matching(is_url, named) > 0.5 and hits > 0.5 else None
 
 
+def _lacks(run: Run) -> str | None:
+    return None if not len(run) or column(run, "url") is not None or share_matching(address_of, run.docs) else "url"
+
+
 matcher = Matcher(
     "url",
     unit="page of the web",
@@ -84,4 +88,5 @@ matcher = Matcher(
     strictness=40,
     prepare=_prepare,
     fits=_fits,
+    lacks=_lacks,
 )

@@ -28,6 +28,7 @@ def compute(
     *,
     judged: Judged | None = None,
     answered: Answered | None = None,
+    unmatchable: Mapping[int, str] | None = None,
     failed: Mapping[int, str] | None = None,
     unanswered: Mapping[int, str] | None = None,
     unasked: Mapping[int, str] | None = None,
@@ -36,6 +37,7 @@ def compute(
 ) -> Scores:
     """Every measure of every pair.
 
+    `unmatchable` gives pairs whose gold the hits cannot show: what needs gold is undefined there, with the reason.
     `failed` gives pairs that have no result, with the reason; `unanswered` those whose answer alone failed, and
     `unasked` those that no answer was asked for, whose scores of answers are undefined. `absent` gives, per stage, the
     systems whose results hold nothing of that stage, with the reason: their scores are undefined, not 0.
@@ -72,6 +74,8 @@ def compute(
                 mark([pair], m, Status.undefined, reason)
             if not no_gold_is_zero:
                 mark(no_gold.tolist(), m, Status.undefined, NO_GOLD)
+            for pair, reason in (unmatchable or {}).items() if stage == "retrieval" and measure.spec.needs_gold else ():
+                mark([pair], m, Status.undefined, reason)
             for pair, reason in outcome.failed.items():
                 mark([pair], m, Status.failed, reason)
             details.update({(*divmod(int(pair), shape[1]), m): shown for pair, shown in outcome.details.items()})

@@ -27,6 +27,7 @@ class Dialect:
     cuts: str = _CUTS
     by_model: Mapping[str, Need] = field(default_factory=dict)  # further measures of answers, and the model each asks
     no_gold_is_zero: bool = False
+    any_file: bool = False  # a page number means that page of any file
     by_score: bool = False  # lists with scores are ordered by them, as trec_eval does
     meanings: Mapping[str, str] = field(default_factory=dict)  # what a measure's name means there, where not the same
     differs: tuple[str, ...] = ()  # printed once: what is different and what that can hide
@@ -183,6 +184,7 @@ DIALECTS: dict[str, Dialect] = {
             "healthcare",
             "the healthcare document: page numbers, six measures at K = 5",
             match="page",
+            any_file=True,
             repeats="count",
             ranking=("F1@{K}", "Precision@{K}", "Recall@{K}", "MRR", "Hit@{K}", "nDCG@{K}"),
             cuts="5",

@@ -30,13 +30,14 @@ class Marks:
     near: frozenset[str] = frozenset()
 
 
-def mark(measure: Measure, row: Sequence[Summary]) -> Marks:
+def mark(measure: Measure, row: Sequence[Summary], unranked: frozenset[str] = frozenset()) -> Marks:
     """Which of several systems are best in a measure, by its direction; all of those that tie.
 
     Nothing is marked in a measure without a direction, where fewer than two systems have a mean, or where the best
-    has no interval to judge it by.
+    has no interval to judge it by. Systems that are `unranked` are no part of it in measures of retrieval.
     """
-    known = [(s, s.mean) for s in row if s.mean is not None]
+    left_out = unranked if measure.spec.stage == "retrieval" else ()
+    known = [(s, s.mean) for s in row if s.mean is not None and s.system not in left_out]
     if measure.spec.direction == "none" or len(known) < 2:
         return Marks()
     top = (max if measure.spec.direction == "higher" else min)(mean for _, mean in known)
@@ -68,6 +69,7 @@ class View:
         self.evaluation = evaluation
         self.systems = evaluation.scores.systems
         self.measures = evaluation.scores.measures
+        self.unranked = evaluation.matching.unranked if evaluation.matching is not None else frozenset[str]()
         self._found = {(s.system, s.measure, s.slice, s.value): s for s in evaluation.summaries}
 
     def summary(
@@ -81,7 +83,7 @@ class View:
         return [s for s in found if s is not None]
 
     def marks(self, measure: Measure, slice_name: str | None = None, value: str | None = None) -> Marks:
-        return mark(measure, self.row(measure, slice_name, value))
+        return mark(measure, self.row(measure, slice_name, value), self.unranked)
 
     @cached_property
     def slices(self) -> dict[str, list[str]]:

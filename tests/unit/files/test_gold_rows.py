@@ -58,7 +58,9 @@ def test_quotes_of_tables(tmp_path):
 
 def test_lists_that_do_not_pair_up_are_refused_with_row_and_fields(tmp_path):
     path = tmp_path / "qa.jsonl"
-    path.write_text(json.dumps({"id": 1, "question": "?", "gold_doc": ["a", "b", "c"], "gold_quote": ["x", "y"]}) + "\n")
+    path.write_text(
+        json.dumps({"id": 1, "question": "?", "gold_doc": ["a", "b", "c"], "gold_quote": ["x", "y"]}) + "\n"
+    )
     with pytest.raises(InputError) as caught:
         read_testset(path)
     assert "line 1" in str(caught.value)

@@ -106,8 +106,11 @@ def test_page_of_the_right_file():
 
 
 def test_page_alone_is_ambiguous_among_files():
-    with pytest.raises(UsageError, match="ambiguous"):
-        share("page", [Gold(page="3")], ["c", "d"], doc=["b.pdf", "a.pdf"], page=["3", "3"])
+    files = {"doc": ["b.pdf", "a.pdf"], "page": ["3", "3"]}
+    assert share("page", [Gold(page="3")], ["c", "d"], **files) == 0
+    with pytest.raises(UsageError, match=r"1 of 1 gold entry names a page and no file, .* 2 files \(a.pdf, b.pdf\)"):
+        auto([Gold(page="3")], ["c", "d"], **files)
+    assert share("page", [Gold(page="3")], ["c", "d"], Options(any_file=True), **files) == 1
     assert share("page", [Gold(page="3")], ["c", "d"], doc=["a.pdf", "a.pdf"], page=["2", "3"]) == 1
 
 
@@ -128,8 +131,8 @@ def test_roots_of_paths_may_differ():
 def test_gold_without_a_file_is_of_the_only_file():
     gold = [Gold(doc="h.pdf", page="3"), Gold(page="5")]
     assert share("page", gold, ["c", "d"], doc=["h.pdf", "h.pdf"], page=["3", "5"]) == 1
-    with pytest.raises(UsageError, match="ambiguous"):
-        share("page", gold, ["c", "d"], doc=["h.pdf", "x.pdf"], page=["3", "5"])
+    with pytest.raises(UsageError, match="1 of 2 gold entries names a page and no file"):
+        auto(gold, ["c", "d"], doc=["h.pdf", "x.pdf"], page=["3", "5"])
 
 
 def test_a_range_of_gold_pages_is_several_units():
@@ -152,8 +155,8 @@ def test_two_quotes_of_one_document_are_two_units():
 
 
 def test_a_span_needs_its_document():
-    with pytest.raises(UsageError, match="character spans alone are ambiguous"):
-        share("span", [Gold(doc="a", span=(0, 5)), Gold(doc="b", span=(0, 5))], ["c"], span=[(0, 5)])
+    with pytest.raises(UsageError, match="the gold names 2 files .* and the hits name none"):
+        auto([Gold(doc="a", span=(0, 5)), Gold(doc="b", span=(0, 5))], ["c"], span=[(0, 5)])
     assert (
         share(
             "span",
@@ -178,7 +181,10 @@ def test_url_without_scheme_and_reserved_characters():
 
 
 def test_gold_the_matcher_cannot_use_is_counted():
-    found = auto([Gold(quote="a b"), Gold(doc="h", page="3")], ["c"], text=["x a b y"])
+    run = Run.from_lists("s", {"q": ["c"]})
+    run.fields.update(text=["x a b y"])
+    testset = TestSet([Question("q", gold=(Gold(quote="a b"), Gold(doc="h", page="3")))])
+    found = match(testset, [run], by="quote").matching
     assert (found.matcher, found.unusable, found.entries) == ("quote", 1, 2)
 
 
@@ -239,7 +245,7 @@ def test_auto_tells_what_others_would_match():
 
 
 def test_shifted_page_numbers_are_recognised():
-    with pytest.raises(NoOverlapError, match="look shifted: try --page-offset 1"):
+    with pytest.raises(NoOverlapError, match="look shifted by 1: `--page-offset 1` would match 100%"):
         auto([Gold(page="34"), Gold(page="36")], ["a", "b"], page=["33", "35"])
     with pytest.raises(NoOverlapError, match="No matcher makes them meet"):
         auto([Gold(page="34"), Gold(page="36")], ["a", "b"], page=["3", "5"])

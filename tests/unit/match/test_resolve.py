@@ -56,7 +56,6 @@ def reasons(found):
         (Gold(doc="manual.pdf"), "doc"),
         (Gold(id="docs/manual.pdf#1"), "exact"),
         (Gold(chunk="docs/manual.pdf#1", doc="manual.pdf"), "exact"),
-        (Gold(chunk="gone", doc="manual.pdf"), "doc"),
         (Gold(doc="manual.pdf", span=(CUT + 3, CUT + 9)), "span"),
         (Gold(quote="THE GENERATOR needs oil,"), "quote"),
         (Gold(doc="manual.pdf", page="2", quote="needs oil"), "quote"),
@@ -145,21 +144,22 @@ def test_an_offset_is_added_to_the_pages_of_the_index():
 
 class TestQuotes:
     def test_a_chunk_that_covers_half_of_a_quote_holds_it(self):
-        quote = "Night watch lasts four hours."
-        for edge, held in ((29, [0]), (20, [0]), (14, [0, 1]), (10, [1])):
-            found = resolved(Gold(quote=quote), chunks=cut(manual(), edge))
-            assert ids(found) == [[f"docs/manual.pdf#{i}" for i in held]], edge
-            assert found.whole == [edge == 29]
+        """Without documents too: what a chunk says of itself is all that counts."""
+        quote = "Night watch lasts four hours. Sound the horn twice."
+        for edge, held in ((len(quote), [0]), (45, [0]), (30, [0]), (23, [1]), (12, [1])):
+            for known in (True, False):
+                found = resolved(Gold(quote=quote), chunks=cut(manual(), edge), known=known)
+                assert ids(found) == [[f"docs/manual.pdf#{i}" for i in held]], edge
+
+    def test_a_chunk_within_a_quote_holds_it_if_it_is_half_of_it(self):
+        quote = Gold(quote="Night watch lasts four hours. Sound the horn twice.")
+        assert ids(resolved(quote, chunks=cut(manual(), 6, 45))) == [["docs/manual.pdf#1"]]
+        assert ids(resolved(quote, chunks=cut(manual(), 18, 40))) == [[]]
 
     def test_a_quote_cut_into_three_is_held_by_none(self):
-        found = resolved(Gold(quote="Night watch lasts four hours."), chunks=cut(manual(), 9, 19))
+        found = resolved(Gold(quote="Night watch lasts four hours."), chunks=cut(manual(), 12, 23))
         assert reasons(found) == ["quote not found"]
         assert "split over many" in found.unresolved[0].why
-
-    def test_without_documents_the_chunk_must_hold_it_whole(self):
-        quote = Gold(quote="Night watch lasts four hours.")
-        assert ids(resolved(quote, known=False)) == [["docs/manual.pdf#0"]]
-        assert ids(resolved(quote, chunks=cut(manual(), 20), known=False)) == [[]]
 
     def test_it_is_looked_for_in_the_document_it_names(self):
         other = Doc("docs/other.md", "Before: needs oil every week. After.")
@@ -179,7 +179,7 @@ class TestQuotes:
         found = resolved(Gold(quote="Sound the horn", doc="manual.pdf", page="2"))
         assert reasons(found) == ["quote elsewhere"]
         assert "stands on page 1, not on page 2" in found.unresolved[0].why
-        assert [p.pages for p in found.places[0, 0]] == [(1,)]
+        assert [p.pages for p in found.quote_places.of(found.units.gold[0])] == [(1,)]
 
     def test_words_are_whole_and_order_counts(self):
         found = resolved(Gold(quote="watch last four"), Gold(quote="four lasts watch"), Gold(quote="ight watch"))
@@ -190,7 +190,7 @@ class TestQuotes:
         text = "«İstanbul» — Привет,  мир! नमस्ते दुनिया; the end."
         doc = Doc("d", text)
         found = resolved(Gold(quote="ПРИВЕТ мир नमस्ते"), docs=[doc], chunks=cut(doc))
-        (place,) = found.places[0, 0]
+        (place,) = found.quote_places.of(found.units.gold[0])
         assert text[place.start : place.end] == "Привет,  мир! नमस्ते"
 
     @pytest.mark.parametrize("spanned", [True, False])
@@ -199,7 +199,7 @@ class TestQuotes:
         chunks = [Chunk(d.id, "rules", d.text, span=(0, len(d.text)) if spanned else None) for d in docs]
         found = resolved(Gold(doc="rules", quote="lamps mean go"), docs=docs, chunks=chunks)
         assert ids(found) == [["p2"]]
-        assert len(found.places[0, 0]) == 1
+        assert len(found.quote_places.of(found.units.gold[0])) == 1
 
     def test_the_same_quote_in_two_questions_stays_apart(self):
         doc = Doc("d", "hot hot", pages=(Page(1, 0, 4), Page(2, 4, 7)))
@@ -247,26 +247,18 @@ def test_pages_without_a_file_are_ambiguous_among_several():
     assert ids(found)[1] == ["b.pdf#0"]
 
 
-def test_a_page_that_chunks_cannot_tell_is_looked_for_by_its_document_and_said():
-    doc = Doc("guide.md", "Some text.")
-    found = resolved(Gold(doc="guide.md", page="3"), docs=[doc])
-    assert found.kinds == ["doc"]
-    assert "1 gold entry names a page that the chunks cannot tell" in found.notes[0]
-
-
 @pytest.mark.parametrize(
-    ("gold", "named"),
+    ("gold", "kind", "reason"),
     [
-        (Gold(doc="guide.md", chunk="guide.md#99"), "1 gold entry names a chunk that"),
-        (Gold(doc="guide.md", quote="...", page="2"), "1 gold entry names a quote that"),
-        (Gold(doc="guide.md", id="passage 7"), "1 gold entry names an id that"),
+        (Gold(doc="guide.md", page="3"), "page", "page without text"),
+        (Gold(doc="guide.md", chunk="guide.md#99"), "exact", "unknown id"),
+        (Gold(doc="guide.md", quote="...", page="2"), "page", "page without text"),
+        (Gold(doc="guide.md", id="passage 7"), "exact", "unknown id"),
     ],
 )
-def test_gold_within_a_document_that_only_the_document_is_known_of_is_said(gold, named):
+def test_gold_within_a_document_is_never_loosened_into_it(gold, kind, reason):
     found = resolved(gold, docs=[Doc("guide.md", "Some text.")])
-    assert found.kinds == ["doc"]
-    assert named in found.notes[0]
-    assert "any chunk of it counts as found" in found.notes[0]
+    assert (found.kinds, reasons(found), found.share) == ([kind], [reason], 0)
 
 
 def test_a_whole_document_is_no_loosened_gold():
@@ -302,7 +294,7 @@ def test_numbers_are_pages_where_there_is_one_file_and_ambiguous_among_several()
     assert ids(resolved(Gold(id="2"))) == [["docs/manual.pdf#1"]]
     found = resolved(Gold(id="2"), docs=[manual(), Doc("b.pdf", "text", pages=(Page(1, 0, 4),))])
     assert reasons(found) == ["ambiguous"]
-    assert "page numbers alone are ambiguous" in found.unresolved[0].why
+    assert "names page 2 without a file, and the index holds 2 files" in found.unresolved[0].why
 
 
 def test_the_id_of_a_chunk_is_never_loosened_into_its_document():

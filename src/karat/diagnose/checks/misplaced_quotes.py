@@ -43,7 +43,7 @@ def _find(case: Case) -> Iterator[Finding]:
 
     near: list[tuple[Unresolved, str]] = []
     for u in lost[:_LOOKED_AT]:
-        text = case.resolution.nearest(u.gold)
+        text = case.resolution.quote_places.nearest(u.gold)
         if text is not None:
             quote = normalise(u.gold.quote or "", "words")
             likeness = fuzz.partial_ratio(quote, normalise(text, "words"))
@@ -54,7 +54,7 @@ def _find(case: Case) -> Iterator[Finding]:
             [u for u, _ in near],
             f"{counted(len(near), 'quote', 'stands', 'stand')} in the corpus nearly, but not quite, as the gold has it",
             tuple(said for _, said in near[:5]),
-            "Copy the quotes from the text that was indexed (hyphens at line ends and ligatures are common causes).",
+            "Copy the quotes from the text that was indexed.",
         )
     rest = [u for u in lost if all(u is not other for other, _ in near)]
     if rest:

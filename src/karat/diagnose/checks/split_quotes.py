@@ -7,12 +7,20 @@ from collections.abc import Iterator
 from karat.core.checkup import Finding
 from karat.diagnose._words import counted, percent, short
 from karat.diagnose.check import Case, Check
+from karat.match import Passages
+
+
+def _is_whole(case: Case, unit: int) -> bool:
+    """Whether a chunk that holds a quote has all of it."""
+    found = case.resolution
+    texts = [case.chunks.texts[row] for row in found.holders[unit].tolist()]
+    return bool(Passages(texts).find(found.units.gold[unit].quote or ""))
 
 
 def _find(case: Case) -> Iterator[Finding]:
     found = case.resolution
     quotes = [u for u, kind in enumerate(found.kinds) if kind == "quote" and found.relevant[u] and found.reached[u]]
-    split = [u for u in quotes if not found.whole[u]]
+    split = [u for u in quotes if not _is_whole(case, u)]
     if not split:
         return
     ids = case.testset.ids

@@ -33,7 +33,7 @@ def make(study: Study) -> Figure | Missing:
     rows, columns = [], []
     bounded = main.bounds == (0.0, 1.0)
     for kind in chosen:
-        marks = mark(main, lens.view.row(main, SLICE, kind))
+        marks = mark(main, lens.view.row(main, SLICE, kind), lens.view.unranked)
         columns.append(f"{wrap(names[kind], 14)}\nn = {sizes[kind]:,}")
         for system in systems:
             row = lens.cell(system, main, SLICE, kind)
