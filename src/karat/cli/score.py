@@ -108,6 +108,7 @@ def command(
         seed=seed,
         index=index,
         pages=check_pages(pages),
+        try_all=verbose,
         embedder=embedder,
         cross_encoder=cross_encoder,
         progress=progress,

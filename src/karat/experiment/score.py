@@ -67,6 +67,7 @@ def score(
     seed: int = 0,
     index: str | os.PathLike[str] | Index | None = None,
     pages: Pages = "physical",
+    try_all: bool = False,
     embedder: str | EmbedderSettings | None = None,
     cross_encoder: str | os.PathLike[str] | None = None,
     model: str | ChatSettings | None = None,
@@ -89,7 +90,7 @@ def score(
     as `{name: run}`), polars or pandas frames, or lists of records. Without `measures` the dialect's default set is
     computed. `by` names slices: "kind", or any tag. `columns` maps unusual column names to karat's fields.
     With an `index` the gold is resolved to its chunks, so the ids of the hits are enough, and `pages` says which page
-    numbers the gold means. `progress` is called with a sentence before each step that may take long.
+    numbers the gold means. `try_all` also tells what every other matcher would find. `progress` is called with a sentence before each step that may take long.
 
     Only measures that are named ask a model: SemanticSimilarity the `embedder` (the index's own by default, else
     wordllama), CrossEncoder the folder `cross_encoder`, judges the chat `model` at `base_url`, whose key is in the
@@ -105,7 +106,7 @@ def score(
 
     choices = Choices(
         _texts(measures), dialect, match, repeats, rel, _texts(by), k, ties, page_offset, collection,
-        dict(columns or {}), allow_zero_overlap, intervals, seed, pages,
+        dict(columns or {}), allow_zero_overlap, intervals, seed, pages, try_all,
     )  # fmt: skip
     say = progress or (lambda step: None)
     check(choices)

@@ -40,6 +40,7 @@ class _Words:
     `root` is the word without a footnote's number, `bare` whether it has none.
     """
 
+    text: list[str]
     code: Ints
     root: Ints
     bare: Bools
@@ -59,13 +60,14 @@ class Passages:
         self.texts = texts
         vocabulary = Vocabulary("words")
         self._coded = vocabulary.encode([without_typography(text) for text in texts])
-        words = vocabulary.words()
+        words = self._words_of = vocabulary.words()
         self._number = {word: number for number, word in enumerate(words)}
         self._root_of: dict[str, int] = {}
         roots = [without_footnote(word) for word in words]
         self._root = np.array([self._root_of.setdefault(root, len(self._root_of)) for root in roots], np.int64)
         self._bare = np.array([len(word) == len(root) for word, root in zip(words, roots, strict=True)], bool)
         self._bounds: dict[int, tuple[Ints, Ints]] = {}
+        self._by_word: dict[int, tuple[Ints, Ints]] = {}
 
     @cached_property
     def _roots(self) -> Ints:
@@ -82,6 +84,7 @@ class Passages:
         words = tokenise(without_typography(quote), "words")
         roots = [without_footnote(word) for word in words]
         return _Words(
+            words,
             np.array([self._number.get(word, -1) for word in words], np.int64),
             np.array([self._root_of.get(root, -1) for root in roots], np.int64),
             np.array([len(word) == len(root) for word, root in zip(words, roots, strict=True)], bool),
@@ -127,43 +130,58 @@ class Passages:
         return np.unique(np.concatenate(texts))
 
     def _cut(self, words: _Words) -> Iterator[Ints]:
-        """Texts that begin or end within the quote and hold enough of it."""
+        """Texts that begin or end within the quote and hold enough of it; a word that the cut goes through is none."""
         n = len(words)
         least = max((n + 1) // 2, LEAST_CUT)
-        offsets, sizes = self._coded.offsets, self._coded.sizes
-        for first in range(n - least + 1):
-            text = self._beginning(int(words.root[first]))
-            length = np.minimum(sizes[text], n - first)
-            text = text[(length >= least) & ((sizes[text] < n) | (first > 0))]
-            yield self._alike(text, offsets[text], np.minimum(sizes[text], n - first), words, first)
-        for last in range(least, n):
-            text = self._ending(int(words.root[last - 1]))
-            text = text[sizes[text] >= last]
-            yield self._alike(text, offsets[text + 1] - last, np.full(len(text), last), words, 0)
+        sizes = self._coded.sizes
+        for cut in (0, 1):  # words of the text that may be the rest of one
+            for first in range(cut, n - least + 1):
+                text = self._with_word(cut, int(words.root[first]))
+                text = text[(sizes[text] < n) | (first > 0)]
+                inside = sizes[text] - cut < n - first  # it ends within the quote too, perhaps within a word
+                length = np.where(inside, sizes[text] - cut - 1, n - first)
+                enough = length + inside >= least
+                text, length, inside = text[enough], length[enough], inside[enough]
+                same = self._alike(self._coded.offsets[text] + cut, length, words, first)
+                yield from self._checked(
+                    text[same], words, first - 1 if cut else -1, (first + length)[same], inside[same]
+                )
+            for last in range(least, n):
+                text = self._with_word(-1 - cut, int(words.root[last - 1]))
+                text = text[sizes[text] >= last + cut]
+                same = self._alike(self._coded.offsets[text + 1] - cut - last, np.full(len(text), last), words, 0)
+                ends = np.full(int(same.sum()), last)
+                yield from self._checked(text[same], words, -1, ends, np.full(len(ends), bool(cut)))
 
-    def _alike(self, text: Ints, at: Ints, length: Ints, words: _Words, first: int) -> Ints:
-        """Those of the texts whose `length` words from `at` on are those of the quote from its word `first` on."""
+    def _checked(self, text: Ints, words: _Words, before: int, after: Ints, ends: Bools) -> Iterator[Ints]:
+        """Those whose first word is the rest of word `before` of the quote and, where they end in it, so the last."""
+        for t, following, cut in zip(text.tolist(), after.tolist(), ends.tolist(), strict=True):
+            first, last = (self._words_of[code] for code in self._coded[t][[0, -1]].tolist())
+            if (before < 0 or words.text[before].endswith(first)) and (
+                not cut or words.text[following].startswith(last)
+            ):
+                yield np.array([t], np.int64)
+
+    def _alike(self, at: Ints, length: Ints, words: _Words, first: int) -> Bools:
+        """Whether the `length` words from each position on are those of the quote from its word `first` on."""
+        same = np.ones(len(at), bool)
         for i in range(int(length.max(initial=0))):
-            same = (i >= length) | self._are(np.minimum(at + i, len(self._coded.codes) - 1), words, first + i)
-            text, at, length = text[same], at[same], length[same]
-        return text
+            left = np.flatnonzero(same & (i < length))
+            same[left] = self._are(at[left] + i, words, first + i)
+        return same
 
-    @cached_property
-    def _ends(self) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
-        """Texts ordered by the root of their first, and of their last word, with these roots."""
-        text = np.flatnonzero(self._coded.sizes)
-        ordered = []
-        for at in (self._coded.offsets[text], self._coded.offsets[text + 1] - 1):
-            order = np.argsort(self._roots[at], kind="stable")
-            ordered.append((text[order], self._roots[at][order]))
-        return ordered[0], ordered[1]
+    def _ordered(self, place: int) -> tuple[Ints, Ints]:
+        """Texts ordered by the root of the word at a place, counted from either end, with these roots."""
+        text = np.flatnonzero(self._coded.sizes > (place if place >= 0 else -1 - place))
+        at = (self._coded.offsets[text] if place >= 0 else self._coded.offsets[text + 1]) + place
+        order = np.argsort(self._roots[at], kind="stable")
+        return text[order], self._roots[at][order]
 
-    def _beginning(self, root: int) -> Ints:
-        texts, roots = self._ends[0]
-        return texts[slice(*np.searchsorted(roots, [root, root + 1]))]
-
-    def _ending(self, root: int) -> Ints:
-        texts, roots = self._ends[1]
+    def _with_word(self, place: int, root: int) -> Ints:
+        """Texts whose word at a place has a root."""
+        if place not in self._by_word:
+            self._by_word[place] = self._ordered(place)
+        texts, roots = self._by_word[place]
         return texts[slice(*np.searchsorted(roots, [root, root + 1]))]
 
     def nearest(self, quote: str, texts: Collection[int] | None = None) -> Passage | None:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from karat.core.types import Gold, TestSet
 
 _SHOWN = 60
+_LACKING: dict[str, Reason] = {
+    "page": "page without text", "span": "span outside", "text": "quote not found", "url": "unknown address",
+}  # fmt: skip
 
 
 def resolve(
@@ -159,10 +162,7 @@ class _Reasons:
             return "names no unit", f"names no {matcher.unit}"
         lacking = matcher.lacks(self.table.run)
         if lacking is not None:
-            return (
-                "page without text" if kind == "page" else "span outside",
-                f"the chunks of the index have no {lacking}",
-            )
+            return _LACKING.get(lacking, "unknown id"), f"the chunks of the index have no {lacking}"
         if kind == "page":
             return self._page(gold, key)
         if kind == "quote":

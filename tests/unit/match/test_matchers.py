@@ -155,7 +155,7 @@ def test_two_quotes_of_one_document_are_two_units():
 
 
 def test_a_span_needs_its_document():
-    with pytest.raises(UsageError, match="the gold names 2 files .* and the hits name none"):
+    with pytest.raises(UsageError, match=r"the gold names 2 files .* and the hits name none"):
         auto([Gold(doc="a", span=(0, 5)), Gold(doc="b", span=(0, 5))], ["c"], span=[(0, 5)])
     assert (
         share(
