@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.diagnose._terms import terms
+from karat.core.text.terms import terms
 from karat.diagnose.check import Case
 from karat.match import page_of
 

@@ -12,7 +12,7 @@ import numpy as np
 from karat.core.checkup import Finding
 from karat.core.registry import Registry
 from karat.core.text import guess_language
-from karat.diagnose._terms import terms
+from karat.core.text.terms import terms
 from karat.match import Pages, resolve
 
 if TYPE_CHECKING:
