@@ -11,7 +11,7 @@ import numpy as np
 
 from karat.core.text import guess_language
 from karat.core.text.layout import page_sentences
-from karat.core.text.terms import terms
+from karat.models.terms import terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
