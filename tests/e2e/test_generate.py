@@ -332,7 +332,7 @@ def test_several_questions_from_each_chunk_by_grammar(karat, demo):
     assert json.loads(told.out)["wanted"] == {"literal": 12}
     held = Counter(row["gold"][0]["chunk"] for row in lines("qa.jsonl"))
     assert held.total() == 12
-    assert max(held.values()) == 3
+    assert 1 < max(held.values()) <= 3
     with FakeLLM(written) as llm:
         refused = karat("generate", demo, "--each", 2, *asking(llm), "-o", "other.jsonl")
     assert "--each 2: a model writes one question" in refused.sentence

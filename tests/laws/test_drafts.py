@@ -10,15 +10,14 @@ from karat.core.docs import Chunk, Chunks
 from karat.core.drafts import Draft, Fragment
 from karat.core.means import Means
 from karat.testset.filters import FILTERS, Surroundings, judge_drafts
-from karat.testset.offline import LANGUAGES, offline_drafts
+from karat.testset.offline import LANGUAGE, offline_drafts
 
 PIECES = [
     "The tank holds 42,000 litres.", "The shop opens on Tuesdays", "from 19:00 to 19:45.", "It is kept in the shed,",
     "because", "so that nobody", "If the lamp burns,", "To start it,", "There are six of them.", "- an item\n",
     "1. First\n", "# Heading\n", "How much?", "The Ice Core Register (ICR)", "is", "are", "must", "and", ":", ";",
     ",", ".", "\n", "\n\n", "| a | b |\n", "**bold**", "“quoted”", "(", ")", "___", "12", "3.5", "every day",
-    "by the cook", "of", "called", "Билет стоит 150 рублей.", "Станция построена в 1978 году.", "Если", "Чтобы",
-    "— это", "потому что", "находится", "раз в месяц", "два зала: один, два и три.", "\u00a0", "\u0301", "\ud800",
+    "by the cook", "of", "called", "Билет стоит 150 рублей.", "\u00a0", "\u0301", "\ud800",
     "𝔘", "日本", "\u0000", "\ufffd", "x" * 300,
 ]  # fmt: skip
 TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=12)), max_size=30).map(" ".join)
@@ -29,9 +28,9 @@ def flat(text):
 
 
 @settings(deadline=None)
-@given(TEXTS, st.sampled_from(LANGUAGES), st.booleans())
-def test_any_text_gives_sound_drafts_and_the_same_again(text, language, cut):
-    fragment = Fragment(7, Chunk("c", "d", text, "A title", span=(5, 5 + len(text)) if cut else None), language)
+@given(TEXTS, st.booleans())
+def test_any_text_gives_sound_drafts_and_the_same_again(text, cut):
+    fragment = Fragment(7, Chunk("c", "d", text, "A title", span=(5, 5 + len(text)) if cut else None), LANGUAGE)
     drafts = offline_drafts(fragment, ["literal"])
     assert drafts == offline_drafts(fragment, ["literal"])
     for draft in drafts:
@@ -43,8 +42,7 @@ def test_any_text_gives_sound_drafts_and_the_same_again(text, language, cut):
         assert draft.answer
         assert draft.text
         assert "\n" not in draft.text
-        parts = draft.answer.split("; ") if draft.tags["form"] == "list" else [draft.answer]
-        assert all(part.lower() in flat(quote).lower() for part in parts)
+        assert draft.answer in flat(quote)
     assert len({draft.text for draft in drafts}) == len(drafts)
 
 

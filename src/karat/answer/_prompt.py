@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from karat.answer._extract.declining import declined
+from karat.answer._declining import declined
 from karat.core.asked import Context
 from karat.core.errors import UsageError
 from karat.core.means import Prompt

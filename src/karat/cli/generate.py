@@ -21,7 +21,7 @@ def command(
         str | None,
         typer.Option("--kinds", help="Kinds of questions, with commas between: literal,paraphrase,scenario ..."),
     ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="By grammar, without a model.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="By grammar, in English, without a model.")] = False,
     each: Annotated[
         int, typer.Option("--each", help="With --offline: questions of every kind that each chunk gives, at most.")
     ] = 1,

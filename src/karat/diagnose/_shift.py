@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.diagnose._terms import terms
 from karat.diagnose.check import Case
 from karat.io.pages import page_of
+from karat.models.terms import terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

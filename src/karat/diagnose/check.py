@@ -12,8 +12,8 @@ import numpy as np
 from karat.core.checkup import Finding
 from karat.core.registry import Registry
 from karat.core.text import guess_language
-from karat.diagnose._terms import terms
 from karat.match import Pages, resolve
+from karat.models.terms import terms
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks, Doc, Problem

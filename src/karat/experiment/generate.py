@@ -88,7 +88,7 @@ def generate(
 
     settings = MeansSettings.of(model=model, **chat)
     _check(settings, offline, mix is not None, extend is not None, fill_gaps)
-    named = _names(kinds, offline)
+    named = _names(kinds)
     target = _target(output, extend, force)
     categories = _mix(mix)
     say("opening the index", 0, 1)
@@ -138,18 +138,14 @@ def _check(settings: MeansSettings, offline: bool, mix: bool, extend: bool, fill
         raise UsageError("--repeat is for judges: it would change nothing here. Leave it out.")
 
 
-def _names(kinds: Sequence[str] | str | None, offline: bool) -> list[str]:
+def _names(kinds: Sequence[str] | str | None) -> list[str]:
     """The kinds that are asked for, by their names."""
     from karat.testset.generate import kinds_named
 
     named: Sequence[str] = KINDS
     if kinds is not None:
         named = kinds.split(",") if isinstance(kinds, str) else kinds
-    elif offline:
-        from karat.testset.offline import OFFLINE_KINDS
-
-        named = (*OFFLINE_KINDS, *KINDS)
-    return [kind.name for kind in kinds_named([name.strip() for name in named if name.strip()], offline)]
+    return [kind.name for kind in kinds_named([name.strip() for name in named if name.strip()])]
 
 
 def _target(output: PathLike | None, extend: PathLike | None, force: bool) -> Path | None:

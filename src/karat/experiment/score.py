@@ -90,7 +90,8 @@ def score(
     as `{name: run}`), polars or pandas frames, or lists of records. Without `measures` the dialect's default set is
     computed. `by` names slices: "kind", or any tag. `columns` maps unusual column names to karat's fields.
     With an `index` the gold is resolved to its chunks, so the ids of the hits are enough, and `pages` says which page
-    numbers the gold means. `try_all` also tells what every other matcher would find. `progress` is called with a sentence before each step that may take long.
+    numbers the gold means. `try_all` also tells what every other matcher would find. `progress` is called with a
+    sentence before each step that may take long.
 
     Only measures that are named ask a model: SemanticSimilarity the `embedder` (the index's own by default, else
     wordllama), CrossEncoder the folder `cross_encoder`, judges the chat `model` at `base_url`, whose key is in the

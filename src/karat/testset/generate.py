@@ -104,22 +104,16 @@ def generate(
     return Generated(made.questions, made.rejected, sampled, made.wanted, drafts, (*notes, *short))
 
 
-def kinds_named(names: Sequence[str], offline: bool = False) -> list[Kind]:
-    """The kinds of these names, each once; some are made by grammar alone."""
+def kinds_named(names: Sequence[str]) -> list[Kind]:
+    """The kinds of these names, each once."""
     if not names:
         raise UsageError(f"no kind of question is named. There are {', '.join(KINDS.names())}.")
-    alone: tuple[str, ...] = ()
-    if offline:
-        from karat.testset.offline import OFFLINE_KINDS
-
-        alone = tuple(name for name in OFFLINE_KINDS if name not in KINDS)
-    found = [Kind(name, "made by grammar", "") if name in alone else KINDS.get(name) for name in names]
-    return list({kind.name: kind for kind in found}.values())
+    return [KINDS.get(name) for name in dict.fromkeys(names)]
 
 
 def _wanted(names: Sequence[str], offline: bool) -> tuple[list[Kind], list[str]]:
     """The kinds to make, and a sentence on those that cannot be made without a model."""
-    wanted = kinds_named(names, offline)
+    wanted = kinds_named(names)
     if not offline:
         return wanted, []
     from karat.testset.offline import OFFLINE_KINDS
@@ -180,6 +174,14 @@ class _Work:
 
     def offline(self, kinds: Sequence[Kind], samples: int, each: int) -> list[Place]:
         """Places filled by grammar, up to `each` from a chunk, in the order in which it makes them."""
+        from karat.testset.offline import LANGUAGE
+
+        rows = (*self.sampled.rows, *self.sampled.reserve)
+        if rows and not any(self._fragment(row).language == LANGUAGE for row in rows):
+            raise UsageError(
+                f"no chunk is in English (of {len(rows):,} that can be asked about), and without a model karat asks in "
+                "English only. Name a chat model with --model (model=)."
+            )
         places = [Place(kind, number) for kind in kinds for number in range(samples * each)]
         drafts = {kind.name: self._drafts(kind, each) for kind in kinds}
         for done, place in enumerate(places):
@@ -189,12 +191,16 @@ class _Work:
 
     def _drafts(self, kind: Kind, each: int) -> Iterator[Draft]:
         """The drafts of a kind that pass, chunk by chunk."""
-        from karat.testset.offline import offline_drafts
+        from karat.testset.offline import LANGUAGE, offline_drafts
 
         for (row,) in self._supply(kind):
-            made = offline_drafts(self._fragment(row), [kind.name])
-            if not made:
-                told = "the grammar finds nothing in the chunk to make such a question of"
+            fragment = self._fragment(row)
+            made = offline_drafts(fragment, [kind.name])
+            if fragment.language != LANGUAGE:
+                told = "without a model karat asks in English only; a chat model asks in other languages"
+                self.rejected.append(Rejected("other_language", told, kind.name, (row,)))
+            elif not made:
+                told = "no pattern finds a sentence in the chunk to make such a question of"
                 self.rejected.append(Rejected("nothing_to_ask", told, kind.name, (row,)))
             taken = 0
             for draft in made:

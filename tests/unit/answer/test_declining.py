@@ -2,7 +2,7 @@
 
 import pytest
 
-from karat.answer._extract.declining import declined
+from karat.answer._declining import declined
 from karat.core.text.refusals import declines
 
 QUESTIONS = {

@@ -174,12 +174,6 @@ def test_numbers_in_words_support_figures(surroundings):
     assert reason_of(good, surroundings) is None
 
 
-def test_an_answer_in_other_words_passes_if_the_gold_alone_gives_it(surroundings):
-    quote = "Smoke calms the bees for about ten minutes."
-    free = draft("How long does smoke calm bees?", "roughly ten minutes or so", quote, "bees")
-    assert FILTERS.get("unsupported_answer").find(free, surroundings, []) is None
-
-
 def test_repeated_questions_are_rejected(surroundings):
     again = [
         replace(PIER, text="From where does the ferry to SKARN leave"),
@@ -305,7 +299,7 @@ def test_a_question_that_many_chunks_answer_is_too_general():
 def test_a_question_without_an_answer_must_have_none(surroundings):
     held = replace(SECRET, text="When does the ferry to Skarn leave from the north pier?")
     assert reason_of(held, surroundings) == "answerable_after_all"
-    sure = replace(SECRET, text="How much does a child's ticket cost?")
+    sure = replace(SECRET, text="To what is the bakery oven heated with birch logs?")
     assert "confidence" in str(FILTERS.get("answerable_after_all").find(sure, surroundings, []))
     assert FILTERS.get("answerable_after_all").find(GOOD, surroundings, []) is None
 

@@ -341,3 +341,21 @@ def test_the_page_is_that_of_the_quote_and_gold_is_found_however_the_text_is_cut
 
 def test_every_kind_has_a_summary_and_a_version():
     assert all(kind.summary and kind.version >= 1 and kind.source.startswith(kind.name) for kind in KINDS)
+
+
+RUSSIAN = (
+    "Музей открыт ежедневно, кроме понедельника. Касса закрывается в половине седьмого вечера. Билет для взрослых "
+    "стоит 450 рублей, для студентов 200 рублей. Музей основал купец Назаров в 1894 году. Самый древний экспонат, "
+    "бронзовый топор, хранится в третьем зале на втором этаже. Входить в залы с рюкзаками нельзя никому."
+)
+
+
+def test_without_a_model_documents_in_other_languages_are_refused():
+    with pytest.raises(UsageError, match=r"no chunk is in English \(of 1 that can be asked about\), .*--model"):
+        generate(Chunks([Chunk("m#0", "m", RUSSIAN)]), samples=1, kinds=("literal",), means=Means(), offline=True)
+
+
+def test_without_a_model_each_chunk_in_another_language_is_counted(chunks):
+    mixed = Chunks.ordered([*chunks, Chunk("m#0", "m", RUSSIAN)])
+    made = generate(mixed, samples=11, kinds=("literal",), means=Means(), offline=True)
+    assert [one.rows for one in made.rejected if one.reason == "other_language"] == [(mixed.row_of["m#0"],)]

@@ -13,7 +13,7 @@ from karat.testset.filters import Surroundings, judge_drafts
 from karat.testset.filters._wording import one_line
 from karat.testset.offline import offline_drafts
 
-A_PAGE = 2
+A_PAGE = 1
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def judged(demo):
     return surroundings, judge_drafts(drafts, surroundings, [])
 
 
-def test_there_are_two_accepted_questions_a_page(demo, judged, capsys):
+def test_there_is_an_accepted_question_a_page(demo, judged, capsys):
     surroundings, verdicts = judged
     accepted = [verdict.draft for verdict in verdicts if verdict.rejected is None]
     pages = sum(len(doc.pages) or 1 for doc in demo.docs)
@@ -41,16 +41,13 @@ def test_there_are_two_accepted_questions_a_page(demo, judged, capsys):
     for (rows, _), draft in zip(found, accepted, strict=True):
         gold = {fragment.row for fragment in draft.fragments}
         recalls.append(len(gold & set(rows.tolist())) / len(gold))
-    asking = [recall for recall, draft in zip(recalls, accepted, strict=True) if draft.tags["form"] != "cloze"]
     with capsys.disabled():
         print(
             f"\noffline on the demo: {len(verdicts)} drafts, {len(accepted)} accepted over {pages} pages "
-            f"({len(accepted) / pages:.1f} a page); BM25 Recall@3 {sum(recalls) / len(recalls):.3f}, "
-            f"without clozes ({len(asking)}) {sum(asking) / len(asking):.3f}"
+            f"({len(accepted) / pages:.1f} a page); BM25 Recall@3 {sum(recalls) / len(recalls):.3f}"
         )
     assert pages == 88
     assert len(accepted) >= A_PAGE * pages
-    assert len(asking) >= A_PAGE * pages
 
 
 def test_gold_is_word_for_word_and_holds_the_answer(judged):
@@ -58,8 +55,7 @@ def test_gold_is_word_for_word_and_holds_the_answer(judged):
         draft = verdict.draft
         assert len(draft.quotes) == len(draft.fragments)
         assert all(quote in fragment.chunk.text for quote, fragment in zip(draft.quotes, draft.fragments, strict=True))
-        if draft.tags["form"] != "list":
-            assert one_line(draft.answer).lower() in one_line(draft.quotes[0]).replace("**", "").lower()
+        assert one_line(draft.answer) in one_line(draft.quotes[0]).replace("**", "")
 
 
 def test_overlapping_chunks_share_their_gold(judged):

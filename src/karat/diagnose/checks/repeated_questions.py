@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from karat.core.checkup import Finding
 from karat.core.text import normalise
-from karat.diagnose._terms import terms
 from karat.diagnose._words import counted, plural, short
 from karat.diagnose.check import Case, Check
+from karat.models.terms import terms
 
 if TYPE_CHECKING:
     from karat.core.types import Question

@@ -15,7 +15,6 @@ _WORDED_FREELY = frozenset(
     ("paraphrase", "paraphrased", "scenario", "comparative", "multi_hop", "inferential", "ambiguous", "false_premise")
 )
 _IN_QUOTE = 0.5  # of those, how many the quote itself has to hold
-_SAID = 0.5  # F1 with what is extracted from the gold alone, from which the answer counts as found there
 
 
 def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -> str | None:
@@ -37,21 +36,10 @@ def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -
     least = _FREE if draft.kind in _WORDED_FREELY else _LITERAL
     if in_gold >= least and in_quote >= _IN_QUOTE * least:
         return None
-    if _overlap(stems, _extracted(draft, surroundings)) >= _SAID:
-        return None
     if in_gold >= least:
         return f'Its quote does not hold the answer, "{shortened(draft.answer)}".'
     lacking = ", ".join(sorted(new - surroundings.stems(text))[:5])
     return f'The chunk does not bear out the answer, "{shortened(draft.answer)}": it says nothing of {lacking}.'
-
-
-def _extracted(draft: Draft, surroundings: Surroundings) -> frozenset[str]:
-    answer = surroundings.reply(draft.text, [fragment.row for fragment in draft.fragments])
-    return surroundings.stems(answer.text or "") if answer.confidence is not None else frozenset()
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    return 2 * len(one & other) / (len(one) + len(other)) if one and other else 0.0
 
 
 filter = Filter("unsupported_answer", "the answer does not follow from its gold", _find, 60)

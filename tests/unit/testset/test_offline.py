@@ -1,4 +1,4 @@
-"""Questions by grammar in English: what each rule makes, and what it leaves alone."""
+"""Questions by grammar: what each pattern makes, and what it leaves alone."""
 
 import pytest
 
@@ -24,49 +24,30 @@ MADE = {
     "At most four hives may stand on one plot.": (
         "How many hives may stand on one plot?", "At most four hives", "number"),
     "There are six drums in the boat shed.": ("How many drums are there in the boat shed?", "six drums", "number"),
-    "Each set is overhauled after 12,000 hours.": (
-        "After how many hours is each set overhauled?", "12,000 hours", "number"),
-    "The shop opens on Tuesdays from 19:00 to 19:45.": (
-        "When does the shop open?", "on Tuesdays from 19:00 to 19:45", "time"),
-    "The society was founded in 1911.": ("When was the society founded?", "in 1911", "time"),
-    "The chipper is serviced every 50 hours.": ("How often is the chipper serviced?", "every 50 hours", "frequency"),
+    "The village shop opens on Tuesdays from 19:00 to 19:45.": (
+        "When does the village shop open?", "on Tuesdays from 19:00 to 19:45", "time"),
+    "The garden society was founded in 1911.": ("When was the garden society founded?", "in 1911", "time"),
+    "The wood chipper is serviced every 50 hours.": (
+        "How often is the wood chipper serviced?", "every 50 hours", "frequency"),
     "The outer ropes are checked every evening by the cook.": (
         "How often are the outer ropes checked by the cook?", "every evening", "frequency"),
-    "The sour dough is called Gunnvor.": ("What is the sour dough called?", "Gunnvor", "name"),
     "A glacier is a body of ice that moves under its own weight.": (
         "What is a glacier?", "a body of ice that moves under its own weight", "definition"),
-    "Sister Rock is the only refuge built on solid rock.": (
-        "What is the only refuge built on solid rock?", "Sister Rock", "subject"),
-    "The stretcher is kept in the vehicle shed, behind the door.": (
-        "Where is the stretcher kept?", "in the vehicle shed", "place"),
+    "The stretcher sledge is kept in the vehicle shed, behind the door.": (
+        "Where is the stretcher sledge kept?", "in the vehicle shed", "place"),
     "The tool shed stands beside the main gate.": ("Where does the tool shed stand?", "beside the main gate", "place"),
-    "Water is turned off in autumn because the pipes would freeze.": (
-        "Why is water turned off in autumn?", "because the pipes would freeze", "reason"),
-    "The door opens inwards so that drift cannot shut it.": (
-        "Why does the door open inwards?", "so that drift cannot shut it", "reason"),
+    "The garden water is turned off in autumn because the pipes would freeze.": (
+        "Why is the garden water turned off in autumn?", "because the pipes would freeze", "reason"),
     "If all generators fail, the battery bank keeps the radio alive.": (
         "What happens if all generators fail?", "the battery bank keeps the radio alive", "condition"),
     "If you see the moon, switch off the heater at once.": (
         "What should you do if you see the moon?", "switch off the heater at once", "condition"),
-    "To start the chipper, close the hood and turn the key.": (
-        "How do you start the chipper?", "close the hood and turn the key", "procedure"),
-    "The watch officer counts the board before supper.": (
-        "Who counts the board before supper?", "the watch officer", "agent"),
-    "Only authorised technicians may open the gearbox.": (
-        "Who may open the gearbox?", "Only authorised technicians", "agent"),
-    "The rota is drawn by the head of House.": ("By whom is the rota drawn?", "the head of House", "agent"),
     "The Ice Core Register (ICR) is kept for ever.": ("What does ICR stand for?", "Ice Core Register", "abbreviation"),
-    "A moraine consists of rock debris that the ice has carried.": (
-        "What does a moraine consist of?", "rock debris that the ice has carried", "object"),
-    "The work is divided into three sections: science, field and house.": (
-        "Into which three sections is the work divided?", "science, field and house", "list"),
-    "Ice cores are stored at a steady minus 36 degrees.": (
-        'What is missing in "Ice cores are stored at a steady minus ___ degrees"?', "36", "cloze"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("sentence", MADE)
-def test_each_rule_makes_its_question(sentence):
+def test_each_pattern_makes_its_question(sentence):
     question, answer, form = MADE[sentence]
     made = {draft.text: draft for draft in drafts_of(sentence)}
     assert question in made, list(made)
@@ -91,8 +72,10 @@ LEFT = [
     "| Day | Supper at 18:00 in the mess |",
     "he tank holds 42,000 litres.",
     "Each tank holds 42,000 litres and",
-    "Beds A to D are watered at 06:00 and beds E to H at 18:30.",
-    "Microfilm readers can be reserved by telephone.",
+    "The cook boils water and the soup is served at 12:30.",
+    "Winter runs from the day the ship leaves in February.",
+    "Asta is started at 06:00.",
+    "Ice cores are stored at a steady minus 36 degrees.",
 ]
 
 
@@ -104,21 +87,12 @@ def test_what_cannot_stand_alone_is_left(sentence):
 def test_lines_of_a_page_are_joined_and_the_quote_is_the_text_itself():
     text = (
         "3.9 The shop\nSoap, stamps and the station badge are sold in\nthe cupboard beside the stairs. "
-        "The shop opens\non Tuesdays from 19:00 to\n19:45. It sells soap."
+        "The village shop opens\non Tuesdays from 19:00 to\n19:45. It sells soap."
     )
     (draft,) = drafts_of(text)
-    assert (draft.text, draft.answer) == ("When does the shop open?", "on Tuesdays from 19:00 to 19:45")
-    assert draft.quotes == ("The shop opens\non Tuesdays from 19:00 to\n19:45.",)
+    assert (draft.text, draft.answer) == ("When does the village shop open?", "on Tuesdays from 19:00 to 19:45")
+    assert draft.quotes == ("The village shop opens\non Tuesdays from 19:00 to\n19:45.",)
     assert draft.quotes[0] in text
-
-
-def test_a_list_below_its_opening_is_one_answer():
-    text = (
-        "Each person outside the ring carries, on the body:\n- a whistle\n- a hand radio\n- dry "
-        "mitts\n\nThe end is near."
-    )
-    made = asked_of(text)
-    assert made == {"What does each person outside the ring carry?": "a whistle; a hand radio; dry mitts"}
 
 
 def test_a_heading_that_asks_is_answered_by_what_follows():
@@ -128,19 +102,23 @@ def test_a_heading_that_asks_is_answered_by_what_follows():
 
 def test_names_keep_their_capital_and_other_first_words_lose_it():
     made = asked_of(
-        "Hot meals are served at 12:30. Old Tom is driven by the mechanic. In winter, Asta is started at 06:00."
+        "Hot meals are served at 12:30. Old Tom is greased once a month. Then Asta waits. Asta is started at 06:00."
     )
-    assert "When are hot meals served?" in made
-    assert "By whom is Old Tom driven?" in made
-    assert not any("asta" in question for question in made)
+    assert list(made) == ["When are hot meals served?", "How often is Old Tom greased?", "When is Asta started?"]
+
+
+def test_a_bare_subject_is_asked_about_where_a_heading_names_it():
+    walk = "The walk starts at 13:00. Boots are needed."
+    assert asked_of(walk) == {}
+    assert asked_of(f"# The Sunday walk\n\n{walk}") == {"When does the walk start?": "at 13:00"}
 
 
 def test_the_first_sentence_of_a_chunk_that_begins_inside_a_document_may_be_cut():
-    text = "The kettle is descaled every ten days. The end is near."
-    assert asked_of(text) == {"How often is the kettle descaled?": "every ten days"}
+    text = "The copper kettle is descaled every ten days. The end is near."
+    assert asked_of(text) == {"How often is the copper kettle descaled?": "every ten days"}
     assert asked_of(text, span=(400, 456)) == {}
-    assert asked_of("The tank is full of water. The hut is visited every ten days.", span=(400, 470)) == {
-        "How often is the hut visited?": "every ten days"
+    assert asked_of("The tank is full of water. The lower hut is visited every ten days.", span=(400, 470)) == {
+        "How often is the lower hut visited?": "every ten days"
     }
 
 
@@ -150,7 +128,7 @@ def test_the_head_of_a_page_is_no_part_of_a_sentence():
 
 
 def test_other_languages_and_kinds_give_nothing():
-    text = "The society was founded in 1911."
+    text = "The garden society was founded in 1911."
     assert drafts_of(text, language="de") == []
     assert offline_drafts(Fragment(0, Chunk("c", "d", text), "en"), ["scenario"]) == []
     assert OFFLINE_KINDS == ("literal",)
