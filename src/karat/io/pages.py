@@ -1,0 +1,178 @@
+"""Pages: what a page number means, in test sets, results, stores and corpora alike.
+
+- `page` counts from 1, everywhere but in the `metadata` beside a `page_content`: LangChain counts it from 0 there.
+- `page_number` counts from 1 and wins over `page`.
+- `page_label` is what is printed on the page. Nothing is ever added to it; where it stands alone, it is the page.
+- "34-35" is a range of two pages, unless it is a label: manuals print "3-12" on the twelfth page of chapter 3.
+  `label:3-12` says so.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from karat.io.fields import field_name, nested
+
+MOST_PAGES = 1000
+"""The longest range that is read as one; a longer one is a single label."""
+
+LABEL = "label:"
+NO_PAGE = frozenset({"", "n/a", "na", "none", "null", "nan", "-", "?", "unknown"})
+"""What files write where there is no page."""
+
+PageText = str | tuple[str, ...] | None
+
+_PREFIX = re.compile(r"(?:pages?|pp?\.?|с\.|стр\.?)\s*", re.I)
+_RANGE = re.compile(r"(\d+)-(\d+)")
+_DASH = re.compile(r"\s*[-–—]\s*")
+
+
+def page_of(text: object) -> str | None:
+    """A page number in the one form that is compared: blanks, "p." and leading zeros aside.
+
+    >>> [page_of(t) for t in ("34", " 34", "034", "p. 34", 34.0, "iv", "A–3", "label:3-12", "N/A")]
+    ['34', '34', '34', '34', '34', 'iv', 'a-3', '3-12', None]
+    """
+    if isinstance(text, float) and text.is_integer():
+        text = int(text)
+    page = str(text).strip().lower().removeprefix(LABEL).strip()
+    if page in NO_PAGE:
+        return None
+    named = _PREFIX.match(page)
+    rest = page[named.end() :] if named and page[named.end() :][:1].isdigit() else page
+    whole = re.fullmatch(r"(\d+)(?:\.0+)?", rest)
+    return str(int(whole[1])) if whole else _DASH.sub("-", rest)
+
+
+def pages_of(value: object, labels: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """All pages a hit stands on: one, a list, or a range such as "34-35".
+
+    One of the `labels`, or a text marked as a label, is a single page.
+    """
+    if value is None:
+        return ()
+    if isinstance(value, list | tuple):
+        return tuple(dict.fromkeys(p for v in value for p in pages_of(v, labels)))
+    page = page_of(value)
+    spread = _RANGE.fullmatch(page) if page is not None and page not in labels and not is_label(value) else None
+    if spread and 0 <= int(spread[2]) - int(spread[1]) < MOST_PAGES:
+        return tuple(str(p) for p in range(int(spread[1]), int(spread[2]) + 1))
+    return () if page is None else (page,)
+
+
+def is_label(value: object) -> bool:
+    """Whether a page is marked as the label that is printed on it."""
+    return isinstance(value, str) and value.lstrip().lower().startswith(LABEL)
+
+
+def shift(page: str, offset: int) -> str:
+    """A page number moved by an offset; what is no number stays."""
+    return str(int(page) + offset) if offset and page.isdecimal() else page
+
+
+def page_text(value: Any) -> str | None:
+    """A page as text without blanks, or None where a file says there is none ("N/A"); ValueError for what is no page.
+
+    >>> [page_text(v) for v in (34, "34 ", 34.0, "iv", "N/A", None)]
+    ['34', '34', '34', 'iv', None, None]
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"{str(value)[:60]!r} is no page")
+    try:
+        text = str(value).strip()
+    except ValueError:
+        raise ValueError("a number of thousands of digits is no page") from None
+    return None if text.lower() in NO_PAGE else text
+
+
+def page_number(page: PageText) -> int | None:
+    """A page of a file as a number from 1; None for a label and for what is no such page."""
+    text = page_of(page) if isinstance(page, str) else None
+    return int(text) if text is not None and text.isdecimal() and 0 < int(text[:10]) < 10**9 else None
+
+
+def counts_from_0(record: Mapping[str, Any]) -> bool:
+    """Whether the page of a record is LangChain's: in its metadata, beside a page_content."""
+    names = {field_name(str(name)) for name in record}
+    return "page_content" in names and "page" not in names and nested(record).get("page") is not None
+
+
+class PageReader:
+    """Reads the pages that the records of one input name, and counts what its user should know of them."""
+
+    def __init__(self) -> None:
+        self.by_one = self.otherwise = self.from_0 = self.label_by_one = 0
+        self.example = ""
+
+    def read(
+        self, number: Any = None, page: Any = None, label: Any = None, *, from_0: bool = False
+    ) -> tuple[PageText, str | None]:
+        """The page of a record that gives `page_number`, `page` and `page_label`, and its printed label.
+
+        `from_0`: its page counts from 0 (`counts_from_0`). A list of pages is kept as a tuple.
+        """
+        counted, given, printed = _texts(number), _texts(page), _text(_texts(label))
+        if given is not None and counted is not None and given != counted:
+            self._differ(counted, given)
+        if counted is None and given is not None and from_0:
+            self.from_0 += 1
+            given = tuple(shift(p, 1) for p in given) if isinstance(given, tuple) else shift(given, 1)
+        elif given is not None and printed is not None and isinstance(given, str) and shift(given, 1) == printed:
+            self.label_by_one += counted is None
+        chosen = counted if counted is not None else given
+        if chosen is None and printed is not None:
+            return (LABEL + printed if len(pages_of(printed)) > 1 else printed), printed
+        return chosen, printed
+
+    def _differ(self, counted: PageText, given: PageText) -> None:
+        numbers = [int(text) for text in (counted, given) if isinstance(text, str) and text.isdecimal()]
+        if len(numbers) == 2 and abs(numbers[0] - numbers[1]) == 1:
+            self.by_one += 1
+        else:
+            self.otherwise += 1
+        self.example = self.example or f"page_number {_text(counted)}, page {_text(given)}"
+
+    def notes(self) -> list[str]:
+        """What to say of the pages read, a sentence each."""
+        notes = []
+        if self.by_one:
+            notes.append(f"page_number taken as the page; page differs by one {_times(self.by_one)} ({self.example})")
+        if self.otherwise:
+            notes.append(
+                f"page_number taken as the page; page differs by more than one {_times(self.otherwise)} "
+                f"({self.example}): check which is right"
+            )
+        if self.from_0:
+            notes.append(
+                f"page in the metadata beside page_content counts from 0, as LangChain writes it: 1 added "
+                f"{_times(self.from_0)}"
+            )
+        if self.label_by_one:
+            notes.append(
+                f"page_label is page + 1 {_times(self.label_by_one)}: page is read as counted from 1. If it counts "
+                "from 0, add --page-offset 1"
+            )
+        return notes
+
+
+def _texts(value: Any) -> PageText:
+    """A page as text; of a list, of those items that are pages."""
+    if not isinstance(value, list | tuple):
+        return page_text(value)
+    several = tuple(text for item in value if (text := page_text(item)) is not None)
+    return several if len(several) > 1 else several[0] if several else None
+
+
+def _text(page: PageText) -> str | None:
+    return ", ".join(page) if isinstance(page, tuple) else page
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"

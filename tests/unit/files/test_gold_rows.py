@@ -1,0 +1,93 @@
+"""Gold of a row: all that it names is kept, in one entry where it names one unit."""
+
+import json
+
+import pytest
+
+from karat.core.errors import InputError
+from karat.core.types import Gold
+from karat.files import as_testset, convert, read_testset
+
+QUOTED = Gold(doc="h.pdf", page="34", quote="two years")
+
+
+def gold_of(row, **options):
+    (question,) = as_testset([{"id": 1, "question": "a?", **row}], **options)[0].questions
+    return question.gold
+
+
+@pytest.mark.parametrize(
+    ("row", "gold"),
+    [
+        ({"gold_doc": "h.pdf", "gold_page": 34, "gold_quote": "two years"}, (QUOTED,)),
+        ({"gold_quote": "two years", "file": "h.pdf", "page": 34}, (QUOTED,)),
+        ({"gold_url": "http://x", "gold_quote": "two years"}, (Gold(url="http://x", quote="two years"),)),
+        ({"gold_id": "g", "gold_quote": "two years"}, (Gold(id="g", quote="two years"),)),
+        ({"gold_chunk": "c", "gold_doc": "d", "gold_quote": "q"}, (Gold(chunk="c", doc="d", quote="q"),)),
+        ({"gold_doc": "h.pdf", "gold_span": [3, 9]}, (Gold(doc="h.pdf", span=(3, 9)),)),
+        ({"gold_doc": ["a", "b"], "gold_span": [[3, 9], [1, 2]]}, (Gold(doc="a", span=(3, 9)), Gold(doc="b", span=(1, 2)))),
+        ({"gold_doc": ["a", "b"], "gold_grade": [2, 1]}, (Gold(doc="a", grade=2), Gold(doc="b"))),
+        ({"gold_doc": ["a", "b"], "gold_quote": ["x", "y"]}, (Gold(doc="a", quote="x"), Gold(doc="b", quote="y"))),
+        ({"gold_doc": "a", "gold_quote": ["x", "y"]}, (Gold(doc="a", quote="x"), Gold(doc="a", quote="y"))),
+        ({"gold_doc": ["a", "b"], "gold_quote": "x"}, (Gold(doc="a", quote="x"), Gold(doc="b", quote="x"))),
+        ({"gold_doc": ["a", "b"], "gold_quote": ["x", ""]}, (Gold(doc="a", quote="x"), Gold(doc="b"))),
+        ({"gold_doc": ["a", "b"], "gold_page": ["34", "N/A"]}, (Gold(doc="a", page="34"), Gold(doc="b"))),
+        ({"gold_doc": "a", "gold_page": ["34", "N/A"]}, (Gold(doc="a", page="34"),)),
+        ({"gold_doc": "a", "gold_page": "N/A"}, (Gold(doc="a"),)),
+        ({"reference_context_ids": ["c1"], "reference_contexts": ["words"]}, (Gold(id="c1", quote="words"),)),
+        ({"gold_doc": "a", "gold_quote": "(a) The pump"}, (Gold(doc="a", quote="(a) The pump"),)),
+        ({"gold": [{"doc": "a"}], "gold_quote": "x"}, (Gold(doc="a"), Gold(quote="x"))),
+        ({"gold": [{"doc": "a", "quote": "x"}], "gold_doc": "a"}, (Gold(doc="a", quote="x"),)),
+    ],
+)  # fmt: skip
+def test_nothing_that_a_row_names_is_dropped(row, gold):
+    assert gold_of(row) == gold
+
+
+@pytest.mark.parametrize("name", ["doc", "document", "file", "filename", "file_name", "file_path", "pdf", "source"])
+def test_names_of_the_gold_document(name):
+    assert gold_of({name: "h.pdf", "page": 34}) == (Gold(doc="h.pdf", page="34"),)
+
+
+def test_quotes_of_tables(tmp_path):
+    path = tmp_path / "qa.csv"
+    path.write_text('id,question,gold_doc,gold_page,gold_quote\n1,a?,h.pdf,34,two years\n2,b?,g.pdf,,"x, y"\n')
+    testset, _ = read_testset(path)
+    assert [q.gold for q in testset] == [(QUOTED,), (Gold(doc="g.pdf", quote="x, y"),)]
+
+
+def test_lists_that_do_not_pair_up_are_refused_with_row_and_fields(tmp_path):
+    path = tmp_path / "qa.jsonl"
+    path.write_text(json.dumps({"id": 1, "question": "?", "gold_doc": ["a", "b", "c"], "gold_quote": ["x", "y"]}) + "\n")
+    with pytest.raises(InputError) as caught:
+        read_testset(path)
+    assert "line 1" in str(caught.value)
+    assert "gold_doc 3, gold_quote 2" in str(caught.value)
+
+
+def test_an_id_names_the_unit_and_a_column_of_files_is_ignored_aloud():
+    testset, taken = as_testset([{"id": 1, "question": "a?", "relevant_chunk_ids": ["c"], "source": "wiki"}])
+    assert testset.questions[0].gold == (Gold(chunk="c"),)
+    assert taken.notes[-1].endswith("ignored source")
+
+
+def test_ragas_keeps_quotes_beside_what_they_stand_in(tmp_path):
+    source, target = tmp_path / "qa.jsonl", tmp_path / "qa.ragas.jsonl"
+    gold = [{"id": "c1", "quote": "one"}, {"id": "c2"}, {"quote": "two"}]
+    source.write_text(json.dumps({"id": "q", "question": "a?", "gold": gold}) + "\n")
+    convert(source, target)
+    assert read_testset(target)[0].questions[0].gold == (Gold(id="c1", quote="one"), Gold(id="c2"), Gold(quote="two"))
+
+
+def test_an_empty_reference_is_undefined_and_no_fault():
+    rows = [{"id": 1, "question": "a?", "answers": ["A"]}, {"id": 2, "question": "b?", "answers": [""]}]
+    testset, taken = as_testset(rows)
+    assert [q.answers for q in testset] == [("A",), ()]
+    assert "1 of 2 questions have no reference answer" in taken.notes
+
+
+@pytest.mark.parametrize("cell", ["nan", "NaN", ["nan"], [float("nan")], float("nan"), [], ""])
+def test_nan_names_no_document(cell):
+    rows = [{"id": 1, "question": "a?", "gold_doc": ["a"], "answers": ["A"]},
+            {"id": 2, "question": "b?", "gold_doc": cell, "answers": ["B"]}]  # fmt: skip
+    assert [q.gold for q in as_testset(rows)[0]] == [(Gold(doc="a"),), ()]
