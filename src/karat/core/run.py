@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Order = Literal["given", "score"]
-HIT_FIELDS = ("chunk", "doc", "page", "url", "text", "span", "tokens")
+HIT_FIELDS = ("chunk", "doc", "page", "page_label", "url", "text", "span", "tokens")
 
 
 class Run:

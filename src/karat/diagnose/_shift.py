@@ -11,7 +11,7 @@ import numpy as np
 
 from karat.diagnose._terms import terms
 from karat.diagnose.check import Case
-from karat.match import page_of
+from karat.io.pages import page_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

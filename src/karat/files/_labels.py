@@ -10,26 +10,13 @@ from karat.core.calibration import Label, Labels
 from karat.core.errors import UsageError
 from karat.core.evaluation import Taken
 from karat.files import _cells
-from karat.files._aliases import ID, RESULTS, Names
+from karat.files._aliases import LABELS, Names
 from karat.files._cells import CellError, shown
 from karat.files._look import Look
 from karat.files._objects import is_frame, polars_frame
 from karat.files._runs import plural
 from karat.files._signs import has_records
 
-LABELS: dict[str, tuple[str, ...]] = {
-    "id": ID,
-    "system": (*RESULTS["system"], "run"),
-    "measure": ("measure", "metric", "criterion", "dimension", "aspect"),
-    "label": (
-        "label", "human_label", "human_score", "human", "rating", "grade", "judgement", "judgment", "verdict", "score",
-        "value",
-    ),
-    "rater": (
-        "rater", "rater_id", "annotator", "annotator_id", "labeller", "labeler", "assessor", "person", "worker",
-        "worker_id", "reviewer",
-    ),
-}  # fmt: skip
 _NO_LABEL = frozenset({"n/a", "na", "none", "null", "nan", "-", "?"})
 _WORDS = {
     "yes": 1.0, "true": 1.0, "correct": 1.0, "pass": 1.0, "right": 1.0,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from karat.core.errors import InputError, did_you_mean
 from karat.files import _records
-from karat.files._aliases import checked_map, field_name
+from karat.files._aliases import PRINTED, UNSCORED, checked_map
 from karat.files._cells import Record, is_number
 from karat.files._source import Source
+from karat.io.fields import field_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +23,8 @@ Shape = Literal[
     "jsonl", "json list", "json object", "csv", "tsv", "parquet", "columns", "text", "folder", "frame", "records"
 ]
 SAMPLE = 50
+TABLES = frozenset({"csv", "tsv", "parquet", "frame"})
+MOST_NAMED = 12  # columns that a note names
 
 
 class Look:
@@ -231,6 +234,25 @@ class Look:
             if field_name(column) not in seen
         )
 
+    def column_notes(self, used: Iterable[str], others: Iterable[str] = ()) -> list[str]:
+        """Which columns were read and which were not; of records that are no table, only where some were not.
+
+        What a rows file prints of measures is left out, since that is checked apart, and so are `others`: columns that
+        another reader of the same file reads.
+        """
+        read = list(dict.fromkeys(used))
+        known = [name for name in self.original if name in UNSCORED and name not in read]
+        left = {*read, *known, *others}
+        ignored = [name for name in self.original if name not in left and not PRINTED.match(name)]
+        if not ignored and not known and self.shape not in TABLES:
+            return []
+        parts = {"used": read, "not scored": known, "ignored": ignored}
+        return ["; ".join(f"{what} {self._few(names)}" for what, names in parts.items() if names)]
+
+    def _few(self, names: Sequence[str]) -> str:
+        named = ", ".join(self.original.get(name, name) for name in names[:MOST_NAMED])
+        return named + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+
     def head_lines(self, count: int = 20) -> Iterator[str]:
         """The first filled lines that lie whole in the head."""
         head = self.need_source().head
@@ -268,9 +290,9 @@ def _is_document(document: Record) -> bool:
 
 def _looks_keyed(document: Record) -> bool:
     """Whether keys look like ids rather than field names: none of them is a known field."""
-    from karat.files._aliases import targets
+    from karat.files._aliases import record_names
 
-    known = set(targets())
+    known = set(record_names())
     return not any(field_name(key) in known for key in document)
 
 

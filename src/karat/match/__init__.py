@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from karat.match._matcher import MATCHERS, Matcher, Options
     from karat.match._resolution import Pages, Place, Resolution, Unresolved
     from karat.match._resolve import resolve
-    from karat.match.page import page_of
 
 __all__ = [
     "MATCHERS",
@@ -27,7 +26,6 @@ __all__ = [
     "judge",
     "match",
     "match_resolved",
-    "page_of",
     "resolve",
     "share_matched",
 ]
@@ -46,7 +44,6 @@ _HOME = {
     "judge": "_judge",
     "match": "_auto",
     "match_resolved": "_auto",
-    "page_of": "page",
     "resolve": "_resolve",
     "share_matched": "_judge",
 }

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from karat.core.errors import UsageError
+from karat.io.pages import pages_of, shift
 from karat.match._files import FileNames
 from karat.match._matcher import Context, Keys, Matcher, Options, plain_id
 from karat.match._resolution import Place, Reason
 from karat.match.doc import document_of
-from karat.match.page import pages_of, shift
 from karat.match.url import address_of
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.core.text.normalise import normalise
+from karat.io.pages import page_of, shift
 from karat.match._credit import Units, units_of
 from karat.match._finders import Decided, Finder, Found, Keyed, Quoted, each, names_file
 from karat.match._judge import matcher_named
@@ -18,7 +19,6 @@ from karat.match._matcher import MATCHERS, Context, Keys, Options, plain_id
 from karat.match._resolution import Pages, Place, Resolution, Unresolved
 from karat.match._table import Table
 from karat.match.doc import document_of
-from karat.match.page import page_of, shift
 from karat.match.url import is_url
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.run import Run
+from karat.io.pages import page_of, pages_of
 from karat.match._passages import Passages
 from karat.match._resolution import Place
-from karat.match.page import page_of, pages_of
 from karat.match.url import address_of
 
 if TYPE_CHECKING:
