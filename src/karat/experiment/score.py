@@ -117,7 +117,7 @@ def score(
     questions, taken = as_testset(testset, columns=choices.columns)
     say("reading the results")
     runs, taken_too = as_runs(results, columns=choices.columns)
-    inputs = _mapped((taken, *taken_too), choices.columns)
+    inputs = mapped((taken, *taken_too), choices.columns)
     runs, notes = brought_together(questions, runs, choices)
     if any(one.format == "healthcare" for one in inputs[1:]):
         from karat.experiment._printed import check_printed
@@ -163,7 +163,7 @@ def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
     return () if value is None else (value,) if isinstance(value, str) else tuple(value)
 
 
-def _mapped(taken: Sequence[Taken], columns: Mapping[str, str]) -> tuple[Taken, ...]:
+def mapped(taken: Sequence[Taken], columns: Mapping[str, str]) -> tuple[Taken, ...]:
     """Inputs without the notes on mapped columns that another input has; a column that none has is refused."""
     for column, field_ in columns.items():
         about = f"--map {column}={field_}: "

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 Shape = Literal[
-    "jsonl", "json list", "json object", "csv", "tsv", "parquet", "columns", "text", "folder", "frame", "records"
-]
+    "jsonl", "json list", "json object", "csv", "tsv", "parquet", "workbook", "columns", "text", "folder", "frame",
+    "records",
+]  # fmt: skip
 SAMPLE = 50
-TABLES = frozenset({"csv", "tsv", "parquet", "frame"})
+TABLES = frozenset({"csv", "tsv", "parquet", "workbook", "frame"})
 MOST_NAMED = 12  # columns that a note names
 
 
@@ -40,6 +41,7 @@ class Look:
         self._names: dict[str, str] = {}
         self._rows: list[Record] | None = None
         self._frame: pl.DataFrame | None = None
+        self.sheet_notes: tuple[str, ...] = ()  # which sheets of a workbook were left out
         self.folder: Path | None = None
         self.source: Source | None = None
         if _is_folder(path):
@@ -75,6 +77,7 @@ class Look:
     def _bare(cls, name: str, columns: Mapping[str, str] | None) -> Look:
         look = cls.__new__(cls)
         look.name, look.columns, look.original, look._names = name, checked_map(columns), {}, {}
+        look.sheet_notes = ()
         look._rows = look._frame = look.folder = look.source = None
         return look
 
@@ -94,7 +97,7 @@ class Look:
         """What a row of the input is called in messages."""
         if self.shape in ("jsonl", "csv", "tsv", "columns", "text"):
             return "line"
-        return "row" if self.shape in ("parquet", "frame") else "record"
+        return "row" if self.shape in ("parquet", "workbook", "frame") else "record"
 
     def error(
         self, problem: str, *, row: int | None = None, field: str | None = None, remedy: str | None = None
@@ -114,6 +117,8 @@ class Look:
         source = self.source
         if source.is_parquet:
             return "parquet"
+        if source.is_workbook:
+            return "workbook"
         start = source.head.lstrip()[:1]
         if start == b"[" and isinstance(self._try_document(), list):
             return "json list"
@@ -149,8 +154,15 @@ class Look:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """A Parquet file or a frame, as a frame."""
-        return self._frame if self._frame is not None else _records.read_parquet(self.need_source())
+        """A Parquet file, the first sheet of a workbook, or a frame, as a frame."""
+        if self._frame is not None:
+            return self._frame
+        if self.shape == "workbook":
+            frame, sheet, others = _records.read_workbook(self.need_source())
+            if others:
+                self.sheet_notes = (f'sheet "{sheet}" read; not read: {", ".join(others)}',)
+            return frame
+        return _records.read_parquet(self.need_source())
 
     @cached_property
     def wrapper(self) -> str | None:
@@ -165,7 +177,7 @@ class Look:
         shape = self.shape
         if self._rows is not None:
             return enumerate(self._rows, 1)
-        if shape in ("parquet", "frame"):
+        if shape in ("parquet", "workbook", "frame"):
             return _records.from_frame(self.frame)
         if shape == "folder":
             return iter(())
@@ -247,7 +259,7 @@ class Look:
         if not ignored and not known and self.shape not in TABLES:
             return []
         parts = {"used": read, "not scored": known, "ignored": ignored}
-        return ["; ".join(f"{what} {self._few(names)}" for what, names in parts.items() if names)]
+        return [*self.sheet_notes, "; ".join(f"{what} {self._few(names)}" for what, names in parts.items() if names)]
 
     def _few(self, names: Sequence[str]) -> str:
         named = ", ".join(self.original.get(name, name) for name in names[:MOST_NAMED])
@@ -314,4 +326,6 @@ def _is_trec(cells: list[str]) -> bool:
     """Whether a line may be of qrels (four values, a number last) or of a run (six, a number fifth)."""
     if len(cells) == 4:
         return is_number(cells[3])
+    if len(cells) > 6:  # text after the tag
+        return cells[1].upper() == "Q0" and is_number(cells[3]) and is_number(cells[4])
     return len(cells) == 6 and is_number(cells[4]) and (cells[1].upper() == "Q0" or is_number(cells[3]))

@@ -76,7 +76,7 @@ def _frame(look: Look) -> tuple[pl.DataFrame, Sequence[int]]:
     """The table with normalised column names, and the number of each row; of a text file every cell is text."""
     import polars as pl
 
-    frame = look.frame if look.shape in ("parquet", "frame") else _plain_text_table(look)
+    frame = look.frame if look.shape in ("parquet", "workbook", "frame") else _plain_text_table(look)
     if frame is None:
         numbered = list(look.records())
         columns = {name: [record.get(name) for _, record in numbered] for name in look.fields}
@@ -87,7 +87,7 @@ def _frame(look: Look) -> tuple[pl.DataFrame, Sequence[int]]:
         name = name or field_name(column)
         if name not in names.values():
             names[column] = name
-    first = 2 if look.source is not None and not look.source.is_parquet else 1
+    first = 2 if look.shape in ("csv", "tsv") else 1
     return frame.select(list(names)).rename(names), range(first, first + frame.height)
 
 

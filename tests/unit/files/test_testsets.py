@@ -201,14 +201,15 @@ def test_squad_paragraphs_are_documents(put):
     assert taken.format == "squad"
 
 
-def test_ragas_ids_before_contexts(put):
+def test_ragas_ids_beside_contexts(put):
     path = put("ragas.jsonl", [
-        {"user_input": "a?", "reference": "A", "reference_contexts": ["text"], "reference_context_ids": ["c1", "c2"]},
+        {"user_input": "a?", "reference": "A", "reference_contexts": ["t", "u"],
+         "reference_context_ids": ["c1", "c2"]},
         {"user_input": "b?", "reference": "B", "reference_contexts": ["quoted words"]},
     ])  # fmt: skip
     testset, taken = read_testset(path)
     one, two = testset.questions
-    assert one.gold == (Gold(id="c1"), Gold(id="c2"))
+    assert one.gold == (Gold(id="c1", quote="t"), Gold(id="c2", quote="u"))
     assert two.gold == (Gold(quote="quoted words"),)
     assert (two.answers, taken.format) == (("B",), "ragas")
 
