@@ -13,8 +13,8 @@ def here(put, karat):
     put("docs/pump.md", "The pump runs on diesel fuel.\n")
     put("docs/warranty.md", "The warranty lasts two years from the day of purchase.\n")
     put("qa.csv", QUESTIONS)
-    put("karat.yaml", "corpus: docs\ntestset: qa.csv\nmap: {nr: id, frage: question, datei: file}\nsystems: [{engine: bm25}]\n"
-                      "engines: [bm25]\noutputs: [csv]\n")  # fmt: skip
+    put("karat.yaml", "corpus: docs\ntestset: qa.csv\nmap: {nr: id, frage: question, datei: file}\n"
+                      "systems: [{engine: bm25}]\nengines: [bm25]\noutputs: [csv]\n")  # fmt: skip
     assert karat("index", "docs", "-o", "my.index", "--engine", "bm25").code == 0
 
 

@@ -218,6 +218,11 @@ def brought_together(testset: TestSet, runs: Sequence[Run], choices: Choices) ->
     by_score = dialect_named(choices.dialect).by_score
     notes = [note for _, found in aligned for note in found]
     notes += [Note("info", f"{name}: its hits are texts without ids: taken as contexts, not ranked.") for name in bare]
+    for run in runs if len(runs) > 1 else ():
+        if not run.asked:
+            notes.append(Note("warning", f"{run.name}: holds no results for any question."))
+        elif run.has_rankings and not len(run):
+            notes.append(Note("warning", f"{run.name}: returned no hits for any question."))
     return [run.by_score() if by_score else run for run, _ in aligned], notes
 
 
