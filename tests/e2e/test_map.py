@@ -21,7 +21,7 @@ def here(put, karat):
 def test_run_reads_the_test_set_by_the_map_of_its_file(karat, here):
     told = karat("run")
     assert told.code == 0, told.err
-    assert "used frage, nr, datei; ignored author" in told.out
+    assert "used nr, frage, datei; ignored author" in told.out
 
 
 def test_run_takes_a_map_from_the_command_line(karat, here, put):
@@ -40,7 +40,7 @@ def test_a_mapped_column_that_is_not_there_is_refused(karat, here, put):
 
 def test_check_says_which_columns_it_read(karat, here):
     told = karat("check", "qa.csv", "my.index", *MAP)
-    assert "used frage, nr, datei; ignored author" in told.out
+    assert "used nr, frage, datei; ignored author" in told.out
 
 
 def test_explain_takes_a_map(karat, here):

@@ -11,20 +11,20 @@ from karat.core.docs import Doc, Page
 from karat.core.errors import UsageError, did_you_mean
 from karat.corpus._decode import plain
 from karat.corpus._file import File, ReadError
-from karat.io.fields import DOC, FILE, URL, field_name, flattened
+from karat.io.fields import FILE, URL, field_name, flattened
 from karat.io.pages import PageReader, counts_from_0, page_number
 
 FIELDS: dict[str, tuple[str, ...]] = {
     "id": ("id", "_id"),
     "chunk": ("chunk_id", "chunkid", "passage_id"),
-    "doc": (*DOC, "pid"),
+    "doc": ("doc", "doc_id", "docid", "document_id", "pid"),
     "text": ("text", "content", "contents", "body", "passage", "page_content", "chunk"),
     "title": ("title",),
     "url": URL,
     "page": ("page",),
     "page_number": ("page_number",),
     "page_label": ("page_label",),
-    "source": FILE,
+    "source": (*FILE, "document"),
 }
 """What a record's fields may be called; the first that is filled counts."""
 

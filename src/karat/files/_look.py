@@ -252,7 +252,8 @@ class Look:
         What a rows file prints of measures is left out, since that is checked apart, and so are `others`: columns that
         another reader of the same file reads.
         """
-        read = list(dict.fromkeys(used))
+        named = set(used)
+        read = [name for name in self.original if name in named]
         known = [name for name in self.original if name in UNSCORED and name not in read]
         left = {*read, *known, *others}
         ignored = [name for name in self.original if name not in left and not PRINTED.match(name)]

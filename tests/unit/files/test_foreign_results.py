@@ -90,7 +90,7 @@ def test_a_workbook(tmp_path):
         ("8", (Gold(doc="g.pdf", page="iv"),)),
     ]
     assert 'sheet "Sheet" read; not read: other' in taken.notes
-    assert "used question, id, file, page; ignored author" in taken.notes
+    assert "used id, question, file, page; ignored author" in taken.notes
 
 
 def test_a_workbook_without_its_reader_says_what_to_do(tmp_path, monkeypatch):
@@ -177,7 +177,7 @@ def test_further_fields_of_results_are_known():
     (run,), (taken,) = as_runs([row])
     answer = run.answers["q"]
     assert (answer.tokens, answer.confidence, answer.contexts) == (15, 0.5, ("t",))
-    assert taken.notes == ("used id, retrieved, contexts, answer, usage, confidence; not scored citations, steps",)
+    assert taken.notes == ("used id, retrieved, answer, contexts, confidence, usage; not scored citations, steps",)
 
 
 def test_a_table_says_which_columns_were_used_and_ignored(tmp_path):

@@ -224,7 +224,7 @@ def test_columns_of_a_table(put):
 def test_flat_gold_columns(put):
     testset, taken = read_testset(put("qa.csv", "id,question,doc,page\n1,a?,h.pdf,34\n2,b?,g.pdf,7\n"))
     assert [q.gold for q in testset] == [(Gold(doc="h.pdf", page="34"),), (Gold(doc="g.pdf", page="7"),)]
-    assert taken.notes == ("used question, id, doc, page",)
+    assert taken.notes == ("used id, question, doc, page",)
     assert "line 3: no gold" in refused(put("qb.csv", "id,question,doc,page\n1,a?,h.pdf,34\n2,b?,,\n"))
 
 
