@@ -89,7 +89,7 @@ def test_files_agree(tmp_path_factory, qrels, run, random):
     path = tmp_path_factory.mktemp("trec") / "a.run"
     path.write_text("".join(rows), encoding="utf-8")
     with np.errstate(all="ignore"):
-        agree(qrels, run, judge(TestSet(qrels=qrels), [read(Source(path))], Settings(MATCHERS.get("exact"))))
+        agree(qrels, run, judge(TestSet(qrels=qrels), [read(Source(path))[0]], Settings(MATCHERS.get("exact"))))
 
 
 @settings(max_examples=60, deadline=None)

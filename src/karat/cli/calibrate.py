@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from karat.cli._options import Debug, Json, Quiet, Run, RunsDir, Verbose
+from karat.cli._options import Debug, Json, Map, Quiet, Run, RunsDir, Verbose, columns_of
 
 _FAILED = 5
 
@@ -30,6 +30,7 @@ def command(
         typer.Option("--correct", help="What makes an answer right, for systems with a confidence: TokenF1>=0.5."),
     ] = None,
     output: Annotated[str | None, typer.Option("-o", "--output", help="A file: .json .md .csv or .txt.")] = None,
+    map_: Map = None,
     runs_dir: RunsDir = "runs",
     as_json: Json = False,
     quiet: Quiet = False,
@@ -44,7 +45,10 @@ def command(
     from karat.report import calibrated
 
     write = calibration_writer(output) if output is not None else None
-    found = calibrate(run, labels, measures=measure or (), scale=scale or (), correct=correct, runs_dir=runs_dir)
+    found = calibrate(
+        run, labels, measures=measure or (), scale=scale or (), correct=correct, columns=columns_of(map_),
+        runs_dir=runs_dir,
+    )  # fmt: skip
     if write is not None:
         write(found)
     if as_json:

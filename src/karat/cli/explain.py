@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Match, PageOffset, Pages, system_of, with_system
+from karat.cli._options import Debug, Json, Map, Match, PageOffset, Pages, columns_of, system_of, with_system
 
 
 @with_system
@@ -22,6 +22,7 @@ def command(
     match: Match = "auto",
     page_offset: PageOffset = 0,
     pages: Pages = "physical",
+    map_: Map = None,
     as_json: Json = False,
     debug: Debug = False,
     **options: Any,
@@ -36,7 +37,7 @@ def command(
     with system_of(index, **options) as system:
         found = explain(
             testset, system, question, k=k, measures=measure or (), match=match, page_offset=page_offset,
-            pages=check_pages(pages),
+            pages=check_pages(pages), columns=columns_of(map_),
         )  # fmt: skip
     if as_json:
         typer.echo(explained.as_json(found))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Quiet, Verbose, counted_on_terminal, with_chat
+from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, counted_on_terminal, with_chat
 from karat.cli.run import announced
 
 
@@ -37,6 +37,7 @@ def command(
     least_tokens: Annotated[int, typer.Option("--least-tokens", help="Leave out chunks shorter than this.")] = 40,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the sample and the mix.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace the file that -o names.")] = False,
+    map_: Map = None,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -56,8 +57,8 @@ def command(
     progress = counted_on_terminal(quiet or as_json)
     made = generate(
         index, samples=samples, kinds=kinds, offline=offline, each=each, seed=seed, mix=mix, extend=extend,
-        fill_gaps=fill_gaps, docs=doc, least_tokens=least_tokens, output=output, force=force, say=progress,
-        announce=None if quiet or as_json else announced, **chat,
+        fill_gaps=fill_gaps, docs=doc, least_tokens=least_tokens, output=output, force=force, columns=columns_of(map_),
+        say=progress, announce=None if quiet or as_json else announced, **chat,
     )  # fmt: skip
     progress("", 0, 0)
     if as_json:

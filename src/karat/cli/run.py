@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Quiet, Verbose, counted_on_terminal, with_chat_of_run
+from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, counted_on_terminal, with_chat_of_run
 
 
 @with_chat_of_run
@@ -37,6 +37,7 @@ def command(
     changed_testset: Annotated[
         bool, typer.Option("--changed-testset", help="Go on with a frozen test set that was changed since.")
     ] = False,
+    map_: Map = None,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -45,13 +46,14 @@ def command(
 ) -> None:
     """Index, search, answer, score, compare and report as karat.yaml says; a run that was stopped goes on.
 
-    Options about answers and models stand in place of the keys of karat.yaml.
+    Options about columns, answers and models stand in place of the keys of karat.yaml.
     Exit codes: 0 done, 2 bad input, 3 no common ids, 5 done but some rows failed.
     """
     from karat.experiment.run import run
     from karat.experiment.spec import load_spec
 
-    chosen = load_spec(spec).with_options(answer=answer, contexts=contexts, judge=judge, **chat)
+    columns = columns_of(map_)
+    chosen = load_spec(spec).with_options(answer=answer, contexts=contexts, judge=judge, columns=columns, **chat)
     progress = counted_on_terminal(quiet or as_json)
     done = run(
         chosen, runs_dir=runs_dir, fresh=fresh, retry_errors=retry_errors, changed_testset=changed_testset,

@@ -9,8 +9,18 @@ from typing import Any
 from karat.core.evaluation import Summary
 from karat.core.study import Study
 
-MODES: Mapping[str, str] = {"literal": "literal", "paraphrase": "semantic", "scenario": "semantic"}
-"""The mode of evaluation that a kind of question belongs to."""
+MODES: Mapping[str, str] = {
+    "literal": "literal",
+    "paraphrase": "semantic",
+    "scenario": "semantic",
+    "paraphrased": "semantic",
+    "semantic": "semantic",
+    "paraphrase_or_scenario": "semantic",
+}
+"""The mode of evaluation that a kind of question belongs to: semantic ones promise other words than the text's."""
+
+GENERATED = ("literal", "paraphrase", "scenario")
+"""The kinds of these that are made for a benchmark."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from itertools import chain, repeat
 from math import isfinite
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Order = Literal["given", "score"]
-HIT_FIELDS = ("chunk", "doc", "page", "url", "text", "span", "tokens")
+HIT_FIELDS = ("chunk", "doc", "page", "page_label", "url", "text", "span", "tokens")
 
 
 class Run:
@@ -125,6 +126,12 @@ class Run:
     def doc_list(self) -> list[str]:
         """The ids of the hits as Python strings."""
         return list(self.docs) if not isinstance(self.docs, list) else self.docs
+
+    def named(self, name: str) -> Run:
+        """The same run under another name."""
+        run = copy(self)
+        run.name = name
+        return run
 
     def by_score(self) -> Run:
         """The same hits ranked by their scores; without scores, unchanged."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from karat.core.docs import Doc, Page
 from karat.core.errors import UsageError, did_you_mean
 from karat.corpus._decode import plain
 from karat.corpus._file import File, ReadError
+from karat.io.fields import FILE, URL, field_name, flattened
+from karat.io.pages import PageReader, counts_from_0, page_number
 
 FIELDS: dict[str, tuple[str, ...]] = {
     "id": ("id", "_id"),
@@ -21,29 +20,19 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "doc": ("doc", "doc_id", "docid", "document_id", "pid"),
     "text": ("text", "content", "contents", "body", "passage", "page_content", "chunk"),
     "title": ("title",),
-    "url": ("url", "source_url", "link"),
+    "url": URL,
     "page": ("page",),
     "page_number": ("page_number",),
-    "source": ("source", "file", "filename", "file_name"),
+    "page_label": ("page_label",),
+    "source": (*FILE, "document"),
 }
 """What a record's fields may be called; the first that is filled counts."""
 
-_NESTED = ("metadata", "meta")
 _KNOWN = frozenset(alias for aliases in FIELDS.values() for alias in aliases)
 _HELD = frozenset(alias for field in ("id", "chunk", "text", "title", "url") for alias in FIELDS[field])
 _MAP_REMEDY = "Name the column of the texts with --map COLUMN=text."
 
 Row = tuple[int, Any]
-
-
-@lru_cache(maxsize=4096)
-def field_name(name: str) -> str:
-    """A column's name as aliases are spelled.
-
-    >>> field_name(" Doc-ID ")
-    'doc_id'
-    """
-    return re.sub(r"[\s\-]+", "_", plain(name).strip()).lower()
 
 
 def checked(columns: Mapping[str, str] | None) -> dict[str, str]:
@@ -74,7 +63,8 @@ def check_used(columns: Mapping[str, str], fields: Iterable[str]) -> None:
 def docs_of(file: File, rows: Iterable[Row], unit: str = "line") -> Iterator[Doc]:
     """A document of each row that has a text; the others are named."""
     shape = _Shape(file.columns)
-    made: list[tuple[Doc, bool]] = []  # whether its page comes from the field "page"
+    made: list[Doc] = []
+    pages = PageReader()
     textless: list[tuple[int, list[str]]] = []
     fault: ReadError | None = None
     try:
@@ -83,7 +73,7 @@ def docs_of(file: File, rows: Iterable[Row], unit: str = "line") -> Iterator[Doc
                 what = "a list" if isinstance(record, list) else json.dumps(record, default=str)[:40]
                 file.row_problem(row, "broken", f"the {unit} is {what}, not a record with fields.", "Write an object.")
                 continue
-            fields = shape.fields(record)
+            fields = flattened(record)
             if shape.columns:
                 file.fields.update(fields)
             text = shape.first(fields, "text")
@@ -91,7 +81,8 @@ def docs_of(file: File, rows: Iterable[Row], unit: str = "line") -> Iterator[Doc
                 text = shape.title_for_text(fields)
             words = plain(_scalar(text) or "") if not isinstance(text, bool) else ""
             if words.strip():
-                made.append(_doc(file, row, fields, words, shape))
+                page = _page(fields, words, shape, pages, counts_from_0(record))
+                made.append(_doc(file, row, fields, words, shape, page))
             elif shape.has(fields, "text"):
                 file.row_problem(row, "empty", f"the {unit} has an empty text.", "Fill it, or leave the record out.")
             else:
@@ -104,11 +95,9 @@ def docs_of(file: File, rows: Iterable[Row], unit: str = "line") -> Iterator[Doc
     for row, names in textless:
         said = plain(", ".join(names))[:120] or "none"
         file.row_problem(row, "textless", f"the {unit} has no text. Fields: {said}.", _MAP_REMEDY)
-    from_0 = any(by_page and doc.pages and doc.pages[0].number == 0 for doc, by_page in made)
-    if from_0:
-        file.problem("pages", 'its field "page" counts from 0; one was added to each.')
-    for doc, by_page in made:
-        yield _shifted(doc) if from_0 and by_page else doc
+    for note in pages.notes():
+        file.problem("pages", f"{note}.")
+    yield from made
     if fault is not None:
         raise fault
 
@@ -131,17 +120,6 @@ class _Shape:
         """The title of a record whose text is there but empty, as some of BEIR's are."""
         return self.first(fields, "title") if self.has(fields, "text") else None
 
-    def fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """A record by names as aliases are spelled, with what lies in its metadata beside the rest."""
-        fields = {field_name(name): value for name, value in record.items()}
-        for nest in _NESTED:
-            inner = fields.get(nest)
-            if isinstance(inner, dict):
-                del fields[nest]
-                for name, value in inner.items():
-                    fields.setdefault(field_name(str(name)), value)
-        return fields
-
     def first(self, fields: Mapping[str, Any], field: str) -> Any:
         """The first filled value of a field, or None."""
         for alias in (*self.mapped(field), *FIELDS[field]) if self.columns else FIELDS[field]:
@@ -155,38 +133,33 @@ class _Shape:
         return None
 
 
-def _doc(file: File, row: int, fields: Mapping[str, Any], text: str, shape: _Shape) -> tuple[Doc, bool]:
+def _doc(file: File, row: int, fields: Mapping[str, Any], text: str, shape: _Shape, page: Page | None) -> Doc:
     own, chunk, of = (_id_of(shape.first(fields, name)) for name in ("id", "chunk", "doc"))
     title, url, source = (_text_of(shape.first(fields, name)) for name in ("title", "url", "source"))
-    pages, by_page = _pages(file, row, fields, text, shape)
     line = f"{file.id}:{row}"
     id_, part_of = own or of or url or line, None
     if own is None and chunk is not None:
         id_, part_of = chunk, of or url or source or file.id
-    elif own is None and (of or source) and (pages or "page_content" in fields):
+    elif own is None and (of or source) and (page is not None or "page_content" in fields):
         id_, part_of = line, of or source
     meta = {
         name: said
         for name, value in fields.items()
         if name not in _HELD and name not in shape.columns and (said := _scalar(value))
     }
-    return Doc(id_, text, title, url, pages, (), part_of, meta), by_page
+    return Doc(id_, text, title, url, () if page is None else (page,), (), part_of, meta)
 
 
-def _pages(file: File, row: int, fields: Mapping[str, Any], text: str, shape: _Shape) -> tuple[tuple[Page, ...], bool]:
-    """The page a record is from, and whether its field "page" says so, which some count from 0."""
-    number, page = _whole(shape.first(fields, "page_number")), _whole(shape.first(fields, "page"))
-    if number is not None and page is not None and number != page:
-        reason = f'"page_number" is {number} but "page" is {page}; page_number counts.'
-        file.row_problem(row, "pages", reason, fatal=False)
-    chosen, by_page = (page, True) if number is None else (number, False)
-    if chosen is None or chosen < (0 if by_page else 1):
-        return (), by_page
-    return (Page(chosen, 0, len(text)),), by_page
-
-
-def _shifted(doc: Doc) -> Doc:
-    return replace(doc, pages=tuple(replace(page, number=page.number + 1) for page in doc.pages))
+def _page(fields: Mapping[str, Any], text: str, shape: _Shape, pages: PageReader, from_0: bool) -> Page | None:
+    """The page a record is from, if it has a number."""
+    cells = [shape.first(fields, name) for name in ("page_number", "page", "page_label")]
+    named = [cell if isinstance(cell, str | int | float) and not isinstance(cell, bool) else None for cell in cells]
+    try:
+        page, label = pages.read(*named, from_0=from_0)
+    except ValueError:  # thousands of digits
+        return None
+    number = page_number(page)
+    return None if number is None else Page(number, 0, len(text), label)
 
 
 def _is_blank(value: Any) -> bool:
@@ -218,17 +191,6 @@ def _scalar(value: Any) -> str | None:
         except ValueError:  # thousands of digits
             return None
     return None
-
-
-def _whole(value: Any) -> int | None:
-    """A page number, from a number or its digits."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 10:
-        return int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if isinstance(value, int) and abs(value) < 10**9 else None
 
 
 def parsed(file: File, data: bytes | str, row: int, unit: str = "line") -> Any:

@@ -9,7 +9,8 @@ from karat.core.docs import Doc
 from karat.corpus._decode import decode, is_binary
 from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
-from karat.corpus._records import FIELDS, Row, docs_of, field_name, parsed
+from karat.corpus._records import FIELDS, Row, docs_of, parsed
+from karat.io.fields import field_name
 
 _LISTS = ("documents", "docs", "corpus", "passages", "chunks", "records", "items", "rows", "data")
 _WIDE = (b"\xff\xfe", b"\xfe\xff")

@@ -93,15 +93,19 @@ def scored(
 def _match(
     testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices, resolution: Resolution | None
 ) -> Matched | None:
-    """Judged hits of all runs; the matcher is chosen by those that hold rankings. None where none does."""
+    """Judged hits of all runs; the matcher is chosen by those that hold hits. None where none holds a ranking.
+
+    A run without any stands beside others as it is: `brought_together` warns of it.
+    """
     from dataclasses import replace
 
     from karat.match import MATCHERS, Matched, Settings, check_questions, judge, match, match_resolved
 
-    check_questions(testset, runs)
+    check_questions(testset, [run for run in runs if run.asked] or runs)
     ranked = [run for run in runs if run.has_rankings]
     if not ranked:
         return None
+    ranked = [run for run in ranked if len(run)] or ranked
     settings = Settings(
         MATCHERS.get("exact"),
         repeats=choices.repeats or dialect.repeats,
@@ -111,7 +115,8 @@ def _match(
     if not any((testset.qrels or {}).values()):
         return Matched(judge(testset, runs, settings), None, settings)
     if resolution is not None:
-        return match_resolved(resolution, runs, settings, allow_zero=choices.allow_zero_overlap)
+        matched = match_resolved(resolution, ranked, settings, allow_zero=choices.allow_zero_overlap)
+        return matched if len(ranked) == len(runs) else match_resolved(resolution, runs, settings, allow_zero=True)
     matched = match(
         testset, ranked, settings, by=choices.match or dialect.match, page_offset=choices.page_offset,
         any_file=dialect.any_file, allow_zero=choices.allow_zero_overlap, try_all=choices.try_all,

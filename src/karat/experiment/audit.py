@@ -44,7 +44,7 @@ def audit(
     say = progress or (lambda step: None)
     say("reading the test set")
     questions, taken = as_testset(testset, columns=columns or {})
-    told = _told(questions, taken)
+    told = reading_notes(questions, taken)
     if index is None or index == NO_INDEX:
         found = examine(questions, None, seed=seed, only=only, progress=say)
         return replace(found, notes=(*told, *found.notes))
@@ -60,7 +60,7 @@ def audit(
     return replace(found, notes=(*told, *found.notes))
 
 
-def _told(questions: TestSet, taken: Taken | None) -> list[str]:
+def reading_notes(questions: TestSet, taken: Taken | None) -> list[str]:
     """What is to be known of how the test set was read, and as which version it is frozen."""
     read = [note for note in (taken.notes if taken is not None else ()) if note != questions.changed]
     if questions.changed is not None:

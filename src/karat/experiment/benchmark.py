@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat.core.benchmark import MODES, Benchmark, Expectation
+from karat.core.benchmark import GENERATED, MODES, Benchmark, Expectation
 from karat.core.errors import NoOverlapError, UsageError
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _generated(
     from karat.files import frozen_beside
 
     offline = "model" not in chat
-    wanted = [kind for kind, mode in MODES.items() if eval_mode in ("all", mode)]
+    wanted = [kind for kind in GENERATED if eval_mode in ("all", MODES[kind])]
     if offline:
         from karat.testset.offline import OFFLINE_KINDS
 

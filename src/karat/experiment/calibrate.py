@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,7 @@ def calibrate(
     measures: Sequence[str] = (),
     scale: Sequence[str] = (),
     correct: str | None = None,
+    columns: Mapping[str, str] | None = None,
     runs_dir: str | os.PathLike[str] = "runs",
 ) -> Calibration:
     """Compare the scores of a run with labels: a path, a list of dicts or a frame of id, system, measure, label, rater.
@@ -59,7 +60,7 @@ def calibrate(
     from karat.files import as_labels
 
     study = run if isinstance(run, Study) else load_study(find_run(runs_dir, os.fspath(run)).path)
-    given = as_labels(labels)
+    given = as_labels(labels, columns=columns)
     scores = study.evaluation.scores
     confidence = study.evaluation.confidence
     confident = any(value is not None for values in confidence.values() for value in values)

@@ -33,23 +33,25 @@ def check(
     """
     from karat.diagnose.gold import check as examine
     from karat.experiment.audit import audit as examine_questions
+    from karat.experiment.audit import reading_notes
     from karat.experiment.index import Index
     from karat.files import as_runs, as_testset
 
     say = progress or (lambda step: None)
     say("reading the test set")
-    questions, _ = as_testset(testset, columns=columns or {})
+    questions, taken = as_testset(testset, columns=columns or {})
     say("verifying the index")
     opened = index if isinstance(index, Index) else Index.open(index, verify=True)
-    runs = as_runs(results, columns=columns or {})[0] if results is not None else []
+    runs, results_taken = as_runs(results, columns=columns or {}) if results is not None else ([], [])
     found = examine(
         questions, opened.chunks, opened.docs, problems=opened.problems, runs=runs, by=match, page_offset=page_offset,
         pages=pages, only=only, progress=say,
     )  # fmt: skip
-    changed = () if questions.changed is None else (f"{questions.name} is {questions.changed}.",)
+    notes = reading_notes(questions, taken)
+    notes += [f"{one.place}: {note}" for one in results_taken for note in one.notes]
     audited = None
     if audit and not only:
         audited = examine_questions(
             questions, opened, match=match, page_offset=page_offset, pages=pages, local=True, progress=say
         )
-    return replace(found, notes=(*changed, *found.notes), audit=audited)
+    return replace(found, notes=(*notes, *found.notes), audit=audited)

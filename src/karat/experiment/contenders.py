@@ -158,7 +158,7 @@ class Work:
         from karat.files import read_results
 
         if isinstance(one.source, ResultsFile):
-            runs, _ = read_results(one.source.path)
+            runs, _ = read_results(one.source.path, columns=self.spec.keys.map)
             shown = [_of_several(one, runs, run) for run in runs]
             for configuration, run in zip(shown, runs, strict=True):
                 run.name = configuration.name

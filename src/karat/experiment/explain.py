@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ def explain(
     match: str = "auto",
     page_offset: int = 0,
     pages: Pages = "physical",
+    columns: Mapping[str, str] | None = None,
 ) -> Explanation:
     """How a question came to its hits and its scores: legs, fusion, matches, the arithmetic of each measure."""
     from karat.core.explanation import Explanation
@@ -40,7 +41,7 @@ def explain(
     from karat.files import as_testset
     from karat.match import Settings, judge, resolve
 
-    questions, _ = as_testset(testset)
+    questions, _ = as_testset(testset, columns=columns)
     asked = _asked(questions, question)
     number = questions.ids.index(asked.id)
     first = system.search([asked.text], k)  # what is loaded at the first search is not this question's time

@@ -68,6 +68,7 @@ def generate(
     least_tokens: int | None = None,
     output: PathLike | None = None,
     force: bool = False,
+    columns: Mapping[str, str] | None = None,
     say: Say = lambda what, done, total: None,
     announce: Callable[[str], None] | None = None,
     **chat: Any,
@@ -93,7 +94,7 @@ def generate(
     categories = _mix(mix)
     say("opening the index", 0, 1)
     opened = index if isinstance(index, Index) else Index.open(index)
-    before, in_place = _before(extend, target)
+    before, in_place = _before(extend, target, columns)
     _check_docs(docs, opened)
     covered = coverage(before.questions, opened.chunks, opened.docs) if before else Coverage({}, frozenset())
     weights = None
@@ -182,13 +183,15 @@ def _same(one: Path, other: Path) -> bool:
     return one.exists() and other.exists() and one.samefile(other)
 
 
-def _before(extend: PathLike | None, target: Path | None) -> tuple[TestSet | None, bool]:
+def _before(
+    extend: PathLike | None, target: Path | None, columns: Mapping[str, str] | None
+) -> tuple[TestSet | None, bool]:
     """The test set to add to, and whether it is added to where it stands."""
     if extend is None:
         return None, False
     from karat.files import read_testset
 
-    testset, taken = read_testset(extend)
+    testset, taken = read_testset(extend, columns=columns)
     in_place = target is not None and _same(target, Path(extend))
     if in_place and taken.format != "canonical":
         raise UsageError(

@@ -159,11 +159,14 @@ def sweep_of(
 
 
 def _questions(spec: Spec) -> tuple[TestSet, Taken]:
+    from karat.experiment.score import mapped
     from karat.experiment.spec import ResultsFile
     from karat.files import read_testset
 
-    testset, taken = read_testset(spec.path(spec.keys.testset))
+    testset, taken = read_testset(spec.path(spec.keys.testset), columns=spec.keys.map)
     taken = replace(taken, place=spec.keys.testset)
+    if not any(isinstance(one.source, ResultsFile) for one in spec.systems()):
+        (taken,) = mapped([taken], spec.keys.map or {})
     chosen = spec.select(testset)
     if not len(chosen):
         raise UsageError(f"{taken.place} holds no questions.")

@@ -120,7 +120,7 @@ def score(
     questions, taken = as_testset(testset, columns=choices.columns)
     say("reading the results")
     runs, taken_too = as_runs(results, columns=choices.columns)
-    inputs = _mapped((taken, *taken_too), choices.columns)
+    inputs = mapped((taken, *taken_too), choices.columns)
     runs, notes = brought_together(questions, runs, choices)
     if any(one.format == "healthcare" for one in inputs[1:]):
         from karat.experiment._printed import check_printed
@@ -166,7 +166,7 @@ def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
     return () if value is None else (value,) if isinstance(value, str) else tuple(value)
 
 
-def _mapped(taken: Sequence[Taken], columns: Mapping[str, str]) -> tuple[Taken, ...]:
+def mapped(taken: Sequence[Taken], columns: Mapping[str, str]) -> tuple[Taken, ...]:
     """Inputs without the notes on mapped columns that another input has; a column that none has is refused."""
     for column, field_ in columns.items():
         about = f"--map {column}={field_}: "
@@ -221,6 +221,11 @@ def brought_together(testset: TestSet, runs: Sequence[Run], choices: Choices) ->
     by_score = dialect_named(choices.dialect).by_score
     notes = [note for _, found in aligned for note in found]
     notes += [Note("info", f"{name}: its hits are texts without ids: taken as contexts, not ranked.") for name in bare]
+    for run in runs if len(runs) > 1 else ():
+        if not run.asked:
+            notes.append(Note("warning", f"{run.name}: holds no results for any question."))
+        elif run.has_rankings and not len(run):
+            notes.append(Note("warning", f"{run.name}: returned no hits for any question."))
     return [run.by_score() if by_score else run for run, _ in aligned], notes
 
 

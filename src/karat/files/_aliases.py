@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import Any
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.files._cells import is_missing
+from karat.io.fields import DOC, FILE, URL, field_name
 
 ID = ("qid", "question_id", "query_id", "queryid", "questionid", "id", "_id")
 QUESTION = ("question", "query", "user_input", "question_text", "query_text", "text", "prompt")
@@ -27,7 +27,9 @@ TESTSET: dict[str, tuple[str, ...]] = {
         "gold_doc", "gold_docs", "document_ids", "document_id", "gold_doc_ids", "gold_documents", "relevant_doc_ids",
         "relevant_documents", "expected_docs", "expected_doc_ids", "ground_truth_docs", "relevant_docs",
     ),
+    "gold_page_number": ("gold_page_number", "gold_page_numbers"),
     "gold_page": ("gold_page", "gold_pages", "relevant_pages", "expected_pages", "ground_truth_pages"),
+    "gold_page_label": ("gold_page_label", "gold_page_labels"),
     "gold_url": (
         "gold_url", "gold_urls", "source_url", "source_urls", "ground_truth_url", "ground_truth_urls", "expected_url",
         "expected_urls", "relevant_urls",
@@ -37,6 +39,8 @@ TESTSET: dict[str, tuple[str, ...]] = {
         "ground_truth_chunk_ids",
     ),
     "gold_quote": ("gold_quote", "gold_quotes", "reference_contexts", "evidence", "gold_contexts"),
+    "gold_span": ("gold_span", "gold_spans"),
+    "gold_grade": ("gold_grade", "gold_grades"),
     "kind": ("kind", "query_type", "question_type", "type", "category"),
     "tags": ("tags",),
     "answerable": ("answerable", "is_answerable"),
@@ -49,12 +53,12 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "retrieved": ("retrieved", "hits", "retrieved_documents", "search_results", "source_documents"),
     "passages": ("passages",),
     "retrieved_id": (
-        "retrieved_id", "retrieved_ids", "retrieved_context_ids", "doc_ids", "retrieved_doc_ids", "ranked_ids",
-        "ranked",
+        "retrieved_id", "retrieved_ids", "retrieved_context_ids", "doc_ids", "retrieved_doc_ids",
+        "retrieved_doc_ids_for_eval", "ranked_ids", "ranked",
     ),
     "retrieved_doc": ("retrieved_doc", "retrieved_docs"),
-    "retrieved_chunk": ("retrieved_chunk", "retrieved_chunk_ids", "retrieved_chunks"),
-    "retrieved_page": ("retrieved_page", "retrieved_pages"),
+    "retrieved_chunk": ("retrieved_chunk", "retrieved_chunk_ids", "retrieved_chunks", "retrieved_doc_ids_ordered"),
+    "retrieved_page": ("retrieved_page", "retrieved_pages", "retrieved_page_numbers"),
     "retrieved_url": ("retrieved_url", "retrieved_urls", "retrieved_top1_url"),
     "retrieved_text": ("retrieved_text", "retrieved_texts", "retrieved_contexts", "contexts", "context"),
     "retrieved_score": ("retrieved_score", "retrieved_scores", "scores"),
@@ -71,7 +75,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "retrieve_ms": ("retrieval_time_ms", "retrieve_time_ms"),
     "answer_ms": ("generation_time_ms", "answer_time_ms"),
     "total_seconds": ("total_time", "response_time", "latency_seconds", "total_seconds"),
-    "tokens": ("tokens", "total_tokens"),
+    "tokens": ("tokens", "total_tokens", "usage"),
     "cost_usd": ("cost_usd", "cost"),
     "model": ("model", "model_name", "answer_model"),
     "status": ("status",),
@@ -83,10 +87,11 @@ RESULTS: dict[str, tuple[str, ...]] = {
 HIT: dict[str, tuple[str, ...]] = {
     "id": ("id", "_id"),
     "chunk": ("chunk", "chunk_id", "chunkid", "passage_id"),
-    "doc": ("doc", "doc_id", "docid", "document", "document_id", "corpus_id", "source", "file", "filename", "path"),
+    "doc": (*DOC, *FILE),
     "page_number": ("page_number",),
     "page": ("page",),
-    "url": ("url", "source_url", "link"),
+    "page_label": ("page_label",),
+    "url": URL,
     "text": ("text", "content", "page_content", "passage", "body"),
     "quote": ("quote",),
     "span": ("span",),
@@ -108,23 +113,51 @@ TABLE: dict[str, tuple[str, ...]] = {
     "rank": ("rank", "position"),
     "grade": ("grade", "relevance", "rel", "label", "judgment", "judgement", "score"),
     "system": ("system", "system_name", "method", "config_name", "run", "run_name", "tag"),
-    "page": ("page_number", "page"),
-    "url": ("url",),
+    "page_number": ("page_number",),
+    "page": ("page",),
+    "page_label": ("page_label",),
+    "url": URL,
     "text": ("text", "content"),
     "tokens": ("tokens",),
 }  # fmt: skip
 """Columns of a table with one row a hit, or one row a judgement."""
 
+LABELS: dict[str, tuple[str, ...]] = {
+    "id": ID,
+    "system": (*RESULTS["system"], "run"),
+    "measure": ("measure", "metric", "criterion", "dimension", "aspect"),
+    "label": (
+        "label", "human_label", "human_score", "human", "rating", "grade", "judgement", "judgment", "verdict", "score",
+        "value",
+    ),
+    "rater": (
+        "rater", "rater_id", "annotator", "annotator_id", "labeller", "labeler", "assessor", "person", "worker",
+        "worker_id", "reviewer",
+    ),
+}  # fmt: skip
+"""Columns of a table of what people say of answers."""
+
 FLAT_GOLD: dict[str, tuple[str, ...]] = {
-    "gold_doc": ("doc", "doc_id", "docid", "document"),
-    "gold_page": ("page_number", "page"),
+    "gold_doc": ("doc", "doc_id", "docid", "document", *FILE),
+    "gold_page_number": ("page_number",),
+    "gold_page": ("page",),
+    "gold_page_label": ("page_label",),
     "gold_url": ("url",),
     "gold_chunk": ("chunk", "chunk_id"),
     "gold_quote": ("quote",),
+    "gold_span": ("span",),
 }
-"""Columns that name the gold of a question when no other field does."""
+"""Columns that name the gold of a question, or complete it, where no id of a chunk does."""
 
-GOLD_FIELDS = ("gold", "gold_id", "gold_chunk", "gold_url", "gold_doc", "gold_page", "gold_quote")
+GOLD_FIELDS = ("gold", *(field for field in TESTSET if field.startswith("gold_") and field != "gold_grade"))
+UNSCORED = frozenset({"nuggets", "excluded", "history", "conversation", "turn", "citations", "steps"})
+"""Fields of karat's own that are known and not scored."""
+
+PRINTED = re.compile(
+    r"^(precision|recall|f1|mrr|map|ndcg|hit|answer_f1|exact_match|em|rouge|bleu|p@|r@)", re.IGNORECASE
+)
+"""Columns of measures that a rows file prints: they are checked against its rows."""
+
 RETRIEVED_FIELDS = (
     "retrieved", "passages", "retrieved_id", "retrieved_doc", "retrieved_chunk", "retrieved_page", "retrieved_url",
     "retrieved_text",
@@ -133,20 +166,10 @@ TAG_NAME = re.compile(r"^(question|user)_|^difficulty$")
 NO_TAG = frozenset({"question_length", "question_number", "user_input"})
 
 
-@cache
-def field_name(name: str) -> str:
-    """A column's name as aliases are spelled.
-
-    >>> field_name(" Query-ID ")
-    'query_id'
-    """
-    return re.sub(r"[\s\-]+", "_", name.strip().lstrip("\ufeff")).lower()
-
-
-def targets() -> list[str]:
-    """Every name that `--map column=name` accepts."""
+def record_names(*more: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Every name of a field of test sets, results and tables, and of further tables of names."""
     names: dict[str, None] = {}
-    for table in (TESTSET, RESULTS, TABLE):
+    for table in (TESTSET, RESULTS, TABLE, *more):
         for field, aliases in table.items():
             names.update(dict.fromkeys((field, *aliases)))
     return list(names)
@@ -154,7 +177,7 @@ def targets() -> list[str]:
 
 def checked_map(columns: Mapping[str, str] | None) -> dict[str, str]:
     """The user's column → field, with each field known."""
-    known = targets()
+    known = record_names(FLAT_GOLD, LABELS)
     made = {}
     for column, field in (columns or {}).items():
         name = field_name(str(field))
@@ -180,6 +203,15 @@ class Names:
         self.of = {field: tuple(a for a in aliases if a in present) for field, aliases in table.items()}
         self.known = {alias for aliases in table.values() for alias in aliases}
         self.unknown = [name for name in fields if name not in self.known]
+
+    def complete_gold(self, fields: Iterable[str]) -> None:
+        """Let plain columns such as file and page name the gold, unless ids of chunks do; see FLAT_GOLD."""
+        if self.has("gold", "gold_id", "gold_chunk"):
+            return
+        present = set(fields)
+        for field, aliases in FLAT_GOLD.items():
+            if not self.of[field] and not (field == "gold_doc" and self.of["gold_url"]):
+                self.of[field] = tuple(alias for alias in aliases if alias in present)
 
     def has(self, *fields: str) -> bool:
         """Whether the file holds any of these."""

@@ -13,11 +13,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from karat.io import pages
+
 Record = dict[str, Any]
 
 LITERAL_LIMIT = 16 << 20
 GRADE_LIMIT = 1 << 31
-MISSING_PAGES = frozenset({"", "n/a", "na", "none", "null", "nan", "unknown", "-"})
 
 _STRING = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _TOKEN = re.compile(
@@ -81,11 +82,10 @@ def number_text(value: int) -> str:
 
 def page_text(value: Any) -> str | None:
     """A page as text without blanks, or None where a file says there is none ("N/A")."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    if isinstance(value, str) and value.strip().lower() in MISSING_PAGES:
-        return None
-    return id_text(value)
+    try:
+        return pages.page_text(value)
+    except ValueError as problem:
+        raise CellError(str(problem), "Give text or a whole number.") from None
 
 
 def plain_text(value: Any) -> str:
@@ -213,6 +213,24 @@ def one_of(value: Any, convert: Callable[[Any], str]) -> list[str] | None:
     """A list-valued cell with each item converted; None where nothing is given."""
     items = as_list(value)
     return None if items is None else [convert(item) for item in items]
+
+
+def ids_of(value: Any) -> list[str | None] | None:
+    """The ids of a list-valued cell; None where it gives none, as NaN does, and for an item that is none of several.
+
+    >>> ids_of("['a', 7]"), ids_of("nan"), ids_of([float("nan")]), ids_of(["a", None]), ids_of([])
+    (['a', '7'], None, None, ['a', None], [])
+    """
+    items = as_list(value)
+    if items is None:
+        return None
+    ids = [None if is_no_id(item) else id_text(item) for item in items]
+    return ids if not ids or any(item is not None for item in ids) else None
+
+
+def is_no_id(value: Any) -> bool:
+    """Nothing, or what is written for NaN."""
+    return is_missing(value) or (isinstance(value, str) and value.strip().lower() == "nan")
 
 
 def is_number(text: str) -> bool:

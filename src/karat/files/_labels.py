@@ -10,26 +10,13 @@ from karat.core.calibration import Label, Labels
 from karat.core.errors import UsageError
 from karat.core.evaluation import Taken
 from karat.files import _cells
-from karat.files._aliases import ID, RESULTS, Names
+from karat.files._aliases import LABELS, Names
 from karat.files._cells import CellError, shown
 from karat.files._look import Look
 from karat.files._objects import is_frame, polars_frame
 from karat.files._runs import plural
 from karat.files._signs import has_records
 
-LABELS: dict[str, tuple[str, ...]] = {
-    "id": ID,
-    "system": (*RESULTS["system"], "run"),
-    "measure": ("measure", "metric", "criterion", "dimension", "aspect"),
-    "label": (
-        "label", "human_label", "human_score", "human", "rating", "grade", "judgement", "judgment", "verdict", "score",
-        "value",
-    ),
-    "rater": (
-        "rater", "rater_id", "annotator", "annotator_id", "labeller", "labeler", "assessor", "person", "worker",
-        "worker_id", "reviewer",
-    ),
-}  # fmt: skip
 _NO_LABEL = frozenset({"n/a", "na", "none", "null", "nan", "-", "?"})
 _WORDS = {
     "yes": 1.0, "true": 1.0, "correct": 1.0, "pass": 1.0, "right": 1.0,
@@ -38,16 +25,16 @@ _WORDS = {
 _FORM = "Name the columns id, system, measure, label, rater; id and label must be there."
 
 
-def as_labels(given: Any) -> Labels:
+def as_labels(given: Any, *, columns: Mapping[str, str] | None = None) -> Labels:
     """Labels from a path, a list of dicts or a frame."""
     if isinstance(given, Labels):
         return given
     if isinstance(given, str | os.PathLike):
-        return _read(Look(given))
+        return _read(Look(given, columns))
     if is_frame(given):
-        return _read(Look.of_frame("labels (frame)", polars_frame(given)))
+        return _read(Look.of_frame("labels (frame)", polars_frame(given), columns))
     if isinstance(given, Sequence):
-        return _read(Look.of_records("labels (list)", given))
+        return _read(Look.of_records("labels (list)", given, columns))
     raise UsageError(f"labels cannot be made of {type(given).__name__}. Give a path, a list of dicts or a frame.")
 
 
@@ -64,6 +51,8 @@ def _read(look: Look) -> Labels:
             there = ", ".join(look.original.get(name, name) for name in look.fields[:12])
             near = names.nearest((need,))
             raise look.error(f"no column holds the {need} (there are {there})", remedy=f"{near} {_FORM}".strip())
+    if look.map_notes:
+        raise UsageError(look.map_notes[0])
     for row, record in look.records():
         label = _label(look, names, row, record)
         if label is None:
@@ -76,8 +65,9 @@ def _read(look: Look) -> Labels:
     _refuse_doubles(look, rows)
     people = len({label.rater for label in rows})
     what = f"{plural(len(rows), 'label')} by {plural(people, 'rater')}"
-    notes = (f"{plural(empty, 'row')} without a label",) if empty else ()
-    return Labels(look.name, look.unit, tuple(rows), empty, Taken(look.name, "labels", what, notes))
+    notes = [f"{plural(empty, 'row')} without a label"] if empty else []
+    notes += look.column_notes([aliases[0] for aliases in names.of.values() if aliases])
+    return Labels(look.name, look.unit, tuple(rows), empty, Taken(look.name, "labels", what, tuple(notes)))
 
 
 def _label(look: Look, names: Names, row: int, record: Mapping[str, Any]) -> Label | None:

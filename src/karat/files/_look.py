@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from karat.core.errors import InputError, did_you_mean
 from karat.files import _records
-from karat.files._aliases import checked_map, field_name
+from karat.files._aliases import PRINTED, UNSCORED, checked_map
 from karat.files._cells import Record, is_number
 from karat.files._source import Source
+from karat.io.fields import field_name
 
 if TYPE_CHECKING:
     import polars as pl
 
 Shape = Literal[
-    "jsonl", "json list", "json object", "csv", "tsv", "parquet", "columns", "text", "folder", "frame", "records"
-]
+    "jsonl", "json list", "json object", "csv", "tsv", "parquet", "workbook", "columns", "text", "folder", "frame",
+    "records",
+]  # fmt: skip
 SAMPLE = 50
+TABLES = frozenset({"csv", "tsv", "parquet", "workbook", "frame"})
+MOST_NAMED = 12  # columns that a note names
 
 
 class Look:
@@ -37,6 +41,7 @@ class Look:
         self._names: dict[str, str] = {}
         self._rows: list[Record] | None = None
         self._frame: pl.DataFrame | None = None
+        self.sheet_notes: tuple[str, ...] = ()  # which sheets of a workbook were left out
         self.folder: Path | None = None
         self.source: Source | None = None
         if _is_folder(path):
@@ -72,6 +77,7 @@ class Look:
     def _bare(cls, name: str, columns: Mapping[str, str] | None) -> Look:
         look = cls.__new__(cls)
         look.name, look.columns, look.original, look._names = name, checked_map(columns), {}, {}
+        look.sheet_notes = ()
         look._rows = look._frame = look.folder = look.source = None
         return look
 
@@ -91,7 +97,7 @@ class Look:
         """What a row of the input is called in messages."""
         if self.shape in ("jsonl", "csv", "tsv", "columns", "text"):
             return "line"
-        return "row" if self.shape in ("parquet", "frame") else "record"
+        return "row" if self.shape in ("parquet", "workbook", "frame") else "record"
 
     def error(
         self, problem: str, *, row: int | None = None, field: str | None = None, remedy: str | None = None
@@ -111,6 +117,8 @@ class Look:
         source = self.source
         if source.is_parquet:
             return "parquet"
+        if source.is_workbook:
+            return "workbook"
         start = source.head.lstrip()[:1]
         if start == b"[" and isinstance(self._try_document(), list):
             return "json list"
@@ -146,8 +154,15 @@ class Look:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """A Parquet file or a frame, as a frame."""
-        return self._frame if self._frame is not None else _records.read_parquet(self.need_source())
+        """A Parquet file, the first sheet of a workbook, or a frame, as a frame."""
+        if self._frame is not None:
+            return self._frame
+        if self.shape == "workbook":
+            frame, sheet, others = _records.read_workbook(self.need_source())
+            if others:
+                self.sheet_notes = (f'sheet "{sheet}" read; not read: {", ".join(others)}',)
+            return frame
+        return _records.read_parquet(self.need_source())
 
     @cached_property
     def wrapper(self) -> str | None:
@@ -162,7 +177,7 @@ class Look:
         shape = self.shape
         if self._rows is not None:
             return enumerate(self._rows, 1)
-        if shape in ("parquet", "frame"):
+        if shape in ("parquet", "workbook", "frame"):
             return _records.from_frame(self.frame)
         if shape == "folder":
             return iter(())
@@ -231,6 +246,26 @@ class Look:
             if field_name(column) not in seen
         )
 
+    def column_notes(self, used: Iterable[str], others: Iterable[str] = ()) -> list[str]:
+        """Which columns were read and which were not; of records that are no table, only where some were not.
+
+        What a rows file prints of measures is left out, since that is checked apart, and so are `others`: columns that
+        another reader of the same file reads.
+        """
+        named = set(used)
+        read = [name for name in self.original if name in named]
+        known = [name for name in self.original if name in UNSCORED and name not in read]
+        left = {*read, *known, *others}
+        ignored = [name for name in self.original if name not in left and not PRINTED.match(name)]
+        if not ignored and not known and self.shape not in TABLES:
+            return []
+        parts = {"used": read, "not scored": known, "ignored": ignored}
+        return [*self.sheet_notes, "; ".join(f"{what} {self._few(names)}" for what, names in parts.items() if names)]
+
+    def _few(self, names: Sequence[str]) -> str:
+        named = ", ".join(self.original.get(name, name) for name in names[:MOST_NAMED])
+        return named + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+
     def head_lines(self, count: int = 20) -> Iterator[str]:
         """The first filled lines that lie whole in the head."""
         head = self.need_source().head
@@ -268,9 +303,9 @@ def _is_document(document: Record) -> bool:
 
 def _looks_keyed(document: Record) -> bool:
     """Whether keys look like ids rather than field names: none of them is a known field."""
-    from karat.files._aliases import targets
+    from karat.files._aliases import record_names
 
-    known = set(targets())
+    known = set(record_names())
     return not any(field_name(key) in known for key in document)
 
 
@@ -292,4 +327,6 @@ def _is_trec(cells: list[str]) -> bool:
     """Whether a line may be of qrels (four values, a number last) or of a run (six, a number fifth)."""
     if len(cells) == 4:
         return is_number(cells[3])
+    if len(cells) > 6:  # text after the tag
+        return cells[1].upper() == "Q0" and is_number(cells[3]) and is_number(cells[4])
     return len(cells) == 6 and is_number(cells[4]) and (cells[1].upper() == "Q0" or is_number(cells[3]))

@@ -14,8 +14,7 @@ A mix of these, or texts of which only some name files, is an error.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Columns = Mapping[str, str] | None
-LOOKED_AT = 100_000  # hits up to which every id is looked at
+_BLANKS = tuple(sign for sign in map(chr, range(128)) if sign.isspace())
 
 
 def as_testset(given: Any, *, columns: Columns = None) -> tuple[TestSet, Taken]:
@@ -129,7 +128,7 @@ def _from_dict(given: Mapping[Any, Any], name: str | None, columns: Columns) -> 
     if level <= {"list", "empty"} or level <= {"scores", "empty"} or level == {"answer"}:
         run, taken = run_from(given, name or "results", "results (dict)" if name is None else f"{name} (dict)", "dict")
         return [run], [taken]
-    if level <= {"system", "path"}:
+    if level <= {"system", "path", "empty"}:
         return _systems(given, name, columns)
     raise UsageError(
         f"the dict of results mixes {_mixture(level)}. Give {{question: {{doc: score}}}}, {{question: [doc, ...]}} or "
@@ -183,9 +182,11 @@ def _systems(given: Mapping[Any, Any], name: str | None, columns: Columns) -> tu
     runs: list[Run] = []
     takens: list[Taken] = []
     for system, value in given.items():
-        more, taken = as_runs(value, str(system), columns=columns)
         if isinstance(value, Run):
-            more[0].name = str(system)
+            value = value.named(str(system))
+        if _level(value) == "empty":
+            value = Run.from_lists(str(system), {})
+        more, taken = as_runs(value, str(system), columns=columns)
         runs += more
         takens += taken
     return runs, takens
@@ -199,7 +200,7 @@ def is_numbers(docs: Mapping[Any, Any]) -> bool:
 def _texts(keys: Iterable[Any], place: str) -> list[str] | None:
     """Keys as ids, or None when they all are already; two keys that are the same id are refused."""
     listed = list(keys)
-    if all(map(_is_plain, listed)):
+    if _are_plain(listed):
         return None
     made: dict[str, Any] = {}
     for key in listed:
@@ -213,17 +214,22 @@ def _texts(keys: Iterable[Any], place: str) -> list[str] | None:
     return list(made)
 
 
-def _is_plain(key: Any) -> bool:
-    """Whether a key is an id as it stands: a text without blanks around it."""
-    return type(key) is str and key == key.strip()
+def _are_plain(keys: Collection[Any]) -> bool:
+    """Whether keys are ids as they stand: texts without blanks around them.
+
+    Of millions of ids hardly any holds a blank, so all are looked through as one text first.
+    """
+    try:
+        text = "".join(keys)
+    except TypeError:
+        return False
+    if text.isascii() and not any(blank in text for blank in _BLANKS):
+        return True
+    return all(key == key.strip() for key in keys)
 
 
 def run_from(given: Mapping[Any, Any], name: str, place: str, format_name: str) -> tuple[Run, Taken]:
-    """One run from a dict of scores, of lists or of answers.
-
-    Dicts of scores with text keys are kept as they are: in runs of more than LOOKED_AT hits only the first document of
-    each question is looked at.
-    """
+    """One run from a dict of scores, of lists or of answers; dicts of scores under ids are kept as they are."""
     questions = _texts(given, place)
     hits = dict(given) if questions is None and not isinstance(given, dict) else given
     if questions is not None:
@@ -242,13 +248,12 @@ def run_from(given: Mapping[Any, Any], name: str, place: str, format_name: str) 
 
 def _scored(hits: Mapping[str, Any], name: str, place: str) -> Run:
     changed: dict[str, Mapping[str, float]] = {}
-    every = sum(map(len, hits.values())) <= LOOKED_AT
     for qid, docs in hits.items():
         if not isinstance(docs, Mapping):
             if len(docs):
                 raise InputError(f"question {shown(qid)} has a list among dicts of scores", place=place)
             changed[qid] = {}
-        elif not all(map(_is_plain, docs if every else islice(docs, 1))):
+        elif not _are_plain(docs):
             changed[qid] = dict(zip(_texts(docs, place) or docs, docs.values(), strict=True))
     return Run.from_scores(name, {**hits, **changed} if changed else hits)
 
@@ -260,7 +265,7 @@ def _ids(docs: Any, qid: str, place: str) -> list[str]:
         return []
     if not isinstance(docs, list | tuple):
         raise InputError(f"question {shown(qid)} has {type(docs).__name__} where a list of ids is meant", place=place)
-    if all(type(doc) is str for doc in docs):
+    if _are_plain(docs):
         return list(docs)
     try:
         return [_cells.id_text(doc.item() if isinstance(doc, np.generic) else doc) for doc in docs]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from karat.files import _cells
+from karat.files._aliases import PRINTED
 from karat.files._cells import CellError
 from karat.files._look import Look
 from karat.files._results import Key, Reader
 from karat.files._runs import named_by
-
-PRINTED = re.compile(
-    r"^(precision|recall|f1|mrr|map|ndcg|hit|answer_f1|exact_match|em|rouge|bleu|p@|r@)", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from karat.core.errors import InputError
 from karat.files._aliases import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TESTSET, Names
 from karat.files._format import Fit, Format, Kind, formats
 from karat.files._frozen import frozen_beside
-from karat.files._look import Look
+from karat.files._look import TABLES, Look
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Taken
@@ -121,7 +121,7 @@ def _nothing_fits(look: Look, kind: Kind) -> InputError:
             ).strip(),
         )
     line = "" if look.source is None else look.source.first_line[:60]
-    what = "an empty table" if look.shape in ("csv", "tsv", "parquet") else f"text that starts with {line!r}"
+    what = "an empty table" if look.shape in TABLES else f"text that starts with {line!r}"
     if look.shape.startswith("json"):
         what = "JSON without records"
     return look.error(f"{what} is no known form of {_WORD[kind]}", remedy=f"Formats: {known}.")

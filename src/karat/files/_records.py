@@ -8,8 +8,9 @@ import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from karat.core.errors import UsageError
 from karat.files._cells import Record
-from karat.files._source import LINE_LIMIT, Source
+from karat.files._source import LINE_LIMIT, TEXT_LIMIT, Source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -169,6 +170,31 @@ def read_parquet(source: Source) -> pl.DataFrame:
         return pl.read_parquet(io.BytesIO(source.data()) if source.is_gzip else source.path)
 
     return guarded(read, source, "is a damaged Parquet file")
+
+
+def read_workbook(source: Source) -> tuple[pl.DataFrame, str, list[str]]:
+    """The first sheet of a workbook, its name, and the names of the others."""
+    import zipfile
+
+    try:
+        import fastexcel
+    except ImportError:
+        raise UsageError(
+            f"{source.name} is a workbook, and reading one needs fastexcel, which is not installed. "
+            "Run: pip install 'karat[xlsx]', or export the sheet as CSV."
+        ) from None
+    with zipfile.ZipFile(source.path) as archive:
+        if sum(part.file_size for part in archive.infolist()) > TEXT_LIMIT:
+            raise source.error("is too large once it is unpacked", remedy="Export the sheet as CSV.")
+    names: list[str] = []
+
+    def read() -> pl.DataFrame:
+        book = fastexcel.read_excel(str(source.path))
+        names.extend(book.sheet_names)
+        return book.load_sheet(0, schema_sample_rows=None).to_polars()
+
+    frame = guarded(read, source, "cannot be read as a workbook")
+    return frame, names[0], names[1:]
 
 
 def guarded(read: Callable[[], pl.DataFrame], source: Source, problem: str) -> pl.DataFrame:

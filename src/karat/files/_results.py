@@ -11,12 +11,14 @@ from karat.core.order import trec_key
 from karat.core.run import Run
 from karat.core.types import Answer
 from karat.files import _cells
-from karat.files._aliases import RESULTS, RETRIEVED_FIELDS, Names
+from karat.files._aliases import RESULTS, RETRIEVED_FIELDS, TESTSET, Names
 from karat.files._cells import CellError, Record, shown
 from karat.files._look import Look
-from karat.files._runs import Building, described, named_by
+from karat.files._runs import Building, described, named_by, plural
+from karat.files._signs import names_gold
 from karat.files._testset import has_float_ids, refuse_double
-from karat.files._units import Pages, fields_of
+from karat.files._units import fields_of
+from karat.io.pages import PageReader
 
 FINE = frozenset(
     {
@@ -47,10 +49,12 @@ class Reader:
     def __init__(self, look: Look) -> None:
         self.look = look
         self.names = Names(RESULTS, look.fields)
-        self.pages = Pages()
+        self.pages = PageReader()
         self.has_ids = self.names.has("id")
         self.float_ids = look.shape in ("csv", "tsv") and has_float_ids(look.sample, self.names.of["id"])
         self.at: str | None = None  # the field being read, for errors
+        self.used: dict[str, None] = {}  # columns that some record was read by
+        self.blank_list = False  # whether the last record has an empty cell where its hits would stand
         self.shared_passages = 0
         self.uneven_texts = 0
         self.odd_confidence = 0
@@ -58,7 +62,9 @@ class Reader:
     def value(self, record: Record, field: str) -> tuple[str, Any]:
         """The first alias of a field that the record fills, and its value."""
         alias, value = self.names.first(record, field)
-        self.at = alias or self.at
+        if alias:
+            self.at = alias
+            self.used[alias] = None
         return alias, value
 
     def text_of(self, record: Record, field: str) -> str | None:
@@ -91,6 +97,7 @@ class Reader:
 
     def hits(self, record: Record) -> tuple[list[dict[str, Any]] | None, tuple[str, ...] | None]:
         """The ranked hits and the contexts; None where the record gives none."""
+        self.blank_list = False
         _, value = self.value(record, "retrieved")
         if value is not None:
             return self._entries(value), self._texts(record)
@@ -98,16 +105,26 @@ class Reader:
         if value is not None:
             return self._passages(value)
         columns = {unit: items for unit in _LISTS if (items := self._column(record, unit)) is not None}
-        texts = self._texts(record)
+        texts, by_id = self._texts(record), self._texts_by_id(record)
         if not columns:
+            if texts is None and self._lists_nothing(record):
+                self.blank_list = True
+                return [], None
             return (None if texts is None else [{"text": text} for text in texts]), texts
         sizes = {len(items) for items in columns.values()}
         if len(sizes) > 1:
             counts = ", ".join(f"{len(items)} {unit}s" for unit, items in columns.items())
             raise CellError(f"the lists of hits do not pair up ({counts})", "Give lists of equal length, or one list.")
         hits: list[dict[str, Any]] = [
-            dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)
+            {unit: cell for unit, cell in zip(columns, cells, strict=True) if cell is not None or unit == "page"}
+            for cells in zip(*columns.values(), strict=True)
         ]
+        if not all(hits):
+            raise CellError("a hit without an id", "Give every hit an id, or leave it out of the list.")
+        for hit in hits:
+            text = by_id.get(hit.get("chunk", ""), by_id.get(hit.get("id", "")))
+            if text is not None:
+                hit["text"] = text
         self._add_pages(hits)
         _, scores = self.value(record, "retrieved_score")
         scores = _cells.as_list(scores) if not isinstance(scores, Mapping) else None
@@ -123,16 +140,27 @@ class Reader:
 
     def _column(self, record: Record, unit: str) -> list[Any] | None:
         _, value = self.value(record, f"retrieved_{unit}")
-        if value is not None and unit == "page":
-            return _cells.page_items(value)
-        return _cells.one_of(value, _cells.id_text)
+        if value is None or isinstance(value, Mapping):
+            return None
+        return _cells.page_items(value) if unit == "page" else _cells.ids_of(value)
+
+    def _texts_by_id(self, record: Record) -> dict[str, str]:
+        """Texts that stand under the ids of their hits, as momento writes them."""
+        _, value = self.value(record, "retrieved_doc")
+        if not isinstance(value, Mapping):
+            return {}
+        return {_cells.id_text(name): _cells.plain_text(text) for name, text in value.items() if text is not None}
+
+    def _lists_nothing(self, record: Record) -> bool:
+        """Whether a record has a field for the list of its hits, and nothing in it: it retrieved no documents."""
+        return any(alias in record for unit in _LISTS for alias in self.names.of[f"retrieved_{unit}"])
 
     def _add_pages(self, hits: list[dict[str, Any]]) -> None:
         """A page that is not given ("N/A") keeps its slot and matches nothing."""
         for hit in hits:
             if "page" in hit:
                 given = hit.pop("page")
-                page = _cells.page_text(given)
+                page, _ = self.pages.read(page=_cells.page_text(given))
                 if page is not None:
                     hit["page"] = page
                 if not any(unit in hit for unit in ("id", "chunk", "doc", "url")):
@@ -240,7 +268,8 @@ class Reader:
     def _number(self, record: Record, field: str) -> float | None:
         _, value = self.value(record, field)
         if isinstance(value, Mapping):
-            value = value.get("total", sum(v for v in value.values() if isinstance(v, int | float)))
+            parts = [v for v in value.values() if isinstance(v, int | float) and not isinstance(v, bool)]
+            value = value.get("total", value.get("total_tokens", sum(parts) if parts else None))
         return None if value is None else _cells.finite(value, field)
 
     def _seconds(self, record: Record) -> dict[str, float]:
@@ -280,6 +309,8 @@ def read_records(look: Look, format_name: str, *, notes: Iterable[str] = ()) -> 
     names = named_by(built)
     runs = [building.done(names[key], look.name) for key, building in built.items()]
     found = [*notes, *_notes(reader, list(built.values()))]
+    other = [alias for aliases in TESTSET.values() for alias in aliases] if names_gold(look) else ()
+    found += look.column_notes(reader.used, other)
     return runs, Taken(look.name, format_name, described(runs), tuple(found))
 
 
@@ -301,6 +332,7 @@ def _add(reader: Reader, building: Building, record: Record, row: int, qid: str,
             near or 'Add "retrieved" (or "doc_ids", "retrieved_pages", ...), "answer", or "error".',
         )
     building.add(qid, row, hits)
+    building.blank += reader.blank_list
     answer = reader.answer(record, qid, contexts)
     if answer is not None:
         building.answers[qid] = answer
@@ -314,6 +346,9 @@ def _notes(reader: Reader, built: list[Building]) -> list[str]:
         notes.append("scores do not fall within the lists: the order of the lists is kept")
     if any(None in building.scores and len(set(building.scores)) > 1 for building in built):
         notes.append("some hits have no score: scores are left aside, the order of the lists is kept")
+    blank = sum(building.blank for building in built)
+    if blank and any(building.docs for building in built):
+        notes.append(f"{plural(blank, 'row')} with an empty list of hits: nothing was retrieved there")
     if reader.shared_passages:
         notes.append(f"{reader.shared_passages} passages name several documents: each counts as a hit of its own")
     if reader.odd_confidence:

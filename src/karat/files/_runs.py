@@ -27,6 +27,7 @@ class Building:
         self.answers: dict[str, Answer] = {}
         self.failed: dict[str, str] = {}
         self.texts: dict[str, str] = {}
+        self.blank = 0  # questions whose list of hits is an empty cell
         self.falls = True  # scores never rise within a list
 
     def add(self, qid: str, row: int, hits: list[dict[str, Any]] | None) -> None:
@@ -54,8 +55,10 @@ class Building:
                     column.append(value)
 
     def done(self, name: str, source: str) -> Run:
-        """The run."""
+        """The run. Where every list is an empty cell beside answers, it holds answers alone."""
         size = len(self.docs)
+        if self.blank == len(self.listed) and self.answers:
+            self.listed, self.sizes = [], []
         for column in self.fields.values():
             column.extend([None] * (size - len(column)))
         scored = size and all(score is not None for score in self.scores)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from karat.files._aliases import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TABLE, TESTSET, Names
 from karat.files._format import Kind
-from karat.files._look import Look
+from karat.files._look import TABLES, Look
 
-RECORD_SHAPES = frozenset({"jsonl", "json list", "json object", "csv", "tsv", "parquet", "frame", "records"})
+RECORD_SHAPES = TABLES | {"jsonl", "json list", "json object", "records"}
 _OPEN = frozenset({"context", "contexts"})  # texts that test sets carry as well
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import IO
@@ -23,11 +24,14 @@ LONG = 4 << 20
 TEXT_LIMIT = 2 << 30
 """The largest file that is read as one document (JSON), in bytes after decompression."""
 
+ENDINGS = (".gz", ".trec", ".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".parquet", ".xlsx")
 HEAD = 64 << 10
 PIECE = 1 << 20
 
 GZIP = b"\x1f\x8b"
 PARQUET = b"PAR1"
+ZIP = b"PK\x03\x04"
+OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 WIDE_MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -63,7 +67,11 @@ class Source:
         self.head = bytes(head[self._mark : self._mark + HEAD])
         if not self.head.strip():
             raise self.error("is empty", remedy="Give a file with at least one row.")
-        if b"\0" in self.head and not self.is_parquet:
+        if self.head.startswith(OLD_OFFICE):
+            raise self.error("is a file of an old Office, such as .xls", remedy="Save it as .xlsx or CSV.")
+        if self.head.startswith(ZIP) and not self.is_workbook:
+            raise self.error("is a zip archive", remedy="Unpack it, and name a file in it.")
+        if b"\0" in self.head and not self.is_parquet and not self.is_workbook:
             raise self.error(
                 "is a binary file, not text", remedy="Give a text file (JSON, JSONL, CSV, TSV, TREC), or Parquet."
             )
@@ -72,11 +80,20 @@ class Source:
     def is_parquet(self) -> bool:
         return self.head.startswith(PARQUET)
 
+    @cached_property
+    def is_workbook(self) -> bool:
+        """Whether this is a workbook of Excel (.xlsx): a zip archive with a folder xl."""
+        if not self.head.startswith(ZIP) or self.is_gzip:
+            return False
+        with self._explained(), suppress(zipfile.BadZipFile), zipfile.ZipFile(self.path) as archive:
+            return any(name.startswith("xl/") for name in archive.namelist())
+        return False
+
     @property
     def stem(self) -> str:
         """The file's name without folder and extensions: what a system is called when the file does not say."""
         name = self.path.name
-        for ending in (".gz", ".trec", ".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".parquet"):
+        for ending in ENDINGS:
             if name.lower().endswith(ending) and len(name) > len(ending):
                 name = name[: -len(ending)]
         return name

@@ -7,15 +7,14 @@ from typing import Any
 
 from karat.core.errors import InputError
 from karat.core.evaluation import Taken
-from karat.core.types import Gold, Question, TestSet
+from karat.core.types import Question, TestSet
 from karat.files import _cells
-from karat.files._aliases import FLAT_GOLD, GOLD_FIELDS, NO_TAG, RESULTS, TAG_NAME, TESTSET, Names
+from karat.files._aliases import GOLD_FIELDS, NO_TAG, RESULTS, TAG_NAME, TESTSET, Names
 from karat.files._cells import CellError, Record, shown
+from karat.files._gold import GoldReader, range_note
 from karat.files._look import Look
 from karat.files._signs import lists_hits
-from karat.files._units import Pages, gold_of
 
-_UNIT = {"gold_id": "id", "gold_doc": "doc", "gold_page": "page", "gold_url": "url", "gold_chunk": "chunk"}
 NO_GOLD = 'Add "gold" (or "relevant_docs", "source_url", ...), or mark the question "answerable": false.'
 
 
@@ -25,30 +24,25 @@ class Reader:
     def __init__(self, look: Look, *, pages_in: Iterable[str] = (), number_from: int | None = None) -> None:
         self.look = look
         self.names = Names(TESTSET, look.fields)
-        self.flat = self._take_flat_gold() if not self.names.has(*GOLD_FIELDS) else []
+        self.names.complete_gold(look.fields)
+        self.used: dict[str, None] = {}  # columns that some record was read by
         self.by_system = Names(RESULTS, look.fields).has("system")  # rows of several systems repeat the questions
         others = tuple(alias for alias in self.names.of["answers"] if alias != "answer")
         self.drops_answer = "answer" in self.names.of["answers"] and bool(others or lists_hits(look))
         if self.drops_answer:
             self.names.of["answers"] = others
-        self.pages_in = frozenset(pages_in)  # fields that hold pages, whatever the alias table says
+        self.gold = GoldReader(self.names, self.value, pages_in)
         self.number_from = number_from  # without ids: number the questions from here
-        self.pages = Pages()
         self.float_ids = look.shape in ("csv", "tsv") and has_float_ids(look.sample, self.names.of["id"])
         self.has_ids = self.names.has("id")
-        self.missing_pages = 0
         self.at: str | None = None  # the field being read, for errors
-
-    def _take_flat_gold(self) -> list[str]:
-        """Without a gold field, columns such as doc and page are the gold; the names taken so."""
-        for field, aliases in FLAT_GOLD.items():
-            self.names.of[field] = tuple(alias for alias in aliases if alias in self.look.fields)
-        return [alias for field in FLAT_GOLD for alias in self.names.of[field]]
 
     def value(self, record: Record, field: str) -> tuple[str, Any]:
         """The first alias of a field that the record fills, and its value."""
         alias, value = self.names.first(record, field)
-        self.at = alias or self.at
+        if alias:
+            self.at = alias
+            self.used[alias] = None
         return alias, value
 
     def question(self, record: Record, row: int) -> Question:
@@ -61,7 +55,7 @@ class Reader:
             qid = self._id(record, words, row)
             answers = _answers(*self.value(record, "answers"))
             answerable = self._answerable(record)
-            gold = self._gold(record)
+            gold = self.gold.read(record)
             _, kind = self.value(record, "kind")
             label = None if kind is None else _cells.plain_text(kind)
             tags = self._tags(record)
@@ -91,42 +85,6 @@ class Reader:
         _, value = self.value(record, "impossible")
         return value is None or not _cells.truth(value)
 
-    def _gold(self, record: Record) -> list[Gold] | None:
-        """The gold of a record; None when the source states that there is none to find."""
-        _, value = self.value(record, "gold")
-        if value is not None:
-            return self._entries(value)
-        units: dict[str, list[str]] = {}
-        for field, unit in _UNIT.items():
-            alias, value = self.value(record, field)
-            if value is None:
-                continue
-            if alias in self.pages_in:
-                unit = "page"
-            if unit == "url" and _says_none(value):
-                return None
-            units[unit] = self._items(unit, value)
-        if units:
-            return _joined(units)
-        _, value = self.value(record, "gold_quote")
-        quotes = _cells.one_of(value, _cells.plain_text) or []
-        return [Gold(quote=quote) for quote in quotes if quote.strip()]
-
-    def _entries(self, value: Any) -> list[Gold]:
-        if isinstance(value, Mapping):
-            if any(isinstance(v, str | list | dict) for v in value.values()) or {"doc", "id", "page"} & set(value):
-                return [gold_of(value, self.pages)]
-            return [Gold(id=_cells.id_text(doc), grade=_cells.whole(grade)) for doc, grade in value.items()]
-        return [gold_of(entry, self.pages) for entry in _cells.as_list(value) or []]
-
-    def _items(self, unit: str, value: Any) -> list[str]:
-        if unit != "page":
-            return _cells.one_of(value, _cells.id_text) or []
-        items = _cells.page_items(value)
-        pages = [page for item in items if (page := _cells.page_text(item)) is not None]
-        self.missing_pages += len(items) - len(pages)
-        return pages
-
     def _tags(self, record: Record) -> dict[str, str]:
         made: dict[str, str] = {}
         _, value = self.value(record, "tags")
@@ -139,8 +97,13 @@ class Reader:
         for name in self.names.unknown:
             if TAG_NAME.match(name) and name not in NO_TAG and not _cells.is_missing(record.get(name)):
                 self.at = name
+                self.used[name] = None
                 made[self.look.original.get(name, name)] = _tag(record[name])
         return made
+
+    def stated_answers(self, record: Record) -> bool:
+        """Whether the record lists its reference answers, if only an empty one: then they are undefined."""
+        return any(isinstance(record.get(alias), list | tuple) for alias in self.names.of["answers"])
 
     def stated_gold(self, record: Record) -> bool:
         """Whether the record says what its gold is, even that there is none."""
@@ -167,9 +130,11 @@ def read_records(
             continue
         refuse_double(look, question.id, row, rows, reader.has_ids or number_from is not None)
         questions[question.id] = question
-        if not question.answers and question.answerable and not reader.stated_gold(record):
+        if not question.answerable or reader.stated_gold(record):
+            continue
+        if not question.answers and not reader.stated_answers(record):
             bare.append((row, record))
-        elif question.answerable and not reader.stated_gold(record):
+        else:
             _refuse_misspelled(look, record, row)
     if not questions:
         raise look.error("no questions", remedy="Give at least one.")
@@ -247,9 +212,10 @@ def _refuse_bare(look: Look, questions: list[Question], bare: list[tuple[int, Re
 
 
 def _notes(reader: Reader, questions: list[Question]) -> list[str]:
-    notes = reader.pages.notes()
-    if reader.flat:
-        notes.append(f"the gold is in {', '.join(reader.flat)}")
+    notes = reader.gold.pages.notes()
+    ranges = range_note(gold for question in questions for gold in question.gold)
+    if ranges is not None:
+        notes.append(ranges)
     if not reader.has_ids:
         if reader.number_from is not None:
             notes.append(f"no ids: questions are numbered from {reader.number_from} in the order of the file")
@@ -265,10 +231,15 @@ def _notes(reader: Reader, questions: list[Question]) -> list[str]:
         notes.append(f"{open_ones} of {len(questions)} questions have no gold")
     if closed:
         notes.append(f"{closed} of {len(questions)} questions are unanswerable")
-    if reader.missing_pages:
-        notes.append(f'{reader.missing_pages} gold pages are "N/A" and name no page')
+    undefined = sum(q.answerable and not q.gold and not q.answers for q in questions)
+    if 0 < undefined < len(questions):
+        notes.append(f"{undefined} of {len(questions)} questions have neither gold nor a reference answer")
+    if reader.gold.missing_pages:
+        notes.append(f'{reader.gold.missing_pages} gold pages are "N/A" and name no page')
     if reader.drops_answer:
         notes.append('"answer" is taken for a system\'s answer, not for the reference')
+    other = [alias for aliases in RESULTS.values() for alias in aliases] if lists_hits(reader.look) else ()
+    notes += reader.look.column_notes(reader.used, other)
     return notes
 
 
@@ -280,23 +251,6 @@ def _answers(alias: str, value: Any) -> tuple[str, ...]:
     plural = alias.endswith("s") or not isinstance(value, str)
     items = _cells.as_list(value) if plural else [value]
     return tuple(_cells.plain_text(item) for item in items or [] if not _cells.is_missing(item))
-
-
-def _says_none(value: Any) -> bool:
-    items = _cells.as_list(value) or []
-    return len(items) == 1 and isinstance(items[0], str) and items[0].strip().upper() == "NONE"
-
-
-def _joined(units: dict[str, list[str]]) -> list[Gold]:
-    """Gold entries from parallel lists; one document serves all of its pages."""
-    size = max(len(items) for items in units.values())
-    for unit, items in units.items():
-        if len(items) == 1 and size > 1:
-            units[unit] = items * size
-        elif len(items) != size:
-            counts = ", ".join(f"{len(v)} {k}s" for k, v in units.items())
-            raise CellError(f"the gold fields do not pair up ({counts})", "Give lists of equal length, or one list.")
-    return [Gold(**dict(zip(units, values, strict=True))) for values in zip(*units.values(), strict=True)]
 
 
 def _json_object(text: str) -> Any:

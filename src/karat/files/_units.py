@@ -8,79 +8,49 @@ from typing import Any
 
 from karat.core.types import Gold
 from karat.files import _cells
-from karat.files._aliases import HIT, field_name
+from karat.files._aliases import HIT
 from karat.files._cells import CellError, shown
+from karat.io.fields import field_name, nested
+from karat.io.pages import PageReader, counts_from_0
 
 _FIELD_OF = {alias: field for field, aliases in HIT.items() for alias in aliases}
 _NAMING = ("id", "chunk", "url", "doc", "page", "span", "quote", "text")
 
 
-def times(count: int) -> str:
-    """A count of occurrences in words."""
-    return "once" if count == 1 else f"{count:,} times"
+def fields_of(entry: Mapping[str, Any], pages: PageReader) -> dict[str, Any]:
+    """The fields of a hit or gold entry; those of a nested `metadata` stand in for missing ones.
 
-
-class Pages:
-    """Counts entries whose `page_number` and `page` disagree, for a note."""
-
-    def __init__(self) -> None:
-        self.by_one = self.otherwise = 0
-        self.example = ""
-
-    def choose(self, page_number: Any, page: Any) -> str | tuple[str, ...] | None:
-        """The page: `page_number` (from 1) wins over `page` (LangChain counts it from 0). A hit may span several."""
-        if page_number is None and isinstance(page, list | tuple):
-            several = tuple(text for item in page if (text := _cells.page_text(item)) is not None)
-            return several if len(several) > 1 else several[0] if several else None
-        printed, counted = _cells.page_text(page_number), _cells.page_text(page)
-        if printed is None:
-            return counted
-        if counted is not None and counted != printed:
-            if printed.isdecimal() and counted.isdecimal() and abs(int(printed) - int(counted)) == 1:
-                self.by_one += 1
-            else:
-                self.otherwise += 1
-            self.example = self.example or f"page_number {printed}, page {counted}"
-        return printed
-
-    def notes(self) -> list[str]:
-        made = []
-        if self.by_one:
-            made.append(f"page_number taken as the page; page differs by one {times(self.by_one)} ({self.example})")
-        if self.otherwise:
-            made.append(
-                f"page_number taken as the page; page differs by more than one {times(self.otherwise)} "
-                f"({self.example}): check which is right"
-            )
-        return made
-
-
-def fields_of(entry: Mapping[str, Any], pages: Pages) -> dict[str, Any]:
-    """The fields of a hit or gold entry; those of a nested `metadata` stand in for missing ones."""
-    raw: dict[str, Any] = {}
+    Of several names of one field the first of its aliases counts.
+    """
+    ranked: dict[str, tuple[int, Any]] = {}
     unknown: list[str] = []
-    inner = entry.get("metadata", entry.get("meta"))
-    for part in (entry, inner if isinstance(inner, Mapping) else {}):
-        for key, value in part.items():
-            name = field_name(str(key))
+    outer = {field_name(str(key)): value for key, value in entry.items()}
+    for depth, part in enumerate((outer, nested(entry))):
+        for name, value in part.items():
             field = _FIELD_OF.get(name)
             if field is None:
-                if part is entry:
+                if part is outer:
                     unknown.append(name)
             elif not _cells.is_missing(value):
-                raw.setdefault(field, value)
+                rank = depth * len(_FIELD_OF) + HIT[field].index(name)
+                if field not in ranked or rank < ranked[field][0]:
+                    ranked[field] = rank, value
+    raw = {field: value for field, (_, value) in ranked.items()}
     made: dict[str, Any] = {}
     for field in ("id", "chunk", "doc", "url"):
         if field in raw:
             made[field] = _cells.id_text(raw[field])
-    page = pages.choose(raw.get("page_number"), raw.get("page"))
-    if page is not None:
-        made["page"] = page
+    names = ("page_number", "page", "page_label")
+    try:
+        page, label = pages.read(*(raw.get(name) for name in names), from_0="page" in raw and counts_from_0(entry))
+    except ValueError as problem:
+        raise CellError(str(problem), "Give text or a whole number.") from None
+    made |= {name: text for name, text in (("page", page), ("page_label", label)) if text is not None}
     for field in ("text", "quote"):
         if field in raw:
             made[field] = _cells.plain_text(raw[field])
     if "span" in raw or ("start" in raw and "end" in raw):
-        made["span"] = _span(raw.get("span", [raw.get("start"), raw.get("end")]))
+        made["span"] = span_of(raw.get("span", [raw.get("start"), raw.get("end")]))
     if "tokens" in raw:
         made["tokens"] = _cells.whole(raw["tokens"], "tokens")
     if "score" in raw:
@@ -108,7 +78,8 @@ def _refuse_misspelled(unknown: list[str], made: Mapping[str, Any]) -> None:
         )
 
 
-def _span(value: Any) -> tuple[int, int]:
+def span_of(value: Any) -> tuple[int, int]:
+    """A start and an end, given as a list, as text or as an object."""
     if isinstance(value, Mapping):
         value = [value.get("start"), value.get("end")]
     items = _cells.as_list(value)
@@ -120,7 +91,7 @@ def _span(value: Any) -> tuple[int, int]:
     return start, end
 
 
-def gold_of(entry: Any, pages: Pages) -> Gold:
+def gold_of(entry: Any, pages: PageReader) -> Gold:
     """A gold entry: an object, or an id."""
     if not isinstance(entry, Mapping):
         return Gold(id=_cells.id_text(entry))

@@ -7,10 +7,11 @@ from typing import Any
 from karat.core.evaluation import Taken
 from karat.core.run import Run
 from karat.core.types import TestSet
-from karat.files._aliases import field_name, targets
+from karat.files._aliases import record_names
 from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
 from karat.files._objects import is_numbers, qrels_from, run_from
+from karat.io.fields import field_name
 
 
 def _sniff(look: Look, kind: Kind) -> Fit | None:
@@ -19,7 +20,7 @@ def _sniff(look: Look, kind: Kind) -> Fit | None:
     document = _document(look)
     if not document:
         return None
-    known = set(targets())
+    known = set(record_names())
     if any(field_name(key) in known for key in document):
         return None
     values = list(document.values())

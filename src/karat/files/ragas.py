@@ -37,11 +37,11 @@ def _write_testset(testset: TestSet, path: Path) -> list[str]:
             if question.answers:
                 row["reference"] = question.answers[0]
             relevant = [gold for gold in question.gold if gold.grade > 0]
-            quotes = [gold.quote for gold in relevant if gold.quote is not None]
-            named = [gold.label for gold in relevant if gold.quote is None or gold.label != gold.quote]
-            if quotes or not named:
+            quotes = [gold.quote or "" for gold in relevant]
+            named = ["" if gold.label == gold.quote else gold.label for gold in relevant]
+            if any(quotes) or not any(named):
                 row["reference_contexts"] = quotes
-            if named:
+            if any(named):
                 row["reference_context_ids"] = named
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
     return lost_of(testset, keeps=("texts", "answers", "gold"))

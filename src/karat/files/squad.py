@@ -10,12 +10,13 @@ from karat.core.evaluation import Taken
 from karat.core.run import Run
 from karat.core.types import Answer, Gold, Question, TestSet
 from karat.files import _cells
-from karat.files._aliases import field_name, targets
+from karat.files._aliases import record_names
 from karat.files._cells import CellError
 from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
 from karat.files._runs import described
 from karat.files._testset import refuse_double, testset_of
+from karat.io.fields import field_name
 
 
 def _sniff(look: Look, kind: Kind) -> Fit | None:
@@ -28,7 +29,7 @@ def _sniff(look: Look, kind: Kind) -> Fit | None:
             return Fit(0.98, "data, paragraphs, qas")
         return None
     if document and all(isinstance(answer, str) for answer in document.values()):
-        known = set(targets())
+        known = set(record_names())
         if not any(field_name(key) in known for key in document):
             return Fit(0.9, "an object of question ids and answers")
     return None

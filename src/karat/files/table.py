@@ -14,18 +14,23 @@ from karat.core.evaluation import Taken
 from karat.core.run import Run
 from karat.core.types import TestSet
 from karat.files import _cells, _records
-from karat.files._aliases import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TABLE, TESTSET, Names, field_name
+from karat.files._aliases import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TABLE, TESTSET, Names
 from karat.files._cells import CellError, shown
 from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
-from karat.files._qrels import read_judgements
+from karat.files._qrels import judgement_notes, read_gold_rows, read_judgements
 from karat.files._runs import described, plural
 from karat.files._signs import has_records
+from karat.io.fields import field_name
+from karat.io.pages import PageReader
 
 if TYPE_CHECKING:
     import polars as pl
 
-_HIT_COLUMNS = ("page", "url", "text", "tokens")
+_HIT_COLUMNS = ("page", "page_label", "url", "text", "tokens")
+_PAGES = ("page_number", "page", "page_label")
+_REST = ("score", "system", "url", "text", "tokens")
+_PLACES = (*_PAGES, "url", "quote", "span")  # that a judgement may name beside a document
 
 
 def _sniff(look: Look, kind: Kind) -> Fit | None:
@@ -59,17 +64,19 @@ def _is_grade(value: Any) -> bool:
 
 
 def _read_testset(look: Look) -> tuple[TestSet, Taken]:
+    if any(name in look.fields for name in _PLACES):
+        return read_gold_rows(look, FORMAT.name)
     table = read_judgements(look)
     judgements = sum(len(docs) for docs in table.values())
     what = f"{plural(len(table), 'question')}, {plural(judgements, 'judgement')}"
-    return TestSet(qrels=table, name=look.stem), Taken(look.name, FORMAT.name, what)
+    return TestSet(qrels=table, name=look.stem), Taken(look.name, FORMAT.name, what, tuple(judgement_notes(look)))
 
 
 def _frame(look: Look) -> tuple[pl.DataFrame, Sequence[int]]:
     """The table with normalised column names, and the number of each row; of a text file every cell is text."""
     import polars as pl
 
-    frame = look.frame if look.shape in ("parquet", "frame") else _plain_text_table(look)
+    frame = look.frame if look.shape in ("parquet", "workbook", "frame") else _plain_text_table(look)
     if frame is None:
         numbered = list(look.records())
         columns = {name: [record.get(name) for _, record in numbered] for name in look.fields}
@@ -80,7 +87,7 @@ def _frame(look: Look) -> tuple[pl.DataFrame, Sequence[int]]:
         name = name or field_name(column)
         if name not in names.values():
             names[column] = name
-    first = 2 if look.source is not None and not look.source.is_parquet else 1
+    first = 2 if look.shape in ("csv", "tsv") else 1
     return frame.select(list(names)).rename(names), range(first, first + frame.height)
 
 
@@ -195,9 +202,15 @@ def _read_columns(look: Look) -> tuple[list[Run], Taken]:
         notes.append("no scores: hits are ordered by their rank")
     else:
         notes.append("neither scores nor ranks: hits are taken in the order of the rows")
-    for field in _HIT_COLUMNS:
+    paged, page_notes = _pages(frame, names)
+    columns |= paged
+    for field in ("url", "text", "tokens"):
         if names.of[field]:
             columns[field] = id_column(frame[names.of[field][0]]) if field != "text" else frame[names.of[field][0]]
+    used = [names.of[field][0] for field in ("question", "doc", *_REST) if names.of[field] and field in columns]
+    if "score" in columns and not names.of["score"]:
+        used.append(names.of["rank"][0])
+    notes += page_notes + look.column_notes([*used, *(n for n in _PAGES if names.of.get(n))])
     table = pl.DataFrame(columns)
     if not table.height:
         raise look.error("no hits", remedy="Give at least one row.")
@@ -205,6 +218,23 @@ def _read_columns(look: Look) -> tuple[list[Run], Taken]:
     systems = table.partition_by("system", maintain_order=True) if "system" in columns else [table]
     runs = [_run(part, look) for part in systems]
     return runs, Taken(look.name, FORMAT.name, described(runs), tuple(notes))
+
+
+def _pages(frame: pl.DataFrame, names: Names) -> tuple[dict[str, pl.Series], list[str]]:
+    """The columns page and page_label, by the one rule for pages, and what to say of them."""
+    import polars as pl
+
+    given = {field: id_column(frame[names.of[field][0]]) for field in _PAGES if names.of[field]}
+    if not given:
+        return {}, []
+    reader = PageReader()
+    nothing = [None] * frame.height
+    cells = zip(*(given[field].to_list() if field in given else nothing for field in _PAGES), strict=True)
+    pages, labels = zip(*(reader.read(*row) for row in cells), strict=True)
+    columns = {"page": pl.Series(pages, dtype=pl.String)}
+    if "page_label" in given:
+        columns["page_label"] = pl.Series(labels, dtype=pl.String)
+    return columns, reader.notes()
 
 
 def _refuse_repeats(look: Look, table: pl.DataFrame, rows: Sequence[int]) -> None:

@@ -44,17 +44,22 @@ def _sniff(look: Look, kind: Kind) -> Fit | None:
         return None
     lines = [line.split() for line in look.source.head.decode("utf-8", "replace").split("\n")[:20] if line.strip()]
     whole = lines[:-1] if len(lines) > 1 else lines
-    if not whole or any(len(line) not in (5, 6) for line in whole):
+    if not whole or any(len(line) < 5 for line in whole):
         return None
-    if all(len(line) == 6 and line[3].lstrip("-").isdigit() and is_number(line[4]) for line in whole):
+    if all(_is_hit(line) and (len(line) == 6 or line[1].upper() == "Q0") for line in whole):
         return Fit(0.95, "six fields a line, the fourth a rank and the fifth a score")
-    if sum(len(line) == 6 and line[1].upper() == "Q0" for line in whole) * 2 > len(whole):
+    if sum(len(line) >= 6 and line[1].upper() == "Q0" for line in whole) * 2 > len(whole):
         return Fit(0.8, "six fields a line with Q0")
     return None
 
 
-def read(source: Source, name: str | None = None) -> Run:
-    """The run a TREC file holds; rows of a question need not stand together."""
+def _is_hit(fields: Sequence[str]) -> bool:
+    """Whether a line is a hit, with or without text after the tag: the fourth field a rank, the fifth a score."""
+    return len(fields) >= 6 and fields[3].lstrip("-").isdigit() and is_number(fields[4])
+
+
+def read(source: Source, name: str | None = None) -> tuple[Run, int]:
+    """The run a TREC file holds, and how many lines go on after the tag; rows of a question need not stand together."""
     import numpy as np
     import polars as pl
 
@@ -63,7 +68,9 @@ def read(source: Source, name: str | None = None) -> Run:
     docs: list[pl.Series] = []
     scores: list[NDArray[np.float64]] = []
     hashed: list[NDArray[np.uint32]] = []
+    longer = 0
     for part in _parsed(source):
+        longer += part.longer
         stretches.append((np.array([codes.setdefault(v, len(codes)) for v in part.questions], np.int64), part.sizes))
         docs.append(part.doc)
         scores.append(part.score)
@@ -79,7 +86,7 @@ def read(source: Source, name: str | None = None) -> Run:
     offsets = np.concatenate(([0], np.cumsum(counts)))
     ids = list(codes)
     _refuse_repeats(source, ids, offsets, doc, hashes)
-    return Run(name or source.stem, ids, offsets, doc, score, order="score", unique=True, source=source.name)
+    return Run(name or source.stem, ids, offsets, doc, score, order="score", unique=True, source=source.name), longer
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,7 @@ class _Part:
     doc: pl.Series
     score: NDArray[np.float64]
     hashes: NDArray[np.uint32]  # half of polars' hash of each id: enough to suspect a repeat
+    longer: int  # lines with text after the tag
 
 
 def _parsed(source: Source) -> Iterator[_Part]:
@@ -113,13 +121,14 @@ def _parsed(source: Source) -> Iterator[_Part]:
 def _part(block: bytes, source: Source, number: int) -> _Part:
     import numpy as np
 
-    frame = _parse(block, source, number)
+    frame, longer = _parse(block, source, number)
     stretches = frame["question"].rle().struct.unnest()
     sizes = stretches["len"].to_numpy().astype(np.int64)
     doc = frame["doc"]
     return _Part(
-        stretches["value"].to_list(), sizes, doc, frame["score"].to_numpy(), doc.hash().to_numpy().astype(np.uint32)
-    )
+        stretches["value"].to_list(), sizes, doc, frame["score"].to_numpy(), doc.hash().to_numpy().astype(np.uint32),
+        longer,
+    )  # fmt: skip
 
 
 def _joined(parts: list[NDArray[T]]) -> NDArray[T]:
@@ -140,16 +149,23 @@ def _groups(blocks: NDArray[np.int64]) -> int:
     return int((blocks[1:] != blocks[:-1]).sum()) + 1
 
 
-def _parse(block: bytes, source: Source, number: int) -> pl.DataFrame:
-    """Question, doc and score of the block of this number."""
+def _parse(block: bytes, source: Source, number: int) -> tuple[pl.DataFrame, int]:
+    """Question, doc and score of the block of this number, and how many of its lines go on after the tag."""
     separator = b"\t" if b"\t" in block[: block.find(b"\n") + 1 or None] else b" "
     frame = _columns(block, separator)
-    if frame is None:
-        lines = (_BLANKS.sub(b" ", line.strip()) for line in block.split(b"\n"))
-        frame = _columns(b"\n".join(line for line in lines if line), b" ")
-        if frame is None:
+    if frame is not None:
+        return frame, 0
+    lines = [line for raw in block.split(b"\n") if (line := _BLANKS.sub(b" ", raw.strip()))]
+    longer = [place for place, line in enumerate(lines) if line.count(b" ") > 5]
+    for place in longer:
+        fields = lines[place].split(b" ", 6)
+        if not _is_hit([field.decode("utf-8", "replace") for field in fields]):
             raise _explain(block, source, number)
-    return frame
+        lines[place] = b" ".join(fields[:6])
+    frame = _columns(b"\n".join(lines), b" ")
+    if frame is None:
+        raise _explain(block, source, number)
+    return frame, len(longer)
 
 
 def _columns(block: bytes, separator: bytes) -> pl.DataFrame | None:
@@ -205,9 +221,10 @@ def _explain(block: bytes, source: Source, before: int) -> Exception:
                 row=number,
                 remedy="Complete the row or remove it.",
             )
-        if len(fields) > 6:
+        if len(fields) > 6 and not _is_hit(fields):
             return source.error(
-                f"has {len(fields)} fields where a hit has six (question Q0 document rank score tag)",
+                f"has {len(fields)} fields where a hit has six (question Q0 document rank score tag), and the fourth "
+                "and fifth are no rank and score",
                 row=number,
                 remedy="Ids may not hold blanks: replace them, or give the results as JSONL.",
             )
@@ -253,8 +270,9 @@ def _refuse_repeats(
 
 
 def _read_results(look: Look) -> tuple[list[Run], Taken]:
-    run = read(look.need_source())
-    return [run], Taken(run.source, FORMAT.name, described([run]))
+    run, longer = read(look.need_source())
+    notes = (f"text after the tag in {plural(longer, 'line')}: ignored, as trec_eval does",) if longer else ()
+    return [run], Taken(run.source, FORMAT.name, described([run]), notes)
 
 
 def _write(runs: Sequence[Run], path: Path) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from karat.core.evaluation import Taken
 from karat.core.types import Question, TestSet
-from karat.files._aliases import field_name, targets
+from karat.files._aliases import record_names
 from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
 from karat.files._testset import refuse_double, testset_of
+from karat.io.fields import field_name
 
 
 def _sniff(look: Look, kind: Kind) -> Fit | None:
@@ -16,7 +17,7 @@ def _sniff(look: Look, kind: Kind) -> Fit | None:
     lines = [line.split("\t") for line in look.head_lines()]
     if not lines or any(len(cells) != 2 or not cells[0].strip() or not cells[1].strip() for cells in lines):
         return None
-    known = set(targets())
+    known = set(record_names())
     if any(field_name(cell) in known for cell in lines[0]):
         return None
     return Fit(0.6, "an id, a tab and a text on every line")

@@ -26,7 +26,8 @@ NO_PAGE = frozenset({"", "n/a", "na", "none", "null", "nan", "-", "?", "unknown"
 PageText = str | tuple[str, ...] | None
 
 _PREFIX = re.compile(r"(?:pages?|pp?\.?|с\.|стр\.?)\s*", re.I)
-_RANGE = re.compile(r"(\d+)-(\d+)")
+_RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
+_WHOLE = re.compile(r"(\d{1,4000})(?:\.0+)?")
 _DASH = re.compile(r"\s*[-–—]\s*")
 
 
@@ -43,7 +44,7 @@ def page_of(text: object) -> str | None:
         return None
     named = _PREFIX.match(page)
     rest = page[named.end() :] if named and page[named.end() :][:1].isdigit() else page
-    whole = re.fullmatch(r"(\d+)(?:\.0+)?", rest)
+    whole = _WHOLE.fullmatch(rest)
     return str(int(whole[1])) if whole else _DASH.sub("-", rest)
 
 
@@ -70,7 +71,7 @@ def is_label(value: object) -> bool:
 
 def shift(page: str, offset: int) -> str:
     """A page number moved by an offset; what is no number stays."""
-    return str(int(page) + offset) if offset and page.isdecimal() else page
+    return str(int(page) + offset) if offset and page.isdecimal() and _WHOLE.fullmatch(page) else page
 
 
 def page_text(value: Any) -> str | None:
@@ -93,9 +94,9 @@ def page_text(value: Any) -> str | None:
 
 
 def page_number(page: PageText) -> int | None:
-    """A page of a file as a number from 1; None for a label and for what is no such page."""
+    """A page as a number; None for a label and for several pages."""
     text = page_of(page) if isinstance(page, str) else None
-    return int(text) if text is not None and text.isdecimal() and 0 < int(text[:10]) < 10**9 else None
+    return int(text) if text is not None and text.isdecimal() and len(text) < 10 else None
 
 
 def counts_from_0(record: Mapping[str, Any]) -> bool:
@@ -108,7 +109,7 @@ class PageReader:
     """Reads the pages that the records of one input name, and counts what its user should know of them."""
 
     def __init__(self) -> None:
-        self.by_one = self.otherwise = self.from_0 = self.label_by_one = 0
+        self.by_one = self.otherwise = self.from_0 = self.label_by_one = self.zeros = 0
         self.example = ""
 
     def read(
@@ -127,6 +128,7 @@ class PageReader:
         elif given is not None and printed is not None and isinstance(given, str) and shift(given, 1) == printed:
             self.label_by_one += counted is None
         chosen = counted if counted is not None else given
+        self.zeros += chosen == "0"
         if chosen is None and printed is not None:
             return (LABEL + printed if len(pages_of(printed)) > 1 else printed), printed
         return chosen, printed
@@ -158,6 +160,11 @@ class PageReader:
             notes.append(
                 f"page_label is page + 1 {_times(self.label_by_one)}: page is read as counted from 1. If it counts "
                 "from 0, add --page-offset 1"
+            )
+        if self.zeros:
+            notes.append(
+                f"page 0 stands {_times(self.zeros)}, and pages are read as counted from 1: if they count from 0 here, "
+                "add --page-offset 1"
             )
         return notes
 

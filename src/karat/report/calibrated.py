@@ -11,6 +11,7 @@ from karat.report._calibration_words import agreement_sentences, confidence_sent
 from karat.report._escape import clean
 from karat.report._escape import markdown as escape
 from karat.report._grid import listing, plain_table, texts, title
+from karat.report._inputs import input_lines
 from karat.report._numbers import NONE, number, percent, short
 from karat.report._screen import as_text, put
 from karat.report.json import finite
@@ -152,9 +153,7 @@ def _blocks(found: Calibration, quiet: bool, verbose: bool) -> Iterator[Renderab
 
 def _read(found: Calibration) -> list[str]:
     """What the labels were taken for."""
-    taken = found.taken
-    line = f"{taken.place}: taken for {taken.format}, {taken.what}"
-    return [clean(line), *(clean(f"  {note}") for note in taken.notes)]
+    return list(input_lines([found.taken]))
 
 
 def _noted(notes: Sequence[Note], quiet: bool) -> Iterator[RenderableType]:

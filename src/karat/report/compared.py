@@ -22,6 +22,7 @@ from karat.report._compared_words import (
 from karat.report._escape import clean
 from karat.report._escape import markdown as escape
 from karat.report._grid import listing, plain_table, texts, title
+from karat.report._inputs import input_lines
 from karat.report._numbers import NONE, number, short
 from karat.report._screen import as_text, put
 from karat.report.json import finite
@@ -106,7 +107,7 @@ def _lines(found: Comparison) -> Iterator[str]:
 
 def _blocks(found: Comparison, quiet: bool, verbose: bool) -> Iterator[RenderableType]:
     if not quiet:
-        yield from texts([clean(f"{taken.place}: taken for {taken.format}, {taken.what}") for taken in found.taken])
+        yield from texts(list(input_lines(found.taken)))
     many = f"{len(found.systems)} systems over {len(found.questions):,} questions, paired by question"
     yield title(many)
     yield listing(*(("-", clean(line)) for line in sentences(found)))

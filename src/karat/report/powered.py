@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from karat.report._escape import clean
 from karat.report._escape import markdown as escape
 from karat.report._grid import listing, plain_table, texts, title
+from karat.report._inputs import input_lines
 from karat.report._numbers import NONE, percent, short
 from karat.report._screen import as_text, put
 from karat.report.json import finite
@@ -97,7 +98,7 @@ def _table(found: Power) -> tuple[list[str], list[list[str]]]:
 
 def _blocks(found: Power, quiet: bool) -> Iterator[RenderableType]:
     if not quiet:
-        yield from texts([clean(f"{taken.place}: taken for {taken.format}, {taken.what}") for taken in found.taken])
+        yield from texts(list(input_lines(found.taken)))
     yield title(clean(f"What {found.testset} can tell, with {found.questions:,} questions"))
     yield listing(*(("-", clean(line)) for line in sentences(found)))
     notes = [note for note in found.notes if not quiet or note.level == "warning"]

@@ -109,6 +109,7 @@ def _head(study: Study, place: str) -> Iterator[tuple[str, str]]:
     evaluation = study.evaluation
     for taken in evaluation.taken:
         yield clean(taken.place, 40), f"taken for {clean(taken.format)}: {clean(taken.what)}"
+        yield from (("", clean(note)) for note in taken.notes)
     if evaluation.matching is not None:
         yield "match", f"{clean(evaluation.matching.matcher)}: {clean(evaluation.matching.why)}"
     yield "compared", f"{len(study.configurations)} systems over {len(evaluation.testset)} questions"

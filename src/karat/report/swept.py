@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.report._escape import clean
 from karat.report._grid import Cell, Row, grids, listing, plain_table, texts, title
+from karat.report._inputs import input_lines
 from karat.report._numbers import figure, interval
 from karat.report._screen import as_text, put
 from karat.report.json import finite
@@ -101,7 +102,7 @@ def _equals(choice: study.Choice) -> set[str]:
 
 def _blocks(view: View, width: int, quiet: bool, verbose: bool) -> Iterator[RenderableType]:
     if not quiet:
-        yield from texts([clean(f"{t.place}: {t.what} ({t.format})") for t in view.taken])
+        yield from texts(list(input_lines(view.taken)))
         cuts = len(view.measures)
         many = f"{len(view.configurations):,} configuration{'' if len(view.configurations) == 1 else 's'}"
         yield from texts([many + (f" x {cuts} cut-offs" if cuts > 1 else "")])

@@ -18,7 +18,8 @@ store = FAISS.load_local({folder!r}, None, index_name={name!r}, allow_dangerous_
 with open({target!r}, "w", encoding="utf-8") as out:
     for row in range(store.index.ntotal):
         doc = store.docstore.search(store.index_to_docstore_id[row])
-        entry = {{**doc.metadata, "id": store.index_to_docstore_id[row], "text": doc.page_content}}
+        id_ = store.index_to_docstore_id[row]
+        entry = {{"id": id_, "page_content": doc.page_content, "metadata": doc.metadata}}
         out.write(json.dumps(entry, default=str) + "\\n")"""
 
 

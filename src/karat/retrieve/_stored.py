@@ -10,6 +10,8 @@ import numpy as np
 from karat.core.docs import Chunk, Chunks
 from karat.core.errors import KaratError
 from karat.core.ranked import Ranked
+from karat.io.fields import DOC, FILE, URL, flattened
+from karat.io.pages import PageReader, counts_from_0, page_number
 from karat.models import EmbedderSettings, embedder_named
 
 if TYPE_CHECKING:
@@ -19,19 +21,20 @@ if TYPE_CHECKING:
 
 _IDS = ("id", "_id", "chunk_id", "ids")
 _TEXTS = ("text", "content", "page_content", "document", "contents")
-_DOCS = ("doc", "doc_id", "document_id", "source", "file_path", "file_name", "filename", "file")
-_URLS = ("url", "source_url", "link", "uri")
+_DOCS = tuple(name for name in (*DOC, *FILE) if name not in _TEXTS)
 _TITLES = ("title",)
 _PAGES = ("page_number", "page", "page_label")
 
 
 def first_of(record: Mapping[str, Any], names: Sequence[str]) -> str | None:
     """The first of some fields that holds text or a number, as text."""
-    for name in names:
-        value = record.get(name)
-        if isinstance(value, (str, int, float)) and not isinstance(value, bool) and str(value).strip():
-            return str(value)
-    return None
+    return next((str(value) for name in names if (value := _scalar(record.get(name))) is not None), None)
+
+
+def _scalar(value: Any) -> str | int | float | None:
+    """Text or a number; None for anything else, and for blank text."""
+    plain = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    return value if plain and str(value).strip() else None
 
 
 def id_of(record: Mapping[str, Any]) -> str | None:
@@ -39,63 +42,37 @@ def id_of(record: Mapping[str, Any]) -> str | None:
     return first_of(record, _IDS)
 
 
-def chunk_of(id_: str, record: Mapping[str, Any], text: str | None = None) -> Chunk:
-    """A record of a store as a chunk."""
-    text = text if text is not None else first_of(record, _TEXTS)
-    url = first_of(record, _URLS)
-    used = {*_IDS, *_TEXTS, *_DOCS, *_URLS, *_TITLES, *_PAGES}
-    page, label = page_of(record)
+def chunk_of(id_: str, record: Mapping[str, Any], text: str | None = None, *, from_0: bool = False) -> Chunk:
+    """A record of a store as a chunk; `from_0`: its pages are LangChain's and count from 0, though it is flat."""
+    fields = flattened(record)
+    text = text if text is not None else first_of(fields, _TEXTS)
+    url = first_of(fields, URL)
+    used = {*_IDS, *_TEXTS, *_DOCS, *URL, *_TITLES, *_PAGES}
+    page, label = PageReader().read(*_page_fields(fields), from_0=from_0 or counts_from_0(record))
+    number = page_number(page)
     return Chunk(
         id_,
-        first_of(record, _DOCS) or url or id_,
+        first_of(fields, _DOCS) or url or id_,
         text or "",
-        title=first_of(record, _TITLES),
+        title=first_of(fields, _TITLES),
         url=url,
-        pages=(page,) if page else (),
+        pages=(number,) if number is not None else (),
         labels=(label,) if label else (),
-        meta={name: str(value) for name, value in record.items() if name not in used and value is not None},
+        meta={name: str(value) for name, value in fields.items() if name not in used and value is not None},
     )
 
 
-def page_of(record: Mapping[str, Any]) -> tuple[int | None, str | None]:
-    """The page, from 1, and its printed label.
-
-    `page_number` counts from 1 and wins. LangChain's loaders write a number `page` beside `source`: it counts from 0.
-    Any other `page` is taken as it stands.
-
-    >>> page_of({"page_number": "34", "page": 33}), page_of({"source": "a.pdf", "page": 33}), page_of({"page": "34"})
-    ((34, None), (34, None), (34, None))
-    """
-    label = first_of(record, ("page_label",))
-    number = _whole(record.get("page_number"))
-    if number is None:
-        page = record.get("page")
-        number = _whole(page)
-        if number is not None and counts_from_0(record):
-            number += 1
-    return (number if number and number > 0 else None), label
+def _page_fields(fields: Mapping[str, Any]) -> list[str | int | float | None]:
+    return [_scalar(fields.get(name)) for name in _PAGES]
 
 
-def counts_from_0(record: Mapping[str, Any]) -> bool:
-    """Whether a record's page is LangChain's, which counts from 0."""
-    page = record.get("page")
-    numeric = isinstance(page, (int, float)) and not isinstance(page, bool)
-    return record.get("page_number") is None and numeric and "source" in record
-
-
-def pages_note(records: Iterable[Mapping[str, Any] | None]) -> tuple[str, ...]:
-    """Says that pages were counted from 1, where any record counts them from 0."""
-    if any(counts_from_0(record) for record in records if record):
-        return ("page numbers beside `source` count from 0, as LangChain writes them: 1 was added.",)
-    return ()
-
-
-def _whole(value: Any) -> int | None:
-    try:
-        number = float(value) if isinstance(value, (int, float, str)) and not isinstance(value, bool) else None
-        return int(number) if number is not None and number == int(number) else None
-    except (ValueError, OverflowError):
-        return None
+def pages_notes(records: Iterable[Mapping[str, Any] | None], *, from_0: bool = False) -> tuple[str, ...]:
+    """What to say of the pages that records of a store name."""
+    reader = PageReader()
+    for record in records:
+        if record:
+            reader.read(*_page_fields(flattened(record)), from_0=from_0 or counts_from_0(record))
+    return tuple(f"{note}." for note in reader.notes())
 
 
 def asked_of(embedder: Embedder | None) -> Embedder:

@@ -27,7 +27,7 @@ from karat.retrieve._stored import (
     collected,
     from_l2,
     lengths_note,
-    pages_note,
+    pages_notes,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from karat.models import Embedder
 
+_LANGCHAIN = "langchain"  # what LangChain calls its collection: it keeps page_content and metadata there
 _SECONDS = 60.0
 _QUERIES = 64
 _SAMPLE = 16
@@ -66,7 +67,8 @@ class Store:
             scores = "inner products with it" if self._space == "ip" else "1 - d/2 of its squared distances d"
             self._unit, note = lengths_note(vectors, scores)
             self.notes = (note,) if note else ()
-        self.notes += pages_note(sample["metadatas"] or ())
+        self._from_0 = collection.name == _LANGCHAIN
+        self.notes += pages_notes(sample["metadatas"] or (), from_0=self._from_0)
 
     @classmethod
     def open(cls, target: str, embedder: Embedder | None) -> Self:
@@ -106,7 +108,7 @@ class Store:
                     query.append(number)
                     ids.append(id_)
                     distances.append(distance)
-                    made.setdefault(id_, chunk_of(id_, meta or {}, text or ""))
+                    made.setdefault(id_, chunk_of(id_, meta or {}, text or "", from_0=self._from_0))
         scores = self._scores(np.asarray(distances, np.float64))
         self._chunks, ranked = collected(len(queries), query, ids, scores.tolist(), made.__getitem__)
         return ranked

@@ -24,7 +24,7 @@ from karat.retrieve._stored import (
     collected,
     from_l2,
     lengths_note,
-    pages_note,
+    pages_notes,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Store:
         self._records = records
         self._inner_product = index.metric_type == faiss.METRIC_INNER_PRODUCT
         self._unit, self.notes = _look(index, self._inner_product)
-        self.notes += pages_note(records or ())
+        self.notes += pages_notes(records or ())
 
     @classmethod
     def open(cls, target: str, embedder: Embedder | None) -> Self:

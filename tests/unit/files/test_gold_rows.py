@@ -25,7 +25,7 @@ def gold_of(row, **options):
         ({"gold_id": "g", "gold_quote": "two years"}, (Gold(id="g", quote="two years"),)),
         ({"gold_chunk": "c", "gold_doc": "d", "gold_quote": "q"}, (Gold(chunk="c", doc="d", quote="q"),)),
         ({"gold_doc": "h.pdf", "gold_span": [3, 9]}, (Gold(doc="h.pdf", span=(3, 9)),)),
-        ({"gold_doc": ["a", "b"], "gold_span": [[3, 9], [1, 2]]}, (Gold(doc="a", span=(3, 9)), Gold(doc="b", span=(1, 2)))),
+        ({"gold_doc": "a", "gold_span": [[3, 9], [1, 2]]}, (Gold(doc="a", span=(3, 9)), Gold(doc="a", span=(1, 2)))),
         ({"gold_doc": ["a", "b"], "gold_grade": [2, 1]}, (Gold(doc="a", grade=2), Gold(doc="b"))),
         ({"gold_doc": ["a", "b"], "gold_quote": ["x", "y"]}, (Gold(doc="a", quote="x"), Gold(doc="b", quote="y"))),
         ({"gold_doc": "a", "gold_quote": ["x", "y"]}, (Gold(doc="a", quote="x"), Gold(doc="a", quote="y"))),
@@ -85,7 +85,7 @@ def test_an_empty_reference_is_undefined_and_no_fault():
     rows = [{"id": 1, "question": "a?", "answers": ["A"]}, {"id": 2, "question": "b?", "answers": [""]}]
     testset, taken = as_testset(rows)
     assert [q.answers for q in testset] == [("A",), ()]
-    assert "1 of 2 questions have no reference answer" in taken.notes
+    assert "1 of 2 questions have neither gold nor a reference answer" in taken.notes
 
 
 @pytest.mark.parametrize("cell", ["nan", "NaN", ["nan"], [float("nan")], float("nan"), [], ""])

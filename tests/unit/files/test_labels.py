@@ -76,7 +76,7 @@ def test_words_are_kept_apart_from_numbers(written):
 def test_rows_without_a_label_are_counted_and_told(written):
     found = as_labels(written("l.csv", "id,label\nq1,1\nq2,\nq3,n/a\nq4,?\n"))
     assert (len(found.rows), found.empty) == (1, 3)
-    assert found.taken.notes == ("3 rows without a label",)
+    assert found.taken.notes == ("3 rows without a label", "used id, label")
     with pytest.raises(InputError, match="no row holds a label"):
         as_labels(written("l.csv", "id,label\nq1,\n"))
 

@@ -73,9 +73,9 @@ def test_hits_without_an_id_are_named_by_what_they_have(put):
             {"page_content": "words", "metadata": {"source": "c.pdf", "page": 2}},
             {"text": "only text"}, "plain", 5]  # fmt: skip
     (run,), taken = read_results(put("r.jsonl", [{"id": 1, "retrieved": hits}]))
-    assert run.docs == ["a.pdf#page=34", "http://x", "b.pdf", "c.pdf#page=2", "only text", "plain", "5"]
+    assert run.docs == ["a.pdf#page=34", "http://x", "b.pdf", "c.pdf#page=3", "only text", "plain", "5"]
     assert run.scores is None
-    assert run.fields["page"] == ["34", None, None, "2", None, None, None]
+    assert run.fields["page"] == ["34", None, None, "3", None, None, None]
     assert taken.notes[0].startswith("page_number taken as the page; page differs by one once")
 
 

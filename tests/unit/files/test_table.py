@@ -47,7 +47,7 @@ def test_float_ids_of_text(put):
 def test_ranks_stand_in_for_scores(put):
     (run,), taken = read_results(put("h.csv", "qid,docid,rank\n1,b,2\n1,a,1\n"))
     assert (run.scores.tolist(), run.order) == ([-2.0, -1.0], "score")
-    assert taken.notes == ("no scores: hits are ordered by their rank",)
+    assert taken.notes == ("no scores: hits are ordered by their rank", "used qid, docid, rank")
     (run,), taken = read_results(put("g.csv", "qid,docid\n1,b\n1,a\n"))
     assert (run.scores, run.order, run.doc_list) == (None, "given", ["b", "a"])
 

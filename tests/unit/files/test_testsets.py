@@ -201,14 +201,15 @@ def test_squad_paragraphs_are_documents(put):
     assert taken.format == "squad"
 
 
-def test_ragas_ids_before_contexts(put):
+def test_ragas_ids_beside_contexts(put):
     path = put("ragas.jsonl", [
-        {"user_input": "a?", "reference": "A", "reference_contexts": ["text"], "reference_context_ids": ["c1", "c2"]},
+        {"user_input": "a?", "reference": "A", "reference_contexts": ["t", "u"],
+         "reference_context_ids": ["c1", "c2"]},
         {"user_input": "b?", "reference": "B", "reference_contexts": ["quoted words"]},
     ])  # fmt: skip
     testset, taken = read_testset(path)
     one, two = testset.questions
-    assert one.gold == (Gold(id="c1"), Gold(id="c2"))
+    assert one.gold == (Gold(id="c1", quote="t"), Gold(id="c2", quote="u"))
     assert two.gold == (Gold(quote="quoted words"),)
     assert (two.answers, taken.format) == (("B",), "ragas")
 
@@ -223,7 +224,7 @@ def test_columns_of_a_table(put):
 def test_flat_gold_columns(put):
     testset, taken = read_testset(put("qa.csv", "id,question,doc,page\n1,a?,h.pdf,34\n2,b?,g.pdf,7\n"))
     assert [q.gold for q in testset] == [(Gold(doc="h.pdf", page="34"),), (Gold(doc="g.pdf", page="7"),)]
-    assert taken.notes == ("the gold is in doc, page",)
+    assert taken.notes == ("used id, question, doc, page",)
     assert "line 3: no gold" in refused(put("qb.csv", "id,question,doc,page\n1,a?,h.pdf,34\n2,b?,,\n"))
 
 

@@ -14,7 +14,7 @@ from karat.files.trec_run import read
 def run_of(tmp_path, text, name="a.run"):
     path = tmp_path / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return read(Source(path))
+    return read(Source(path))[0]
 
 
 def lists_of(run):
@@ -74,7 +74,7 @@ def test_gzip_is_told_by_content(tmp_path):
         ("q2 Q0 d9 1", r'line 3: has 4 fields .* the "score" is missing'),
         ("q2 Q0", r'line 3: has 2 fields .* the "doc" is missing'),
         ("q2 Q0 d9 1 2.5", r'line 3: has 5 fields .* the "tag" is missing'),
-        ("q2 Q0 d9 1 2 t extra", "line 3: has 7 fields"),
+        ("q2 Q0 d nine 1 2 t", "line 3: has 7 fields"),
         ("q2 Q0 d9 1 nan t", "line 3 .*'nan' is not a finite number"),
         ("q2 Q0 d9 1 inf t", "line 3 .*'inf' is not a finite number"),
         ("q2 Q0 d9 1 high t", "line 3 .*'high' is not a finite number"),

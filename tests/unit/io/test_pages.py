@@ -89,14 +89,22 @@ def test_page_number_and_page_that_differ_by_one_are_reported_everywhere(tmp_pat
     assert any("page_number" in str(problem) for problem in read(path).problems)
 
 
-def test_a_page_0_of_a_corpus_names_no_page_and_is_reported(tmp_path):
+def test_a_page_0_is_kept_and_reported(tmp_path):
     path = tmp_path / "docs.jsonl"
     path.write_text('{"id": "a", "text": "x", "page": 4}\n{"id": "b", "text": "y", "page": 0}\n')
     reading = read(path)
-    assert [[p.number for p in doc.pages] for doc in reading.docs] == [[4], []]
+    assert [[p.number for p in doc.pages] for doc in reading.docs] == [[4], [0]]
     (problem,) = reading.problems
     assert (problem.kind, problem.fatal) == ("pages", False)
-    assert "page 0" in problem.reason
+    assert problem.reason.startswith("page 0 stands once, and pages are read as counted from 1")
+    _, (taken,) = as_runs([{"id": "q", "retrieved": [{"id": "c", "page": 0}]}])
+    assert taken.notes == (problem.reason.removesuffix("."),)
+
+
+def test_flat_records_of_langchain_in_a_store():
+    record = {"source": "h.pdf", "page": 33}
+    assert chunk_of("c", record, "words", from_0=True).pages == (34,)
+    assert chunk_of("c", record, "words").pages == (33,)
 
 
 def test_notes_of_the_reader():
@@ -119,6 +127,6 @@ def test_what_is_no_page(value):
 
 
 def test_numbers_of_pages():
-    assert [page_number(p) for p in ("7", "0", "iv", None, ("1", "2"), "9" * 40)] == [7, None, None, None, None, None]
+    assert [page_number(p) for p in ("7", "0", "iv", None, ("1", "2"), "9" * 40)] == [7, 0, None, None, None, None]
     assert counts_from_0(LANGCHAIN)
     assert not counts_from_0({**LANGCHAIN, "page": 3})

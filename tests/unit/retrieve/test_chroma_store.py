@@ -123,12 +123,14 @@ def test_chunks_come_with_their_texts_and_places(place):
     store.search(["1 0"])
     assert [chunk.id for chunk in store.chunks] == ["a", "b", "c", "d", "e"]
     a, b, c, d, e = store.chunks
-    assert (e.text, e.doc, e.pages, e.labels) == ("text of e", "a.pdf", (1,), ("i",))
+    assert (e.text, e.doc, e.pages, e.labels) == ("text of e", "a.pdf", (0,), ("i",))
     assert (b.doc, b.pages) == ("b.pdf", (9,))
     assert (c.doc, c.url, c.title, c.pages) == ("https://c.example/", "https://c.example/", "C", ())
     assert (d.doc, d.pages, d.meta) == ("d", (4,), {"lang": "en"})
-    assert a.pages == (2,)
-    assert store.notes == ("page numbers beside `source` count from 0, as LangChain writes them: 1 was added.",)
+    assert a.pages == (1,)
+    differ, zero = store.notes
+    assert differ.startswith("page_number taken as the page; page differs by more than one once")
+    assert zero.startswith("page 0 stands once, and pages are read as counted from 1")
 
 
 @pytest.mark.chroma

@@ -102,7 +102,7 @@ def test_ids_as_text_and_as_json(folder):
 def test_chunks_come_with_their_texts_and_places(folder):
     rows = [
         {"id": 7, "text": "seven", "doc": "a.pdf", "page": 3, "title": "A", "kind": "note"},
-        {"chunk_id": "b", "page_content": "bee", "source": "b.pdf", "page": 0, "page_label": "i"},
+        {"chunk_id": "b", "page_content": "bee", "metadata": {"source": "b.pdf", "page": 0, "page_label": "i"}},
         {"_id": "c", "content": "sea", "url": "https://c.example/", "page_number": "12", "page": 99},
         {"id": "d"},
         {"id": "a", "text": "", "source": "x.md", "page": "5"},
@@ -123,7 +123,9 @@ def test_chunks_come_with_their_texts_and_places(folder):
     assert (found["b"].text, found["b"].doc, found["b"].pages, found["b"].labels) == ("bee", "b.pdf", (1,), ("i",))
     assert (found["c"].doc, found["c"].url, found["c"].pages) == ("https://c.example/", "https://c.example/", (12,))
     assert (found["d"].doc, found["d"].pages, found["a"].pages) == ("d", (), (5,))
-    assert store.notes == ("page numbers beside `source` count from 0, as LangChain writes them: 1 was added.",)
+    differ, added = store.notes
+    assert differ.startswith("page_number taken as the page; page differs by more than one once")
+    assert added == "page in the metadata beside page_content counts from 0, as LangChain writes it: 1 added once."
 
 
 def test_which_file_beside_the_index_is_taken(folder):

@@ -225,7 +225,8 @@ class Spec:
         keys = self.keys
         return Choices(
             self.measures, keys.dialect, keys.match, keys.repeats, keys.rel, tuple(keys.by),
-            page_offset=keys.page_offset, allow_zero_overlap=keys.allow_zero_overlap, seed=keys.seed, pages=keys.pages,
+            page_offset=keys.page_offset, columns=keys.map or {}, allow_zero_overlap=keys.allow_zero_overlap,
+            seed=keys.seed, pages=keys.pages,
         )  # fmt: skip
 
     @property
@@ -263,7 +264,7 @@ class Spec:
         return _spec(written, self.folder)
 
     def with_options(self, **options: Any) -> Spec:
-        """The same with what a command line says of answers and models in place of its keys; None says nothing."""
+        """The same with what a command line says in place of its keys; None says nothing."""
         return self.changed(option_values(self.written.values, **options))
 
     def select(self, testset: TestSet) -> TestSet:

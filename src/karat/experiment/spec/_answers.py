@@ -97,6 +97,7 @@ def option_values(
     contexts: int | None = None,
     judge: str | None = None,
     repeat: int | None = None,
+    columns: Mapping[str, str] | None = None,
     max_cost: float | None = None,
     max_calls: int | None = None,
     **model: Any,
@@ -105,7 +106,7 @@ def option_values(
 
     `--answer none` takes the key out.
     """
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {"map": dict(columns)} if columns else {}
     if answer is not None or contexts is not None:
         before = _mapping(written.get("answer"), "by")
         same = answer is None or before.get("by", "extractive") == answer

@@ -32,6 +32,9 @@ class SpecKeys(Part):
     corpus: Texts | None = Field(None, description="Documents: a folder or file, or a list of them.")
     index: Text | None = Field(None, description="An index that stands already, in place of corpus.")
     testset: Text = Field(description="Questions with gold, in any format that karat score reads.")
+    map: dict[Text, Text] | None = Field(
+        None, description="Columns of the test set and of results files, and the fields they are."
+    )
     where: Filter = Field(
         default_factory=dict, description="Only questions of which kind, a tag or answerable has this value."
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.benchmark import MODES
 from karat.core.docs import Chunks
 from karat.core.text import guess_language
 from karat.diagnose.check import Case
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     Vectors = NDArray[np.float32]
 
-SEMANTIC = frozenset(("paraphrase", "paraphrased", "scenario", "semantic"))
+SEMANTIC = frozenset(kind for kind, mode in MODES.items() if mode == "semantic")
 """Kinds of question that promise other words than the text's."""
 
 
