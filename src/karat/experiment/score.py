@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError, did_you_mean
+from karat.experiment.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Evaluation, Note, Taken
@@ -46,6 +47,7 @@ class Choices:
     pages: Pages = "physical"
 
 
+@shown_in_notebook("progress")
 def score(
     testset: Any,
     results: Any,
