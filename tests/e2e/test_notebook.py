@@ -26,7 +26,9 @@ CELLS = {
     "run": "run = karat.run('.', runs_dir='runs')",
     "ran": "run",
     "study": "run.study",
-    "values": "print(run.best, float(run.mean('MRR')), run.per_query.height, *(v.outcome for v in run.gate('MRR >= .9', 'MRR < .5').verdicts))",
+    "values": """
+        outcomes = [verdict.outcome for verdict in run.gate("MRR >= .9", "MRR < .5").verdicts]
+        print(run.best, float(run.mean("MRR")), run.per_query.height, *outcomes)""",
     "testset": "karat.load_testset('qa.jsonl')",
 }
 
@@ -43,7 +45,9 @@ def outputs(tmp_path_factory):
         "corpus: docs.jsonl\ntestset: qa.jsonl\nchunk: whole\nsystems: [pure_sparse, pure_dense]\n"
         "main: MRR\noutputs: [text, markdown, csv]\n"
     )
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(dedent(text).strip()) for text in CELLS.values()])
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(dedent(text).strip()) for text in CELLS.values()]
+    )
     place = {"metadata": {"path": str(folder)}}
     client = NotebookClient(notebook, timeout=120, kernel_name="python3", resources=place, allow_errors=True)
     client.execute(env={**os.environ, "HOME": str(folder), "PYTHONWARNINGS": "error"})

@@ -121,7 +121,7 @@ class Choice(Glance):
 
     def _line(self) -> str:
         best = self.best
-        return f"best {best.name}: {best.measure} {number(best.mean)}, n {best.n:,}; of {len(self.cells):,}"
+        return f"best of {len(self.cells):,}: {best.name}, {best.measure} {number(best.mean)}, n {best.n:,}"
 
     def _table(self) -> Table:
         ranked = sorted(self.cells, key=lambda c: (c.mean != c.mean, abs(c.mean - self.best.mean)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,9 +79,12 @@ def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[s
             f"{path} {what}. To compare systems on documents give a test set too: karat run DOCS TESTSET. "
             f"`karat generate` makes one from an index, `karat benchmark DOCS` makes one and scores it."
         )
+    if not isinstance(testset, str | os.PathLike):
+        raise UsageError(f"the test set of a run is a file, not a {type(testset).__name__}: name its path.")
     questions, taken = _questions(path, Path(testset))
     text = _text(Path(FILE), path, Path(testset), "", questions, taken)
-    return spec_of(text, ".", f"the {FILE} that karat init would write")
+    spec = spec_of(text, place=f"karat run {path} {testset}, key")
+    return replace(spec, written=replace(spec.written, lines={}))  # nobody has a file with these lines
 
 
 def _questions(docs: Path, testset: Path) -> tuple[TestSet, Taken]:
