@@ -64,10 +64,10 @@ def compare(
 
     `inputs` are stored runs (LAST, a name, a prefix; RUN:SYSTEM for one of its systems), files of results (with their
     `testset`), score tables (paths, frames, lists of dicts), Reports, Studies, or what `karat.run` returned. Each pair
-    is b - a over the questions that both have a value for. With a `baseline` every other system is compared with it, else all pairs are. `by` names
-    slices, `test` what decides (permutation, wilcoxon, t, tukey), `flips` how many questions are named in each
-    direction (None: all), `lower` measures of a table of which less is better. `common` compares runs of different
-    test sets over the questions that are the same in both.
+    is b - a over the questions that both have a value for. With a `baseline` every other system is compared with it,
+    else all pairs are. `by` names slices, `test` what decides (permutation, wilcoxon, t, tukey), `flips` how many
+    questions are named in each direction (None: all), `lower` measures of a table of which less is better. `common`
+    compares runs of different test sets over the questions that are the same in both.
     """
     from karat.stats.compare import TESTS
     from karat.stats.corrections import CORRECTIONS
