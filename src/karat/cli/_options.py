@@ -49,41 +49,20 @@ def progress_on_terminal(quiet: bool) -> Callable[[str], None]:
     return say
 
 
-def _pace(done: int, total: int, seconds: float) -> str:
-    """How many a second, and the time left, once that can be told.
-
-    >>> _pace(50, 200, 10.0), _pace(1, 2, 0.1), _pace(10, 1000, 100.0)
-    (', 5.0/s, 30 s left', '', ', 0.1/s, 165 min left')
-    """
-    if seconds < 1 or not 0 < done < total:
-        return ""
-    left = (total - done) * seconds / done
-    return f", {done / seconds:,.1f}/s, " + (f"{left:.0f} s left" if left < 120 else f"{left / 60:.0f} min left")
-
-
 def counted_on_terminal(quiet: bool) -> Callable[[str, int, int], None]:
     """Shows what is being done and how far it is on standard error, on a terminal only, in one line."""
     if quiet or not sys.stderr.isatty():
         return lambda what, done, total: None
     import shutil
-    import time
 
-    shown, begun = ("", 0.0), 0.0
+    from karat.experiment.progress import ProgressLine
+
+    progress = ProgressLine()
 
     def say(what: str, done: int, total: int) -> None:
-        nonlocal shown, begun
-        now = time.monotonic()
-        if what != shown[0]:
-            begun = now
-        elif now - shown[1] < 0.1 and done < total:
-            return
-        shown = (what, now)
-        line = f"{what} ..." if what else ""
-        if what and total > 1:
-            full = 24 * done // total
-            line = f"[{'#' * full}{'.' * (24 - full)}] {done:,} of {total:,}{_pace(done, total, now - begun)}  {what}"
-        line = "".join(c if c.isprintable() else "?" for c in line)
-        print(f"\r\x1b[2K{line[: shutil.get_terminal_size().columns - 1]}", end="", file=sys.stderr, flush=True)
+        line = progress.line(what, done, total)
+        if line is not None:
+            print(f"\r\x1b[2K{line[: shutil.get_terminal_size().columns - 1]}", end="", file=sys.stderr, flush=True)
 
     return say
 

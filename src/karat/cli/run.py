@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, counted_on_terminal, with_chat_of_run
 
+if TYPE_CHECKING:
+    from karat.experiment.finished import FinishedRun
+
 
 @with_chat_of_run
 def command(
     spec: Annotated[
-        str, typer.Argument(help="The experiment: a karat.yaml, or the folder that holds one.")
+        str,
+        typer.Argument(help="A karat.yaml, or the folder that holds one; or documents: a folder, a file or an index."),
     ] = "karat.yaml",
+    testset: Annotated[
+        str | None, typer.Argument(help="Questions with gold, where documents are named: the format is recognised.")
+    ] = None,
     answer: Annotated[
         str | None,
         typer.Option("--answer", help="Who answers: extractive, reciter, chat, call:MODULE:FUNCTION, or none."),
@@ -46,14 +53,16 @@ def command(
 ) -> None:
     """Index, search, answer, score, compare and report as karat.yaml says; a run that was stopped goes on.
 
-    Options about columns, answers and models stand in place of the keys of karat.yaml.
+    With documents and a test set, `karat run DOCS TESTSET`, no karat.yaml is needed: the one that `karat init` would
+    write is run. Options about columns, answers and models stand in place of the keys of karat.yaml.
     Exit codes: 0 done, 2 bad input, 3 no common ids, 5 done but some rows failed.
     """
     from karat.experiment.run import run
-    from karat.experiment.spec import load_spec
+    from karat.experiment.spec.draft import spec_for
 
-    columns = columns_of(map_)
-    chosen = load_spec(spec).with_options(answer=answer, contexts=contexts, judge=judge, columns=columns, **chat)
+    chosen = spec_for(spec, testset).with_options(
+        answer=answer, contexts=contexts, judge=judge, columns=columns_of(map_), **chat
+    )
     progress = counted_on_terminal(quiet or as_json)
     done = run(
         chosen, runs_dir=runs_dir, fresh=fresh, retry_errors=retry_errors, changed_testset=changed_testset,
@@ -68,17 +77,14 @@ def announced(sentence: str) -> None:
     typer.echo(sentence, err=True)
 
 
-def show(done: object, *, as_json: bool, quiet: bool, verbose: bool) -> None:
+def show(done: FinishedRun, *, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Print what a run found, and exit with 5 when rows failed."""
-    from karat.experiment.run import Finished
     from karat.report import studied
 
-    assert isinstance(done, Finished)
-    place = str(done.folder.path)
     if as_json:
-        typer.echo(studied.as_json(done.study, place))
+        typer.echo(studied.as_json(done.study, str(done.folder.path)))
     else:
-        studied.show(done.study, sys.stdout, place=place, quiet=quiet, verbose=verbose)
+        done.print(quiet=quiet, verbose=verbose)
     if done.n_failed:
         sys.stdout.flush()
         raise typer.Exit(5)

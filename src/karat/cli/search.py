@@ -60,7 +60,8 @@ def command(
     if output is not None:
         raise UsageError("-o writes the hits of --questions FILE. For one query, use --json.")
     with system_of(index, **options) as system:
-        about, hits = search_one(system, query, 5 if k is None else k)
+        hits = search_one(system, query, 5 if k is None else k)
+    about = hits.about
     if as_json:
         typer.echo(found.as_json(about, hits))
     else:

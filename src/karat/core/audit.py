@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from karat.core.checkup import Finding, Severity
+from karat.core.checkup import Examined, Finding
 
 FORMAT = 1
 ALL = "all"
@@ -125,8 +125,8 @@ class Detectable:
     needed: int
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, repr=False)
+class Audit(Examined):
     """All that was found about a test set, gravest first. `broken`: scores over it would measure mistakes.
 
     `left_out` names checks that were not made, each with the reason.
@@ -155,10 +155,6 @@ class Audit:
     def faulty(self) -> int:
         """How many questions something broken or a warning concerns."""
         return len({id_ for f in self.findings if f.severity != "info" for id_ in f.questions})
-
-    def of(self, severity: Severity) -> tuple[Finding, ...]:
-        """The findings of one severity."""
-        return tuple(finding for finding in self.findings if finding.severity == severity)
 
     def brief(self) -> dict[str, Any]:
         """What `karat check` says of it: how many questions want a look, and what was found, without the rest."""

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from karat.core.glance import Glance, Table
+from karat.core.text.words import plural
+
 if TYPE_CHECKING:
     from karat.core.audit import Audit
 
@@ -28,6 +31,26 @@ class Finding:
     """Ids of all questions it concerns."""
     examples: tuple[str, ...] = ()
     remedy: str = ""
+
+
+class Examined(Glance):
+    """What a checkup and an audit have in common: findings about the questions of a test set."""
+
+    testset: str
+    questions: int
+    findings: tuple[Finding, ...]
+
+    def of(self, severity: Severity) -> tuple[Finding, ...]:
+        """The findings of one severity."""
+        return tuple(finding for finding in self.findings if finding.severity == severity)
+
+    def _line(self) -> str:
+        counts = ", ".join(f"{len(self.of(severity)):,} {severity}" for severity in SEVERITIES)
+        return f"{self.testset!r}, {plural(self.questions, 'question')}; findings: {counts}"
+
+    def _table(self) -> Table:
+        rows = ((f.severity, f.check, f.title, len(f.questions)) for f in self.findings)
+        return ("severity", "check", "finding", "questions"), rows
 
 
 @dataclass(frozen=True)
@@ -59,8 +82,8 @@ class Ceiling:
     exact: bool = True
 
 
-@dataclass(frozen=True)
-class Checkup:
+@dataclass(frozen=True, repr=False)
+class Checkup(Examined):
     """All that the doctor found, gravest first. `broken`: scores over this index would measure mistakes.
 
     `audit` is how good the questions themselves are, where that was looked at.
@@ -87,10 +110,6 @@ class Checkup:
     def reachable(self) -> float | None:
         """Share of the relevant gold that some chunk holds."""
         return self.reach.share
-
-    def of(self, severity: Severity) -> tuple[Finding, ...]:
-        """The findings of one severity."""
-        return tuple(finding for finding in self.findings if finding.severity == severity)
 
     def plain(self) -> dict[str, Any]:
         """The same as plain dicts, lists, texts and numbers, under keys that stay."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from karat.core.evaluation import Note, Taken
+from karat.core.glance import Glance, Table
+from karat.core.text.words import names, plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -139,8 +141,8 @@ class JudgeNoise:
     error: float
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Glance):
     """Systems compared over the same questions, paired by question."""
 
     systems: tuple[str, ...]
@@ -170,6 +172,16 @@ class Comparison:
     def is_told_apart(self, pair: PairResult | SliceDifference) -> bool:
         """Whether the correction leaves a difference."""
         return pair.adjusted <= self.level
+
+    def _line(self) -> str:
+        apart = sum(map(self.is_told_apart, self.pairs))
+        questions = plural(len(self.questions), "question")
+        return f"{names(self.systems)}; {questions}; {plural(len(self.pairs), 'pair')}, {apart:,} significant"
+
+    def _table(self) -> Table:
+        heads = ("measure", "a", "b", "n", "b - a", "95% low", "95% high", "adjusted p")
+        rows = ((p.measure, p.a, p.b, p.n, p.difference, p.low, p.high, p.adjusted) for p in self.pairs)
+        return heads, rows
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from karat.core.docs import Chunk
+from karat.core.glance import Glance, Table
+from karat.core.text.words import plural
 from karat.core.types import Question
 
 
@@ -74,8 +76,8 @@ class Sampled:
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class Generated:
+@dataclass(frozen=True, repr=False)
+class Generated(Glance):
     """Questions that were made and accepted, what was rejected, and how many of each kind were wanted."""
 
     questions: tuple[Question, ...]
@@ -84,3 +86,13 @@ class Generated:
     wanted: Mapping[str, int]  # kind -> questions wanted
     drafts: Mapping[str, Draft] = field(default_factory=dict)  # question id -> what it was made from
     notes: tuple[str, ...] = ()
+
+    def _line(self) -> str:
+        return f"{plural(len(self.questions), 'question')}, {len(self.rejected):,} rejected"
+
+    def _table(self) -> Table:
+        rows = (
+            (kind, wanted, sum(q.kind == kind for q in self.questions), sum(r.kind == kind for r in self.rejected))
+            for kind, wanted in self.wanted.items()
+        )
+        return ("kind", "wanted", "accepted", "rejected"), rows

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from karat.core.glance import Glance, Table
 from karat.core.scores import Scores
 from karat.core.types import TestSet
 
@@ -123,8 +124,8 @@ class Note:
     guard: str | None = None  # name of the guard, when one fired
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Glance):
     """Everything a report shows. `summaries` has the whole set first, then the slices."""
 
     testset: TestSet
@@ -143,3 +144,12 @@ class Evaluation:
     confidence: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
     """How sure a system says it is of each answer, 0 to 1; None where it does not say."""
     refusals: Mapping[str, Refusals] = field(default_factory=dict)  # where anything is unanswerable or declined
+
+    def _line(self) -> str:
+        return self.scores._line()
+
+    def _table(self) -> Table:
+        measures = [measure.name for measure in self.scores.measures]
+        means = {(s.system, s.measure): s.mean for s in self.summaries if s.slice is None}
+        rows = ([system, *(means.get((system, name)) for name in measures)] for system in self.scores.systems)
+        return ["system", *measures], rows

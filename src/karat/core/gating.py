@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from karat.core.evaluation import Note
+from karat.core.glance import Glance, Table
+from karat.core.text.words import plural
 
 Sign = Literal[">=", "<=", "==", "!=", ">", "<"]
 SIGNS: tuple[Sign, ...] = get_args(Sign)
@@ -95,8 +97,8 @@ class Baseline:
     set_at: str = ""
 
 
-@dataclass(frozen=True)
-class Gate:
+@dataclass(frozen=True, repr=False)
+class Gate(Glance):
     """What became of all rules, of what is missing from the run, and of the guards that fired on it."""
 
     run: str
@@ -125,3 +127,11 @@ class Gate:
     def of(self, outcome: Outcome) -> tuple[Verdict, ...]:
         """The verdicts of one outcome."""
         return tuple(verdict for verdict in self.verdicts if verdict.outcome == outcome)
+
+    def _line(self) -> str:
+        rules = plural(len(self.verdicts), "rule")
+        return f"{self.outcome}: {len(self.of('fail')):,} of {rules} broken; run {self.run}"
+
+    def _table(self) -> Table:
+        rows = ((v.rule.text, v.outcome, v.system, v.value, v.bound, v.reason) for v in self.verdicts)
+        return ("rule", "outcome", "system", "value", "bound", "reason"), rows

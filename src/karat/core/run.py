@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from karat.core.errors import InputError
+from karat.core.glance import Glance, Table
+from karat.core.text.words import plural
 from karat.core.types import Answer
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ Order = Literal["given", "score"]
 HIT_FIELDS = ("chunk", "doc", "page", "page_label", "url", "text", "span", "tokens")
 
 
-class Run:
+class Run(Glance):
     """A system's hits, grouped by question, with its answers and failures.
 
     `question_ids` are the questions that have a list of hits; that of question i is `docs[offsets[i]:offsets[i + 1]]`.
@@ -186,8 +188,17 @@ class Run:
         """Whether it holds lists of hits, if only empty ones."""
         return bool(self.question_ids)
 
-    def __repr__(self) -> str:
-        return f"Run({self.name!r}, {len(self.question_ids)} questions, {len(self)} hits, {len(self.answers)} answers)"
+    def _line(self) -> str:
+        counts = ((self.question_ids, "question"), (self, "hit"), (self.answers, "answer"))
+        return ", ".join((repr(self.name), *(plural(len(some), noun) for some, noun in counts)))
+
+    def _table(self) -> Table:
+        sizes = dict(zip(self.question_ids, np.diff(self.offsets).tolist(), strict=True))
+        texts = {question: answer.text for question, answer in self.answers.items()}
+        return ("question", "hits", "answer", "failed"), (
+            (question, sizes.get(question, 0), texts.get(question) or "", self.failed.get(question, ""))
+            for question in self.asked
+        )
 
 
 def _is_finite(score: object) -> bool:

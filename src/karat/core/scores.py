@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat.core.glance import Glance, Table
+from karat.core.text.words import names, plural
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -39,8 +42,8 @@ class Outcome:
     floors: Mapping[int, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Scores:
+@dataclass(frozen=True, repr=False)
+class Scores(Glance):
     """All scores of one evaluation. NaN stands where status is not ok and never leaves the program."""
 
     systems: tuple[str, ...]
@@ -64,3 +67,13 @@ class Scores:
     def detail(self, system: int, question: int, measure: int) -> Mapping[str, Any]:
         """What the measure can show for a score; empty where it shows nothing."""
         return self.details.get((system, question, measure), {})
+
+    def _line(self) -> str:
+        counts = (plural(len(self.questions), "question"), plural(len(self.measures), "measure"))
+        return "; ".join((names(self.systems), *counts))
+
+    def _table(self) -> Table:
+        counts = ([int((part == status).sum()) for status in Status] for part in self.status)
+        return ("system", *(status.name for status in Status)), (
+            (system, *row) for system, row in zip(self.systems, counts, strict=True)
+        )

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from karat.core.docs import Chunk
 from karat.core.evaluation import Evaluation
+from karat.core.glance import Glance, Table
+from karat.core.text.words import number, plural
 
 FailureLabel = Literal[
     "gold_not_in_corpus", "gold_not_indexed", "not_in_pool", "lost_in_fusion", "below_k",
@@ -99,8 +101,8 @@ class Routed:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Choice:
+@dataclass(frozen=True, repr=False)
+class Choice(Glance):
     """The best cell by the main measure, with all that keeps it from being taken for more than it is."""
 
     measure: str  # as asked for, without its cut-off where several are compared: F1
@@ -116,6 +118,15 @@ class Choice:
     by_kind: tuple[KindChoice, ...] = ()
     router: Routed | None = None
     sentences: tuple[str, ...] = ()  # the choice in words
+
+    def _line(self) -> str:
+        best = self.best
+        return f"best of {len(self.cells):,}: {best.name}, {best.measure} {number(best.mean)}, n {best.n:,}"
+
+    def _table(self) -> Table:
+        ranked = sorted(self.cells, key=lambda c: (c.mean != c.mean, abs(c.mean - self.best.mean)))
+        rows = ((c.name, c.measure, c.mean, c.low, c.high, c.n) for c in ranked)
+        return ("system", "measure", "mean", "95% low", "95% high", "n"), rows
 
 
 @dataclass(frozen=True)
@@ -181,8 +192,8 @@ class StudyAnswer:
     seconds: float | None = None
 
 
-@dataclass(frozen=True)
-class Study:
+@dataclass(frozen=True, repr=False)
+class Study(Glance):
     """One run: what was compared, every score, the choice, the failures, and where all of it comes from."""
 
     name: str
@@ -199,3 +210,11 @@ class Study:
     seconds: Mapping[str, Sequence[float | None]] = field(default_factory=dict)  # system -> per question
     answers: Mapping[str, Mapping[str, StudyAnswer]] = field(default_factory=dict)  # system -> question -> answer
     manifest: Mapping[str, Any] = field(default_factory=dict)
+
+    def _line(self) -> str:
+        best = "" if self.choice is None else f"; {self.choice._line()}"
+        counts = f"{plural(len(self.configurations), 'system')}; {plural(len(self.evaluation.testset), 'question')}"
+        return f"{self.name!r}, {counts}{best}"
+
+    def _table(self) -> Table:
+        return self.evaluation._table() if self.choice is None else self.choice._table()

@@ -7,7 +7,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from operator import index
+from typing import Any, overload
+
+from karat.core.errors import UsageError, did_you_mean
+from karat.core.glance import Glance, Table
+from karat.core.text.words import names, plural
 
 Qrels = Mapping[str, Mapping[str, int]]
 
@@ -65,12 +70,13 @@ class Question:
         return self.tags.get(name)
 
 
-class TestSet:
+class TestSet(Glance):
     """Questions in a fixed order, with a digest of all that scoring depends on.
 
     Made from questions or, without building an object per judgement, from qrels
     (`{question: {doc: grade}}`); either form is derived from the other when asked for. `version` is what it is frozen
-    as; `changed` says how it is not what was frozen, where it was changed since.
+    as; `changed` says how it is not what was frozen, where it was changed since. `testset["q7"]` is the question of
+    an id, `testset[0]` the first, `testset[:10]` a test set of the first ten.
     """
 
     __test__ = False  # not a pytest class, whatever its name
@@ -146,8 +152,44 @@ class TestSet:
     def __iter__(self) -> Iterator[Question]:
         return iter(self.questions)
 
-    def __repr__(self) -> str:
-        return f"TestSet({self.name!r}, {len(self)} questions)"
+    @overload
+    def __getitem__(self, which: int | str) -> Question: ...
+    @overload
+    def __getitem__(self, which: slice) -> TestSet: ...
+    def __getitem__(self, which: int | str | slice) -> Question | TestSet:
+        if isinstance(which, slice):
+            name = f"{self.name} ({len(self.ids[which]):,} of {len(self):,})"
+            kept = None if self._qrels is None else {id_: self._qrels[id_] for id_ in self.ids[which]}
+            questions = () if kept is not None else self.questions[which]
+            return TestSet(questions, qrels=kept, name=name, version=self.version, changed=self.changed)
+        if isinstance(which, str):
+            places = self._places.get(which, [])
+            if len(places) != 1:
+                what = "holds no question" if not places else f"holds {len(places)} questions with the id"
+                remedy = f"{did_you_mean(which, self.ids)} Its ids are {names(self.ids)}." if not places else ""
+                raise UsageError(f"{self.name} {what} {which!r}.{remedy}")
+            return self.questions[places[0]]
+        return self.questions[index(which)]
+
+    @cached_property
+    def _places(self) -> Mapping[str, list[int]]:
+        places: dict[str, list[int]] = {}
+        for place, id_ in enumerate(self.ids):
+            places.setdefault(id_, []).append(place)
+        return places
+
+    def __contains__(self, which: object) -> bool:
+        return which in self._places if isinstance(which, str) else which in self.questions
+
+    def _line(self) -> str:
+        return f"{self.name!r}, {plural(len(self), 'question')}"
+
+    def _table(self) -> Table:
+        return ("id", "question", "kind", "gold"), ((q.id, q.text, q.kind or "", _golds(q)) for q in self.questions)
+
+
+def _golds(question: Question) -> str:
+    return names([gold.label for gold in question.gold], most=2)
 
 
 @dataclass(frozen=True, slots=True)

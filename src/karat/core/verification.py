@@ -6,6 +6,9 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from karat.core.glance import Glance, Table
+from karat.core.text.words import plural
+
 Verdict = Literal["mismatch", "impossible", "suspect", "unchecked", "ok"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 FORMAT = 1
@@ -43,8 +46,8 @@ class Figure:
         return self.verdict in ("mismatch", "impossible")
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Glance):
     """Every figure that was looked at, in the order of the files. `broken`: at least one of them is wrong."""
 
     rows: str | None
@@ -82,3 +85,16 @@ class Verification:
             "figures": [{**dataclasses.asdict(figure), "difference": figure.difference} for figure in self.figures],
             "notes": list(self.notes),
         }
+
+    def _line(self) -> str:
+        counts = ", ".join(f"{n:,} {verdict}" for verdict in VERDICTS if (n := self.count(verdict)))
+        files = " and ".join(name for name in (self.rows, self.table) if name is not None)
+        return f"{files}; {plural(len(self.figures), 'figure')}" + (f": {counts}" if counts else "")
+
+    def _table(self) -> Table:
+        rows = (
+            (f.verdict, f.where, f.name, f.what, f.printed, f.recomputed, f.why or f.cause)
+            for verdict in VERDICTS
+            for f in self.of(verdict)
+        )
+        return ("verdict", "where", "measure", "figure", "printed", "recomputed", "why"), rows

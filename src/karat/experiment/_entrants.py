@@ -72,11 +72,12 @@ def sources(
 ) -> list[Source]:
     """Each input read; result files are scored together against the test set, by these measures or the default ones."""
     from karat.core.study import Study
+    from karat.experiment.finished import FinishedRun
     from karat.experiment.report import Report
 
     found: list[Source] = []
     results: list[Any] = []
-    for given in inputs:
+    for given in (one.study if isinstance(one, FinishedRun) else one for one in inputs):
         if isinstance(given, Report):
             found.append(_evaluated(given.evaluation, "report", "report", f"report {len(found) + 1}"))
         elif isinstance(given, Study):
@@ -93,7 +94,8 @@ def sources(
         from karat.experiment.score import score
 
         report = score(
-            testset, results, measures=measures or None, match=match, columns=columns, intervals=False
+            testset, results, measures=measures or None, match=match, columns=columns, intervals=False,
+            progress=lambda step: None,
         )  # fmt: skip
         names = ", ".join(os.fspath(path) for path in results)
         found.append(_evaluated(report.evaluation, names, Path(names).stem, names))

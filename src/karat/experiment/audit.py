@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from karat.experiment.progress import shown_in_notebook
+
 if TYPE_CHECKING:
     from karat.core.audit import Audit
     from karat.core.evaluation import Taken
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 NO_INDEX = "-"
 
 
+@shown_in_notebook("progress")
 def audit(
     testset: Any,
     index: str | os.PathLike[str] | Index | None = None,

@@ -15,9 +15,9 @@ from karat.core.errors import NoOverlapError, UsageError
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
+    from karat.experiment.finished import FinishedRun
     from karat.experiment.generate import Made
     from karat.experiment.index import Index
-    from karat.experiment.run import Finished
     from karat.experiment.spec import Spec
 
 Say = Callable[[str, int, int], None]
@@ -41,7 +41,7 @@ class Benchmarked:
     """A benchmark that is done: what it found, and the run behind it."""
 
     benchmark: Benchmark
-    finished: Finished
+    finished: FinishedRun
     n_failed: int  # calls of the generation, and rows of the run, that failed
 
 
@@ -296,7 +296,7 @@ def _spec(
 
 
 def _found(
-    done: Finished,
+    done: FinishedRun,
     eval_mode: str,
     settings: Mapping[str, Any],
     path: Path,

@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from karat.experiment.progress import shown_in_notebook
+
 if TYPE_CHECKING:
     from karat.core.checkup import Checkup
     from karat.experiment.index import Index
     from karat.match import Pages
 
 
+@shown_in_notebook("progress")
 def check(
     testset: Any,
     index: str | os.PathLike[str] | Index,

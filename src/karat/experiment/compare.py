@@ -25,6 +25,7 @@ from karat.experiment._paired import (
     unreachable_notes,
     with_flips,
 )
+from karat.experiment.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,6 +41,7 @@ _FEW = 3
 _SEVERAL = 3  # systems from which on Tukey's test says more than that of a pair
 
 
+@shown_in_notebook("progress")
 def compare(
     *inputs: Any,
     testset: Any = None,
@@ -61,11 +63,11 @@ def compare(
     """Compare systems over the same questions: differences, intervals, tests, corrected; wins, losses and who flipped.
 
     `inputs` are stored runs (LAST, a name, a prefix; RUN:SYSTEM for one of its systems), files of results (with their
-    `testset`), score tables (paths, frames, lists of dicts), Reports or Studies. Each pair is b - a over the questions
-    that both have a value for. With a `baseline` every other system is compared with it, else all pairs are. `by` names
-    slices, `test` what decides (permutation, wilcoxon, t, tukey), `flips` how many questions are named in each
-    direction (None: all), `lower` measures of a table of which less is better. `common` compares runs of different
-    test sets over the questions that are the same in both.
+    `testset`), score tables (paths, frames, lists of dicts), Reports, Studies, or what `karat.run` returned. Each pair
+    is b - a over the questions that both have a value for. With a `baseline` every other system is compared with it,
+    else all pairs are. `by` names slices, `test` what decides (permutation, wilcoxon, t, tukey), `flips` how many
+    questions are named in each direction (None: all), `lower` measures of a table of which less is better. `common`
+    compares runs of different test sets over the questions that are the same in both.
     """
     from karat.stats.compare import TESTS
     from karat.stats.corrections import CORRECTIONS

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from karat.core.types import TestSet
-    from karat.experiment.run import Finished
+    from karat.experiment.finished import FinishedRun
 
 HALF = "test"  # what is tuned is tuned on the other half
 SPEC = f"""\
@@ -44,7 +44,7 @@ def demo(
     *,
     command: Sequence[str] = (),
     say: Callable[[str, int, int], None] = lambda what, done, total: None,
-) -> Finished:
+) -> FinishedRun:
     """Index the demo's documents, search them in many ways, and compare these on the test half of the questions."""
     from karat.experiment.run import run
     from karat.experiment.spec import spec_of

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
+from karat.core.glance import Glance, Table
 from karat.core.types import Question, TestSet
+from karat.experiment.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
@@ -26,8 +28,8 @@ Say = Callable[[str, int, int], None]
 PathLike = str | os.PathLike[str]
 
 
-@dataclass(frozen=True)
-class Made:
+@dataclass(frozen=True, repr=False)
+class Made(Glance):
     """What came of a generation: the whole `testset`, the questions that are new in it, and what was spent.
 
     `generated` holds every draft that was rejected, with its reason, and the sample with why each other chunk was left
@@ -51,7 +53,15 @@ class Made:
         """How many calls of the model failed."""
         return sum(one.reason == "model_failed" for one in self.generated.rejected)
 
+    def _line(self) -> str:
+        where = "" if self.output is None else f"; written to {self.output}"
+        return f"{self.generated._line()}; {len(self.testset):,} in the test set{where}"
 
+    def _table(self) -> Table:
+        return TestSet(self.questions)._table()
+
+
+@shown_in_notebook("say")
 def generate(
     index: PathLike | Index,
     *,

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.docs import Problem
 from karat.core.errors import KaratError, UsageError, did_you_mean
+from karat.core.glance import Glance, Table
+from karat.core.text.words import plural
+from karat.experiment.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunk, Chunks, Doc
     from karat.experiment._folder import Draft
+    from karat.experiment.search import Hits
     from karat.models import EmbedderSettings
     from karat.retrieve import Engine, Progress
     from karat.retrieve.rewrite.spell import Spell
@@ -24,8 +28,8 @@ WORDS = "words.txt"
 ENGINES_BUILT = ("bm25", "dense")
 
 
-@dataclass
-class Index:
+@dataclass(repr=False)
+class Index(Glance):
     """Chunks that can be searched, the documents they were cut from, and what could not be read.
 
     Opened from a folder, each part is loaded when it is first asked for.
@@ -94,11 +98,30 @@ class Index:
         assert self.folder is not None
         return self.folder
 
-    def __repr__(self) -> str:
+    def search(self, question: str, k: int = 10, engine: str | None = None, **settings: Any) -> Hits:
+        """The best k chunks for a question, as `karat search` finds them.
+
+        `engine` is one that the index was built with, or "hybrid": the default where it has the legs of one, else its
+        only engine. `settings` are those of a system: alpha, fusion, depth, rewrite ...
+        """
+        from karat.experiment.search import search_one
+        from karat.experiment.system import HYBRID, System, SystemSettings
+
+        legs = settings.get("legs", SystemSettings.legs)
+        engine = engine or (HYBRID if set(legs) <= set(self.engines) else self.engines[0])
+        return search_one(System(SystemSettings(engine=engine, **settings), self), question, k)
+
+    def _line(self) -> str:
         corpus = self.about["corpus"]
-        return f"Index({str(self.path or 'in memory')!r}, {corpus['docs']} documents, {corpus['chunks']} chunks)"
+        counts = f"{plural(corpus['docs'], 'document')}, {plural(corpus['chunks'], 'chunk')}"
+        return f"{str(self.path or 'in memory')!r}, {counts}"
+
+    def _table(self) -> Table:
+        rows = [*self.about["corpus"].items(), ("engines", ", ".join(self.engines)), ("problems", len(self.problems))]
+        return ("", ""), [*rows, ("chunking", self.about["settings"]["chunk"])]
 
 
+@shown_in_notebook("progress")
 def index(
     sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],

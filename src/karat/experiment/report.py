@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError, did_you_mean
+from karat.core.glance import Glance, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 EXPORTS = ("liverag", "trec")
 
 
-class Report:
+class Report(Glance):
     """Scores of one or more systems over a test set.
 
     `summary` and `per_query` are polars frames: one row per system x measure, and one per system x question.
@@ -155,11 +156,11 @@ class Report:
 
         return render(self.evaluation)
 
-    def __repr__(self) -> str:
-        scores = self.evaluation.scores
-        return (
-            f"Report({', '.join(scores.systems)}; {len(scores.questions)} questions; {len(scores.measures)} measures)"
-        )
+    def _line(self) -> str:
+        return self.evaluation._line()
+
+    def _table(self) -> Table:
+        return self.evaluation._table()
 
     def save(self, path: str | os.PathLike[str], *, export: Iterable[str] = ()) -> list[Path]:
         """Write row and summary files into a folder, or one file whose extension names the format.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from karat.core.errors import UsageError
 from karat.experiment.contenders import Made, Work
 from karat.experiment.frozen import refuse_changed
+from karat.experiment.progress import shown_in_notebook
 from karat.experiment.study import study_of
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from karat.core.study import Study
     from karat.core.types import TestSet
     from karat.experiment._models import Models
+    from karat.experiment.finished import FinishedRun
     from karat.experiment.index import Index
     from karat.experiment.spec import Spec
     from karat.experiment.store import RunFolder
@@ -30,21 +32,10 @@ Announce = Callable[[str], None]
 INDEXES = "indexes"
 
 
-@dataclass(frozen=True)
-class Finished:
-    """A run that is done: its folder, what it found, and how many rows failed."""
-
-    folder: RunFolder
-    study: Study
-
-    @property
-    def n_failed(self) -> int:
-        """Pairs of system and question of which at least one score failed."""
-        return int((self.study.evaluation.scores.status == 2).any(axis=2).sum())
-
-
+@shown_in_notebook("say")
 def run(
     spec: str | os.PathLike[str] | Spec = "karat.yaml",
+    testset: str | os.PathLike[str] | None = None,
     *,
     runs_dir: str | os.PathLike[str] | None = None,
     fresh: bool = False,
@@ -53,8 +44,10 @@ def run(
     command: Sequence[str] = (),
     say: Say = lambda what, done, total: None,
     announce: Callable[[str], None] | None = None,
-) -> Finished:
-    """Do what a karat.yaml says. A run of the same work that was stopped is resumed, unless it is to be `fresh`.
+) -> FinishedRun:
+    """Do what a karat.yaml says, or compare the usual systems on documents (a folder or file) and a `testset` file.
+
+    A run of the same work that was stopped is resumed, unless it is to be `fresh`.
 
     `retry_errors` asks again what failed before. A frozen test set that was changed since is refused, unless
     `changed_testset` says to go on. `say` is called with what is being done, how much of it is done, and
@@ -62,19 +55,20 @@ def run(
     """
     from karat.experiment._provenance import manifest_of
     from karat.experiment.answering import answers_for
+    from karat.experiment.finished import FinishedRun
     from karat.experiment.outputs import write_study
-    from karat.experiment.spec import Spec, load_spec
+    from karat.experiment.spec.draft import spec_for
     from karat.experiment.store import DONE, RUNNING, new_run, resumable
     from karat.experiment.stored import save_study
 
-    spec = (spec if isinstance(spec, Spec) else load_spec(spec)).resolved()
+    spec = spec_for(spec, testset).resolved()
     root = Path(runs_dir) if runs_dir is not None else spec.path(spec.keys.runs_dir)
-    testset, taken = _questions(spec)
+    questions, taken = _questions(spec)
     if not changed_testset:
-        refuse_changed(testset, taken.place)
+        refuse_changed(questions, taken.place)
     indexes = _indexes(spec, root / INDEXES, say)
-    work = Work(spec, testset, indexes)
-    manifest = manifest_of(spec, testset, [made.index for made in indexes], command)
+    work = Work(spec, questions, indexes)
+    manifest = manifest_of(spec, questions, [made.index for made in indexes], command)
     folder = None if fresh else resumable(root, manifest["digest"], done=retry_errors)
     folder = folder or new_run(root, spec.keys.name, manifest)
     with folder.held():
@@ -84,11 +78,11 @@ def run(
         with _models(spec, folder, root, opened, say, announce) as models, folder.journal() as journal:
             contenders, notes = work.contenders(records, journal, retry_errors, say, models.means)
             contenders, told = answers_for(
-                spec, contenders, testset, models.means, records=records, journal=journal, retry_errors=retry_errors,
+                spec, contenders, questions, models.means, records=records, journal=journal, retry_errors=retry_errors,
                 say=say,
             )  # fmt: skip
             study = study_of(
-                spec.keys.name, testset, contenders, work.plan,
+                spec.keys.name, questions, contenders, work.plan,
                 problems=[problem for index in opened for problem in index.problems],
                 taken=(taken, *_taken(indexes)),
                 notes=(*notes, *told),
@@ -101,7 +95,7 @@ def run(
         write_study(study, folder.path, spec.keys.outputs, runs, lambda step: say(step, 0, 1))
         save_study(study, folder.path)
         folder.update(status=DONE, finished=_now(), summary=_summary(study), judged=[])
-    return Finished(folder, study)
+    return FinishedRun(folder, study, runs, work.choices)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError, did_you_mean
+from karat.experiment.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Evaluation, Note, Taken
@@ -47,6 +48,7 @@ class Choices:
     try_all: bool = False  # whether to tell what every other matcher would find
 
 
+@shown_in_notebook("progress")
 def score(
     testset: Any,
     results: Any,

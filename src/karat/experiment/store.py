@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError, did_you_mean
+from karat.core.glance import Glance, Table
 from karat.core.writing import write_whole
 from karat.experiment._lock import is_locked, locked
 
@@ -23,8 +24,8 @@ RUNNING, STOPPED, DONE, LAST = "running", "stopped", "done", "LAST"
 _NAME = re.compile(r"[^\w.-]+")
 
 
-@dataclass
-class RunFolder:
+@dataclass(repr=False)
+class RunFolder(Glance):
     """One run's folder; its manifest says what it is, its journal what is done."""
 
     path: Path
@@ -43,6 +44,13 @@ class RunFolder:
         """Its status, or `stopped` where it is not done and no process is at it."""
         status = str(self.manifest.get("status", "?"))
         return STOPPED if status == RUNNING and not is_locked(self.path) else status
+
+    def _line(self) -> str:
+        return f"{str(self.path)!r}, {self.state}"
+
+    def _table(self) -> Table:
+        facts = ("name", "status", "started", "finished", "karat", "digest")
+        return ("", ""), ((name, self.manifest[name]) for name in facts if name in self.manifest)
 
     def update(self, **facts: Any) -> None:
         """Add to the manifest and write it."""

@@ -9,12 +9,12 @@ from typing import Any
 from karat.core.calibration import Label, Labels
 from karat.core.errors import UsageError
 from karat.core.evaluation import Taken
+from karat.core.text.words import plural
 from karat.files import _cells
 from karat.files._aliases import LABELS, Names
 from karat.files._cells import CellError, shown
 from karat.files._look import Look
 from karat.files._objects import is_frame, polars_frame
-from karat.files._runs import plural
 from karat.files._signs import has_records
 
 _NO_LABEL = frozenset({"n/a", "na", "none", "null", "nan", "-", "?"})

@@ -22,10 +22,11 @@ import numpy as np
 from karat.core.errors import InputError, UsageError
 from karat.core.evaluation import Taken
 from karat.core.run import Run
+from karat.core.text.words import plural
 from karat.core.types import Answer, TestSet
 from karat.files import _cells
 from karat.files._cells import CellError, shown
-from karat.files._runs import described, plural
+from karat.files._runs import described
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from karat.core.evaluation import Taken
+from karat.core.text.words import plural
 from karat.core.types import Gold, Question, TestSet
 from karat.files import _cells
 from karat.files._aliases import FLAT_GOLD, TABLE, TESTSET, Names
 from karat.files._cells import CellError, Record, shown
 from karat.files._gold import GoldReader, range_note
 from karat.files._look import Look
-from karat.files._runs import plural
 from karat.files._testset import has_float_ids
 
 Judgements = dict[str, dict[str, int]]

@@ -9,12 +9,13 @@ from typing import Any
 from karat.core.evaluation import Taken
 from karat.core.order import trec_key
 from karat.core.run import Run
+from karat.core.text.words import plural
 from karat.core.types import Answer
 from karat.files import _cells
 from karat.files._aliases import RESULTS, RETRIEVED_FIELDS, TESTSET, Names
 from karat.files._cells import CellError, Record, shown
 from karat.files._look import Look
-from karat.files._runs import Building, described, named_by, plural
+from karat.files._runs import Building, described, named_by
 from karat.files._signs import names_gold
 from karat.files._testset import has_float_ids, refuse_double
 from karat.files._units import fields_of

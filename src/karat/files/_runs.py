@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from karat.core.run import HIT_FIELDS, Run
+from karat.core.text.words import plural
 from karat.core.types import Answer
 from karat.files._units import hit_id
 
@@ -91,11 +92,6 @@ def _described(run: Run) -> str:
     what = " and ".join(parts) or "nothing retrieved"
     failures = f" ({len(run.failed)} failed)" if run.failed else ""
     return f"{run.name}: {what} for {plural(len(run.asked), 'question')}{failures}"
-
-
-def plural(count: int, noun: str) -> str:
-    """ "1 hit", "7,000 hits"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def named_by(variants: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:

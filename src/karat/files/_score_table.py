@@ -15,12 +15,12 @@ import numpy as np
 from karat.core.comparison import ScoreTable
 from karat.core.errors import UsageError
 from karat.core.evaluation import Taken
+from karat.core.text.words import plural
 from karat.files import _cells
 from karat.files._aliases import ID, QUESTION, RESULTS, TESTSET
 from karat.files._cells import CellError, shown
 from karat.files._look import Look
 from karat.files._objects import is_frame, polars_frame
-from karat.files._runs import plural
 from karat.files._signs import has_records
 from karat.io.fields import field_name
 

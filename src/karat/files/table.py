@@ -12,6 +12,7 @@ import numpy as np
 
 from karat.core.evaluation import Taken
 from karat.core.run import Run
+from karat.core.text.words import plural
 from karat.core.types import TestSet
 from karat.files import _cells, _records
 from karat.files._aliases import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TABLE, TESTSET, Names
@@ -19,7 +20,7 @@ from karat.files._cells import CellError, shown
 from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
 from karat.files._qrels import judgement_notes, read_gold_rows, read_judgements
-from karat.files._runs import described, plural
+from karat.files._runs import described
 from karat.files._signs import has_records
 from karat.io.fields import field_name
 from karat.io.pages import PageReader

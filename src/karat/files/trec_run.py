@@ -18,9 +18,10 @@ from karat.core.errors import UsageError
 from karat.core.evaluation import Taken
 from karat.core.order import ranking
 from karat.core.run import Run
+from karat.core.text.words import plural
 from karat.files._cells import is_number
 from karat.files._format import Fit, Format
-from karat.files._runs import described, plural
+from karat.files._runs import described
 from karat.files._write import plain, written
 
 if TYPE_CHECKING:

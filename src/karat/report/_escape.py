@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-# control characters, line and paragraph separators, marks that turn the writing direction, lone surrogates
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-_SEQUENCE = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|[@-Z\\\\-_])")  # what terminals take for commands
+from karat.core.text.words import clean as clean
+
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~!$&])")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -28,16 +27,6 @@ _LATEX = {
 }
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-
-
-def clean(text: str, limit: int | None = None) -> str:
-    """One printable line: control characters become spaces, long text is cut.
-
-    >>> clean("a\\tb\\x1b[31mred\\x1b[0m")
-    'a bred'
-    """
-    line = _UNSEEN.sub(" ", _SEQUENCE.sub("", text)).strip()
-    return line if limit is None or len(line) <= limit else line[: limit - 1] + "…"
 
 
 def surrogates(text: str) -> str:

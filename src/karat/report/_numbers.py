@@ -5,23 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from karat.core.text.words import NONE as NONE
+from karat.core.text.words import number as number
+
 if TYPE_CHECKING:
     from karat.core.measure import Measure
-
-NONE = "–"
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """A value with fixed decimals and no zero before its point: tables of scores are full of them.
-
-    >>> number(0.5), number(-0.25), number(1), number(-0.00001), number(None), number(float("nan"))
-    ('.5000', '-.2500', '1.0000', '.0000', '–', '–')
-    """
-    if value is None or not math.isfinite(value):
-        return NONE
-    text = f"{value:.{digits}f}"
-    sign, digits_ = ("-", text[1:]) if text.startswith("-") else ("", text)
-    return ("" if float(text) == 0 else sign) + (digits_[1:] if digits_.startswith("0.") else digits_)
 
 
 def short(value: float | None) -> str:

@@ -43,6 +43,7 @@ def as_text(blocks: Blocks, *, width: int = 100, colour: bool = False, encoding:
         highlight=False,
         emoji=False,
         legacy_windows=False,
+        force_jupyter=False,
         _environ={},
     )
     for block in blocks(width):

@@ -1,18 +1,12 @@
 import io
 import sys
 
-from karat.cli._options import _pace, counted_on_terminal
+from karat.cli._options import counted_on_terminal
 
 
 class Terminal(io.StringIO):
     def isatty(self):
         return True
-
-
-def test_the_pace_is_told_once_it_is_known():
-    assert _pace(50, 200, 10.0) == ", 5.0/s, 30 s left"
-    assert _pace(10, 1000, 100.0) == ", 0.1/s, 165 min left"
-    assert _pace(1, 2, 0.1) == _pace(0, 9, 5.0) == _pace(9, 9, 5.0) == ""
 
 
 def test_a_bar_counts_up_and_is_wiped(monkeypatch):

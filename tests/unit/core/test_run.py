@@ -68,4 +68,4 @@ def test_times_alone_are_no_answers():
 
     assert not with_text(None).has_answers
     assert with_text("").has_answers
-    assert repr(with_text("")) == "Run('s', 0 questions, 0 hits, 1 answers)"
+    assert repr(with_text("")) == "Run('s', 0 questions, 0 hits, 1 answer)"

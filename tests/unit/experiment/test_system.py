@@ -72,13 +72,14 @@ def test_a_question_is_rewritten_before_it_is_searched(index, tmp_path):
     assert lists(mended) == [["power"]]
     (tmp_path / "list.txt").write_text("call sign => call name\nthe radio\n")
     expand = System(SystemSettings("bm25", rewrite=(f"expand:{tmp_path / 'list.txt'}",)), index)
-    about, hits = search_one(expand, "What is the call sign?", 1)
+    hits = search_one(expand, "What is the call sign?", 1)
+    about = hits.about
     assert [chunk.id for _, chunk in hits] == ["radio"]
     assert about["queries"] == ["What is the call sign? call name", "the radio What is the call sign? call name"]
     assert any("call sign → call name" in change for change in about["changes"])
     (tmp_path / "list.txt").write_text("call sign => call name\n")
     expand = System(SystemSettings("bm25", rewrite=(f"expand:{tmp_path / 'list.txt'}",)), index)
-    assert search_one(expand, "What is fuel?", 1)[0]["notes"] == ["--rewrite changed nothing in the query."]
+    assert search_one(expand, "What is fuel?", 1).about["notes"] == ["--rewrite changed nothing in the query."]
     (tmp_path / "qa.jsonl").write_text('{"id": 1, "question": "Whose call sign?"}\n{"id": 2, "question": "Fuel?"}\n')
     said, failed = search_all(expand, tmp_path / "qa.jsonl", tmp_path / "hits.jsonl", k=3, pages="physical")
     assert failed == 0
@@ -235,7 +236,7 @@ def test_an_explanation_shows_every_step_and_adds_up(index, tmp_path):
 def test_hits_are_shown_without_what_a_terminal_would_obey(tmp_path):
     (tmp_path / "c.jsonl").write_text(json.dumps({"id": "evil\x1b[2J", "text": "red \x1b[31m alert \x07 text"}))
     index = karat.index(tmp_path / "c.jsonl", tmp_path / "i", engines="bm25")
-    _, hits = search_one(System(SystemSettings("bm25"), index), "alert", 5)
+    hits = search_one(System(SystemSettings("bm25"), index), "alert", 5)
     assert "\x1b" not in found.render(hits)
     assert "alert" in found.render(hits)
     assert json.loads(found.as_json({"query": "alert"}, hits))["hits"][0]["rank"] == 1

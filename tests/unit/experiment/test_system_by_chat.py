@@ -198,7 +198,8 @@ def test_one_query_that_failed_is_an_error_and_many_are_counted(index, tmp_path)
     system = System(HYDE, index, Means(chat=Stub(on_air)))
     with pytest.raises(KaratError, match="hyde: HTTP 500"):
         search_one(system, QUESTIONS[0], 3)
-    about, hits = search_one(system, QUESTIONS[1], 3)
+    hits = search_one(system, QUESTIONS[1], 3)
+    about = hits.about
     assert about["changes"] == [f"hyde: {QUESTIONS[1]} → The radio room answers to a call name."]
     assert hits[0][1].id == "radio"
     questions = tmp_path / "qa.jsonl"

@@ -130,11 +130,7 @@ def test_quotes_that_no_chunk_splits_are_judged_as_by_the_quote_matcher(parts, p
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    text=st.text(
-        st.sampled_from([*string.printable, "ﬁ", "²", "İ", "ß", "Σ", "é", "№", "—", "क", "ि", "\u00a0", "Д"]), max_size=40
-    )
-)
+@given(text=st.text(st.sampled_from([*string.printable, *"ﬁ²İßΣé№—कि\u00a0Д"]), max_size=40))
 def test_the_bounds_of_words_are_those_of_the_normaliser(text):
     """Word by word, those that a hyphen at a line end parts as one."""
     starts, ends = word_bounds(text)

@@ -120,7 +120,7 @@ def test_failed_rows_are_not_left_out_of_a_mean_unasked(project):
 
         def test_failed(karat_run):
             run = karat_run()
-            with pytest.raises(KaratError, match="1 scores of mine by MRR failed"):
+            with pytest.raises(KaratError, match="1 score of mine by MRR failed"):
                 run.mean("MRR")
             assert run.mean("MRR", allow_incomplete=True) == .5
             assert run.mean("failed") == 1

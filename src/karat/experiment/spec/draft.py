@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.core.errors import InputError, UsageError
 from karat.core.writing import write_whole
+from karat.experiment._folder import is_index
 from karat.experiment.spec.presets import PRESETS
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Taken
     from karat.core.types import TestSet
+    from karat.experiment.spec import Spec
     from karat.retrieve import Progress
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./ ()-]*[A-Za-z0-9_./()]|[A-Za-z_./]")
@@ -39,21 +41,14 @@ def write_spec(
     progress: Progress | None = None,
 ) -> Draft:
     """Look at documents (or an index) and a test set, and write a karat.yaml for them; none is overwritten unasked."""
-    from karat.files import read_testset
-
     path = Path(output)
     if path.is_dir():
         path = path / "karat.yaml"
     if path.exists() and not force:
         raise UsageError(f"{path} exists. Name another file with -o, or replace it with --force.")
-    if not Path(testset).exists() and Path(docs).exists():
-        raise InputError("does not exist", place=str(testset), remedy="Name a file of questions.")
-    questions, taken = read_testset(testset)
-    if not len(questions):
-        raise InputError("holds no questions", place=str(testset), remedy="Add some.")
-    key, held, problems = _looked(Path(docs), progress)
-    text = _text(path, Path(docs), Path(testset), key, held, questions, taken)
-    write_whole(path, text)
+    questions, taken = _questions(Path(docs), Path(testset))
+    held, problems = _looked(Path(docs), progress)
+    write_whole(path, _text(path, Path(docs), Path(testset), held, questions, taken))
     seen = [
         f"{taken.place}: taken for {taken.format}: {taken.what}",
         *(f"  {note}" for note in taken.notes),
@@ -63,13 +58,54 @@ def write_spec(
     return Draft(path, tuple(seen))
 
 
-def _looked(docs: Path, progress: Progress | None) -> tuple[str, str, list[str]]:
-    """The key to name documents by, what they are in words, and what could not be read."""
-    from karat.experiment.index import Index
+def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[str] | None = None) -> Spec:
+    """The experiment of a karat.yaml, or of the folder that holds one; else that of documents and a test set.
 
-    if (docs / "index.json").is_file():
-        index = Index.open(docs)
-        return "index", "an index of {docs:,} documents, {chunks:,} chunks".format(**index.about["corpus"]), []
+    The latter is what `karat init` would write for them, and nothing is written.
+    """
+    from karat.experiment.spec import FILE, Spec, load_spec, spec_of
+
+    path = None if isinstance(source, Spec) else Path(source)
+    if path is None or (path.suffix.lower() in (".yaml", ".yml") and not path.is_dir()) or (path / FILE).is_file():
+        if testset is not None:
+            raise UsageError(
+                f"{path or 'the experiment'} names its own test set, and {testset} is given too. Leave that out, or "
+                "name the folder of the documents alone."
+            )
+        return source if isinstance(source, Spec) else load_spec(source)
+    if testset is None:
+        what = f"is no .yaml file and holds no {FILE}" if path.exists() else "does not exist"
+        raise UsageError(
+            f"{path} {what}. To compare systems on documents give a test set too: karat run DOCS TESTSET. "
+            f"`karat generate` makes one from an index, `karat benchmark DOCS` makes one and scores it."
+        )
+    if not isinstance(testset, str | os.PathLike):
+        raise UsageError(f"the test set of a run is a file, not a {type(testset).__name__}: name its path.")
+    questions, taken = _questions(path, Path(testset))
+    text = _text(Path(FILE), path, Path(testset), "", questions, taken)
+    spec = spec_of(text, place=f"karat run {path} {testset}, key")
+    return replace(spec, written=replace(spec.written, lines={}))  # nobody has a file with these lines
+
+
+def _questions(docs: Path, testset: Path) -> tuple[TestSet, Taken]:
+    """The questions of a test set; documents and questions must be there."""
+    from karat.files import read_testset
+
+    for path, what in ((docs, "a folder or file of documents"), (testset, "a file of questions")):
+        if not path.exists():
+            raise InputError("does not exist", place=str(path), remedy=f"Name {what}.")
+    questions, taken = read_testset(testset)
+    if not len(questions):
+        raise InputError("holds no questions", place=str(testset), remedy="Add some.")
+    return questions, taken
+
+
+def _looked(docs: Path, progress: Progress | None) -> tuple[str, list[str]]:
+    """What documents are in words, and what of them could not be read."""
+    if is_index(docs):
+        from karat.experiment.index import Index
+
+        return "an index of {docs:,} documents, {chunks:,} chunks".format(**Index.open(docs).about["corpus"]), []
     from karat.corpus import read
 
     reading = read(docs, progress=progress or (lambda what, done, total: None))
@@ -78,11 +114,11 @@ def _looked(docs: Path, progress: Progress | None) -> tuple[str, str, list[str]]
     held = f"{count:,} document{'' if count == 1 else 's'}" + (f", {pages:,} pages" if pages else "")
     lost = [str(problem) for problem in reading.problems if problem.fatal]
     more = [f"... and {len(lost) - 5} more that cannot be read."] if len(lost) > 5 else []
-    return "corpus", held, [*lost[:5], *more]
+    return held, [*lost[:5], *more]
 
 
-def _text(path: Path, docs: Path, testset: Path, key: str, held: str, questions: TestSet, taken: Taken) -> str:
-    slices = _slices(questions)
+def _text(path: Path, docs: Path, testset: Path, held: str, questions: TestSet, taken: Taken) -> str:
+    slices, key = _slices(questions), "index" if is_index(docs) else "corpus"
     lines = [
         "# An experiment: which of these systems finds the gold of these questions best?",
         "# Run it with: karat run. docs/karat-yaml.md explains every key; `karat schema` prints the JSON Schema.",

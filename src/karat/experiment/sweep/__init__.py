@@ -15,6 +15,7 @@ import numpy as np
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.experiment.frozen import changed_notes
+from karat.experiment.progress import shown_in_notebook
 from karat.experiment.retrieval import is_approximate
 from karat.experiment.sweep.grid import Grid, Point
 from karat.experiment.sweep.swept import Part, Swept
@@ -38,6 +39,7 @@ BUDGET = "Recall@800t"
 EQUAL = f"Compare chunkings at equal token budgets: --main {BUDGET}."
 
 
+@shown_in_notebook("progress")
 def sweep(
     testset: Any,
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Index,

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
+from karat.core.glance import Glance, Table
+from karat.core.text.words import plural
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Evaluation, Note, Taken
@@ -67,8 +69,8 @@ class Part:
         return found.run(point.name, self.resolution.testset.ids, self.pages)
 
 
-@dataclass(frozen=True)
-class Swept:
+@dataclass(frozen=True, repr=False)
+class Swept(Glance):
     """Scores of every configuration of a sweep.
 
     `cells` are the main measure at each of its cut-offs, `main` what they have in common.
@@ -92,6 +94,13 @@ class Swept:
             for part in self.parts
             for point in part.points
         )
+
+    def _line(self) -> str:
+        counts = (plural(len(self.scores.systems), "configuration"), plural(len(self.testset), "question"))
+        return "; ".join((self.main, *counts))
+
+    def _table(self) -> Table:
+        return self.evaluation(intervals=False)._table()
 
     @property
     def legs(self) -> Mapping[str, Ranked]:

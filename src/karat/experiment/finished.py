@@ -1,0 +1,146 @@
+"""Finished: a run that is done, and means of it that know which questions they are of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.core.errors import UsageError
+from karat.core.text.words import plural
+from karat.experiment.report import Report
+
+if TYPE_CHECKING:
+    from karat.core.gating import Gate, Verdict
+    from karat.core.glance import Table
+    from karat.core.run import Run
+    from karat.core.study import Study
+    from karat.experiment.score import Choices
+    from karat.experiment.store import RunFolder
+
+
+class Mean(float):
+    """The mean of a measure: a number that knows what it is of."""
+
+    verdict: Verdict
+    explained: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        from karat.report import gated
+
+        shown = f"{self.verdict.subject} of {self.verdict.system} {float(self):.4f}"
+        ends = gated.interval(self.verdict)
+        return f"<{shown}{' ' + ends if ends else ''}, n {self.verdict.n:,}>"
+
+    def __reduce__(self) -> tuple[type[float], tuple[float]]:
+        return float, (float(self),)
+
+    def __karat_explain__(self, sign: str, other: object) -> list[str]:
+        """What pytest prints where `mean sign other` does not hold: the worst questions first."""
+        from karat.report import gated
+
+        head = f"{self!r} {sign} {other!r}"
+        if sign not in (">=", "<=", "==", "!=", ">", "<") or not isinstance(other, int | float) or not isfinite(other):
+            return [head]
+        run: FinishedRun = self.explained["run"]
+        rule = f"{self.explained['rule']} {sign} {float(other)!r}"
+        verdict = run.judged(rule, system=self.verdict.system)
+        lines = [head, verdict.reason]
+        if verdict.broken:
+            lines.append(f"{plural(verdict.n_broken, 'question')} against it, the worst first:")
+            lines += [f"  {gated.broken_line(one)}" for one in verdict.broken]
+        if more := gated.more_broken(verdict):
+            lines.append(f"  {more}")
+        return [*filter(None, lines), f"run: {run.folder.path}"]
+
+
+class FinishedRun(Report):
+    """A run that is done: a report on all its systems, its `folder`, and the `study` with the choice and the failures.
+
+    `on_broken` is called with what a gate says that is not passed: the pytest fixture fails the test by it.
+    """
+
+    def __init__(self, folder: RunFolder, study: Study, runs: Sequence[Run], choices: Choices) -> None:
+        super().__init__(study.evaluation, runs, choices)
+        self.folder, self.study = folder, study
+        self.on_broken: Callable[[str], None] | None = None
+
+    @property
+    def best(self) -> str:
+        """The only system, or the best by the main measure: what `mean` and `gate` are about where none is named."""
+        from karat.experiment.gate import best_system
+
+        return best_system(self.study, self.folder.id)
+
+    def mean(
+        self, measure: str, system: str | None = None, *, where: Mapping[str, str] | None = None,
+        allow_incomplete: bool = False,
+    ) -> Mean:  # fmt: skip
+        """The mean of a measure (or a count, a time, a cost) as a number; `where` gives slices: `{"kind": "factual"}`.
+
+        Rows that failed have no score: a mean without them is refused, unless `allow_incomplete` says to take it.
+        """
+        slices = ", ".join(f"{_quoted(name)}={_quoted(value)}" for name, value in (where or {}).items())
+        rule = measure + (f"[{slices}]" if slices else "")
+        verdict = self.judged(f"{rule} >= -1e300", system=system)
+        if verdict.n_failed and not allow_incomplete:
+            raise UsageError(
+                f"{plural(verdict.n_failed, 'score')} of {verdict.system} by {verdict.subject} failed, and a mean is "
+                f"of the others alone. See failures(), or write mean({measure!r}, allow_incomplete=True)."
+            )
+        if verdict.value is None:
+            raise UsageError(f"there is no {verdict.subject} of {verdict.system}: {verdict.reason}.")
+        mean = Mean(verdict.value)
+        mean.verdict, mean.explained = verdict, {"run": self, "rule": rule}
+        return mean
+
+    def judged(self, rule: str, *, system: str | None = None) -> Verdict:
+        """The verdict on one rule, by the rows there are."""
+        from karat.experiment.gate import gate
+
+        (verdict,) = gate(self.folder, [rule], system=system, allow_incomplete=True, study=self.study).verdicts
+        return verdict
+
+    def gate(self, *rules: str, **options: Any) -> Gate:
+        """Whether the run keeps all rules; without rules, those of karat.yaml. In a test it fails unless it does.
+
+        Options: baseline, system, runs_dir, allow_incomplete, allow.
+        """
+        from karat.experiment.gate import gate
+        from karat.report import gated
+
+        outcome = gate(self.folder, rules, **{"runs_dir": self.folder.path.parent, "study": self.study, **options})
+        if not outcome.passed and self.on_broken is not None:
+            self.on_broken(gated.render(outcome, quiet=True))
+        return outcome
+
+    def save(self, path: str | os.PathLike[str], *, export: Iterable[str] = ()) -> list[Path]:
+        """As `karat report` does: a file whose ending names the form, .html too, or a folder of all of them."""
+        from karat.experiment.outputs import write_report
+
+        named = tuple(export)
+        return super().save(path, export=named) if named else write_report(self.study, path)
+
+    def print(self, *, quiet: bool = False, verbose: bool = False) -> None:
+        import sys
+
+        from karat.report import studied
+
+        studied.show(self.study, sys.stdout, place=str(self.folder.path), quiet=quiet, verbose=verbose)
+
+    def __str__(self) -> str:
+        from karat.report import studied
+
+        return studied.render(self.study, place=str(self.folder.path))
+
+    def _line(self) -> str:
+        return f"{self.study._line()}; in {self.folder.path}"
+
+    def _table(self) -> Table:
+        return self.study._table()
+
+
+def _quoted(text: str) -> str:
+    return f"'{text}'" if '"' in text else f'"{text}"'

@@ -1,0 +1,111 @@
+"""Progress: what a long step says of itself in one line, which a terminal or a notebook replaces by the next."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_BAR = 24
+_SHOWN_FROM, _SHOWN_AGAIN = 1.0, 0.1  # seconds: what is quicker shows nothing, and a line stands at least so long
+
+
+class ProgressLine:
+    """Makes lines of steps: `line(what, done, total)`, None where the line before is too young to be replaced."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.what, self.begun, self.shown = "", 0.0, 0.0
+
+    def line(self, what: str, done: int = 0, total: int = 1) -> str | None:
+        """The step in one printable line, with a bar, the pace and the time left where there is something to count."""
+        now = self.clock()
+        if what != self.what:
+            self.begun = now
+        elif now - self.shown < _SHOWN_AGAIN and done < total:
+            return None
+        self.what, self.shown = what, now
+        line = f"{what} ..." if what else ""
+        if what and total > 1:
+            full = _BAR * done // total
+            bar = f"[{'#' * full}{'.' * (_BAR - full)}] {done:,} of {total:,}"
+            line = f"{bar}{_pace(done, total, now - self.begun)}  {what}"
+        return "".join(c if c.isprintable() else "?" for c in line)
+
+
+def _pace(done: int, total: int, seconds: float) -> str:
+    """How many a second, and the time left, once that can be told.
+
+    >>> _pace(50, 200, 10.0), _pace(1, 2, 0.1), _pace(10, 1000, 100.0)
+    (', 5.0/s, 30 s left', '', ', 0.1/s, 165 min left')
+    """
+    if seconds < 1 or not 0 < done < total:
+        return ""
+    left = (total - done) * seconds / done
+    return f", {done / seconds:,.1f}/s, " + (f"{left:.0f} s left" if left < 120 else f"{left / 60:.0f} min left")
+
+
+class NotebookLine:
+    """One output of a notebook's cell that each step replaces; a call that is done at once shows none."""
+
+    def __init__(self, name: str, display: Callable[..., Any], clock: Callable[[], float] = time.monotonic) -> None:
+        self.name, self.display, self.progress = name, display, ProgressLine(clock)
+        self.begun = clock()
+        self.handle: Any = None
+
+    def __call__(self, what: str, done: int = 0, total: int = 1) -> None:
+        if self.progress.clock() - self.begun < _SHOWN_FROM:
+            return
+        line = self.progress.line(what, done, total)
+        if line is not None:
+            self._put(f"{self.name}: {line}")
+
+    def end(self, how: str) -> None:
+        """Say how it ended in place of the last step, where any was shown."""
+        if self.handle is not None:
+            self._put(f"{self.name}: {how} after {self.progress.clock() - self.begun:,.1f} s")
+
+    def _put(self, text: str) -> None:
+        shown = {"text/plain": text}
+        if self.handle is None:
+            self.handle = self.display(shown, raw=True, display_id=True)
+        else:
+            self.handle.update(shown, raw=True)
+
+
+def shown_in_notebook(parameter: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
+    """Where a notebook calls a function and asks for no progress by this parameter, one line shows it."""
+
+    def decorated(function: Callable[_P, _T]) -> Callable[_P, _T]:
+        @wraps(function)
+        def called(*given: _P.args, **named: _P.kwargs) -> _T:
+            display = None if named.get(parameter) is not None else _notebook_display()
+            if display is None:
+                return function(*given, **named)
+            line = NotebookLine(f"karat.{function.__name__}", display)
+            named[parameter] = line
+            try:
+                result = function(*given, **named)
+            except BaseException:
+                line.end("stopped")
+                raise
+            line.end("done")
+            return result
+
+        return called
+
+    return decorated
+
+
+def _notebook_display() -> Callable[..., Any] | None:
+    """How IPython shows an object, where a notebook's kernel runs this; None elsewhere."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if ipython is None or not hasattr(shell, "kernel"):
+        return None
+    display: Callable[..., Any] = ipython.display.display
+    return display
