@@ -210,22 +210,21 @@ def questions_apart(facts: Facts, asked: int) -> tuple[Note, ...]:
 
 
 def failed_rows(scores: Scores) -> tuple[Note, ...]:
-    """Questions without a value because something broke."""
+    """Questions without a value because something broke, and why."""
     import numpy as np
 
     from karat.core.scores import Status
+    from karat.core.text.causes import in_words
 
     notes = []
     for i, system in enumerate(scores.systems):
         failed = scores.status[i] == Status.failed
         questions = np.flatnonzero(failed.any(axis=1))
         if len(questions):
-            first = int(questions[0])
-            measure = int(np.flatnonzero(failed[first])[0])
-            reason = scores.reason(i, first, measure) or "no reason given"
+            first = failed.argmax(axis=1)  # the first measure that each failed in
+            reasons = {scores.questions[q]: scores.reason(i, q, int(first[q])) or "" for q in questions.tolist()}
             of, where = plural(len(scores.questions), "question"), _failed_in(scores, scores.status[i][questions])
-            why = f"first: {scores.questions[first]}, {reason.rstrip('.')}"
-            notes.append(warn("failed rows", f"{system}: {len(questions)} of {of} {where} ({why})."))
+            notes.append(warn("failed rows", f"{system}: {len(questions):,} of {of} {where}: {in_words(reasons)}."))
     return tuple(notes)
 
 

@@ -90,6 +90,7 @@ def _blocks(study: Study, width: int, place: str, quiet: bool, verbose: bool) ->
     yield from texts([clean(sentence) for sentence in (study.choice.sentences if study.choice else ())])
     if study.choice is None:
         yield from texts(["No system has a value of the main measure, so there is nothing to choose."])
+        yield from note_blocks(evaluation, least="warning" if quiet else "info")
         return
     yield title(f"By {clean(study.choice.measure)}")
     yield from _cells(study, None if verbose else _ROWS)
