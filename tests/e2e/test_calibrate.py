@@ -94,7 +94,7 @@ def test_the_same_labels_give_the_same_bytes(labelled, karat):
 def test_a_measure_that_failed_on_a_labelled_answer_is_exit_code_5(labelled, karat):
     told = karat("calibrate", "LAST", labelled(failing=True))
     assert told.code == 5
-    assert "1 labelled answer without a score: the measure failed there (timed out)" in told.out
+    assert "1 labelled answer without a score: the measure failed there: timed out (" in told.out
 
 
 def test_confidence_comes_with_its_calibration_error(labelled, karat):

@@ -91,3 +91,23 @@ def test_failures_are_rows_and_the_secret_is_found_nowhere(put, folder, karat, s
     assert not [name for name, data in everything(folder) if SECRET.encode() in data]
     assert SECRET not in told.out + told.err
     assert any(b"${MY_KEY} is the key" in data for _, data in everything(folder))
+
+
+def test_when_every_row_fails_the_reasons_are_printed_and_reported(put, folder, karat):
+    put("qa.jsonl", QUESTIONS)
+    put("broken_search.py", "def search(question, k):\n    raise LookupError(f'no index for {question!r}')\n")
+    put(
+        "karat.yaml",
+        "testset: qa.jsonl\nmain: MRR\nmeasures: MRR\noutputs: [html, json]\n"
+        "systems: [{call: 'broken_search:search', name: mine}]\n",
+    )
+    reasons = "mine: 3 of 3 questions failed and are in no mean: LookupError: no index for 'How long is the watch?'"
+    for option in ("-q", "-v"):
+        told = karat("run", option, "--fresh")
+        assert told.code == 5, told.err
+        said = " ".join(told.out.split())
+        assert f"{reasons} (3 times, first q1)." in said
+    told = karat("run", "--fresh", "--json")
+    assert any(text.startswith(reasons) for text in json.loads(told.out)["warnings"])
+    page = max(folder.glob("runs/*/report.html")).read_text()
+    assert "(3 times, first q1)" in page

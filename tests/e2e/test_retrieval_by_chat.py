@@ -77,7 +77,7 @@ def test_search_and_explain_by_a_chat_model(station, karat, folder):
     many = ("search", "i", "--questions", "qa.jsonl", "-o", "hits.jsonl", "--engine", "bm25", "--rerank", "chat")
     told = karat(*many, "--rewrite", "hyde", *model, "--calls", "calls.sqlite")
     assert told.code == 5
-    assert "1 of 3 questions failed, 'q2' by hyde: " in told.err
+    assert "1 of 3 questions failed: hyde: " in told.err
     rows = {row["id"]: row for row in map(json.loads, (folder / "hits.jsonl").read_text().splitlines())}
     assert rows["q2"]["status"] == "failed"
     assert rows["q1"]["retrieved"][0]["id"] == "radio"

@@ -2,6 +2,7 @@
 
 import json
 
+import polars as pl
 import pytest
 
 RAISING = """
@@ -64,7 +65,6 @@ def test_chunks_of_one_name_in_two_chunkings_stay_apart_in_what_is_stored(statio
 def test_a_store_is_scored_by_its_own_chunks_with_an_index_and_without(station, put, karat, folder, last):
     import faiss
     import numpy as np
-    import polars as pl
 
     from karat.models import EmbedderSettings, embedder_named
 
@@ -198,7 +198,6 @@ def test_a_measure_of_ones_own_is_shown_again(station, put, karat, folder):
 
 @pytest.mark.parametrize("measure", ["Recall@9000t", "Recall@40"])
 def test_lists_are_long_enough_for_every_measure(put, karat, folder, measure, last):
-    import polars as pl
 
     put("corpus.jsonl", [{"id": f"d{n:02}", "text": "fuel " * (n + 1)} for n in range(40)])
     put("qa.jsonl", [{"id": "q", "question": "fuel", "gold": [{"doc": f"d{n:02}"} for n in range(40)]}])
@@ -215,6 +214,25 @@ def test_questions_without_a_text_are_not_searched_for(station, put, karat):
     put("hits.jsonl", [{"id": "q0", "retrieved": [{"id": "watch"}]}])
     put("karat.yaml", "testset: qa.jsonl\nsystems: [{results: hits.jsonl}]\noutputs: []\n")
     assert karat("run").code == 0
+
+
+def test_the_times_of_a_results_file_reach_the_files_of_a_run(put, karat, last):
+    put("qa.jsonl", [{"id": f"q{i}", "question": "watch", "gold": ["watch"], "answers": ["four"]} for i in range(3)])
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    row = {"retrieved": ["watch"], "answer": "four", "usage": usage}
+    seconds = [{"retrieve": 0.25, "answer": 2}, 1.5, {"total": 3, "answer": 2}]
+    put("hits.jsonl", [{"id": f"q{i}", **row, "seconds": one} for i, one in enumerate(seconds)])
+    put("karat.yaml", "testset: qa.jsonl\nsystems: [{results: hits.jsonl}]\noutputs: []\n")
+    assert karat("run").code == 0
+    times = pl.read_parquet(last() / "times.parquet")
+    assert times["seconds"].to_list() == [0.25, 1.5, 1.0]
+    assert times["seconds_answer"].to_list() == [2.0, None, 2.0]
+    assert times["tokens"].to_list() == [15, 15, 15]
+    scored = json.loads(karat("score", "qa.jsonl", "hits.jsonl", "--json").out)
+    found = {u["what"]: (u["mean"], u["n"]) for u in scored["usage"]}
+    assert found == {
+        "seconds retrieve": (0.25, 1), "seconds answer": (2.0, 2), "seconds total": (2.25, 2), "tokens": (15.0, 3),
+    }  # fmt: skip
 
 
 def test_a_system_of_others_changes_no_score_of_karats_own(station, put, karat, folder, last):

@@ -43,6 +43,13 @@ def command(
         str | None, typer.Option("--repeats", help="Hits that hold the same unit: once, collapse or count.")
     ] = None,
     rel: Annotated[int, typer.Option("--rel", help="The grade from which a unit is relevant.")] = 1,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            "--missing",
+            help="Questions without an answer in a file: zero, or skip (left out); the other mean is shown too.",
+        ),
+    ] = None,
     ties: Annotated[
         str, typer.Option("--ties", help="Compare scores as float32 (trec_eval 9) or double (trec_eval 10).")
     ] = "float32",
@@ -98,6 +105,7 @@ def command(
         match=match,
         repeats=repeats,  # type: ignore[arg-type]  # checked there
         rel=rel,
+        missing=missing,  # type: ignore[arg-type]
         by=by,
         k=k,
         ties=ties,  # type: ignore[arg-type]

@@ -74,6 +74,11 @@ class Summary:
     band: str | None = None
     meaning: str | None = None  # of the band
     spread: str | None = None  # one sentence on spread and skew
+    lists_end: int | None = None  # where all lists of the system end, if that is before the measure's cut-off
+    n_missing: int = 0  # questions without an answer in the results that would count as 0
+    mean_answered: float | None = None  # over the answered questions alone; None unless n_missing
+    mean_with_missing: float | None = None  # with 0 for each missing answer; None unless n_missing
+    note: str | None = None  # what must stand beside the mean wherever it is shown
 
 
 @dataclass(frozen=True)

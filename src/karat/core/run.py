@@ -169,6 +169,13 @@ class Run(Glance):
         return int(self.offsets[-1])
 
     @property
+    def common_length(self) -> int | None:
+        """The length at which every list of hits ends, empty ones aside; None where they differ or there is none."""
+        sizes = np.unique(np.diff(self.offsets))
+        lengths = sizes[sizes > 0].tolist()
+        return lengths[0] if len(lengths) == 1 else None
+
+    @property
     def has_answers(self) -> bool:
         """Whether any answer says something, if only an empty text, or failed; times and costs alone are no answers."""
         return any(answer.text is not None or answer.error is not None for answer in self.answers.values())

@@ -105,7 +105,9 @@ def attribute_answers(
     values: dict[AnswerLabel, list[int]] = {}
     for number, question in enumerate(resolution.testset.questions):
         answer = answers.get(question.id)
-        if number in skipped or question.id in lost or answer is None or answer.error is not None:
+        if number in skipped or question.id in lost or answer is None:
+            continue
+        if answer.text is None or answer.error is not None:  # missing, or failed
             continue
         if question.answerable:
             label, detail = _label(number, resolution, ranked, k, answer, scores)

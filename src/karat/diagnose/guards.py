@@ -42,6 +42,8 @@ class Facts:
     repeats: str = "once"
     extra: Mapping[str, int] = field(default_factory=dict)  # questions of the run that the test set lacks
     missing: Mapping[str, int] = field(default_factory=dict)  # questions of the test set that the run lacks
+    missing_answers: Mapping[str, int] = field(default_factory=dict)  # questions that its results have no answer for
+    missing_is_zero: bool = False  # whether these count as 0
     empty_answers: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # empty, all
     unjudged: Mapping[str, float] = field(default_factory=dict)  # share of hits without a judgement
     depth: Mapping[str, int] = field(default_factory=dict)  # hits in the longest list
@@ -76,6 +78,7 @@ def check(
         *tables.recall_under_hit(table, counted),
         *equal_n(whole),
         *depths_apart(facts.depth, by_name),
+        *missing_answers(facts, len(scores.questions)),
         *empty_answers(facts.empty_answers),
         *judged_enough(whole, by_name),
         *judged_alike(facts.unjudged, whole, by_name),
@@ -226,22 +229,21 @@ def questions_apart(facts: Facts, asked: int) -> tuple[Note, ...]:
 
 
 def failed_rows(scores: Scores) -> tuple[Note, ...]:
-    """Questions without a value because something broke."""
+    """Questions without a value because something broke, and why."""
     import numpy as np
 
     from karat.core.scores import Status
+    from karat.core.text.causes import in_words
 
     notes = []
     for i, system in enumerate(scores.systems):
         failed = scores.status[i] == Status.failed
         questions = np.flatnonzero(failed.any(axis=1))
         if len(questions):
-            first = int(questions[0])
-            measure = int(np.flatnonzero(failed[first])[0])
-            reason = scores.reason(i, first, measure) or "no reason given"
+            first = failed.argmax(axis=1)  # the first measure that each failed in
+            reasons = {scores.questions[q]: scores.reason(i, q, int(first[q])) or "" for q in questions.tolist()}
             of, where = plural(len(scores.questions), "question"), _failed_in(scores, scores.status[i][questions])
-            why = f"first: {scores.questions[first]}, {reason.rstrip('.')}"
-            notes.append(warn("failed rows", f"{system}: {len(questions)} of {of} {where} ({why})."))
+            notes.append(warn("failed rows", f"{system}: {len(questions):,} of {of} {where}: {in_words(reasons)}."))
     return tuple(notes)
 
 
@@ -287,6 +289,22 @@ def depths_apart(depth: Mapping[str, int], by_name: tables.ByName) -> tuple[Note
     said = ", ".join(f"{system} {hits}" for system, hits in depth.items())
     text = f"systems return lists of different length (at most {said} hits): {few(beyond)} favour the longer ones."
     return (warn("unequal depth", text),)
+
+
+def missing_answers(facts: Facts, asked: int) -> tuple[Note, ...]:
+    """Questions that the results of a system that answers leave out: an empty answer is another thing."""
+    means = "means of answers are over the others. --missing zero counts each as 0."
+    if facts.missing_is_zero:
+        means = "each counts as 0. --missing skip leaves them out."
+    return tuple(
+        warn(
+            "missing answers",
+            f"{system}: {count:,} of {plural(asked, 'question')} {'has' if count == 1 else 'have'} no answer in this "
+            f"file: {means}",
+        )
+        for system, count in facts.missing_answers.items()
+        if count
+    )
 
 
 def empty_answers(counts: Mapping[str, tuple[int, int]]) -> tuple[Note, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.answered import Answered
@@ -55,6 +55,20 @@ def unanswered(run: Run) -> dict[str, str]:
 def unanswered_of(testset: TestSet, runs: Sequence[Run]) -> dict[int, str]:
     """Pairs whose answer alone failed, with the reason."""
     return by_pair(testset, [unanswered(run) for run in runs])
+
+
+def missing_of(testset: TestSet, run: Run) -> list[str]:
+    """Questions that the results of a system that answers give no answer for, not even an empty one or an error."""
+    if not run.has_answers:
+        return []
+    elsewhere = {*run.failed, *run.unasked}
+    answered = {qid for qid, a in run.answers.items() if a.text is not None or a.error is not None}
+    return [qid for qid in testset.ids if qid not in answered and qid not in elsewhere]
+
+
+def missing_pairs(testset: TestSet, runs: Sequence[Run]) -> Collection[int]:
+    """Pairs whose answer is missing."""
+    return by_pair(testset, [dict.fromkeys(missing_of(testset, run), "") for run in runs]).keys()
 
 
 def unasked_of(testset: TestSet, runs: Sequence[Run]) -> dict[int, str]:

@@ -10,7 +10,7 @@ import numpy as np
 from karat.core.order import Ties, ranking
 from karat.core.text import drop_blocks
 from karat.diagnose.guards import Facts
-from karat.experiment._answered import unanswered
+from karat.experiment._answered import missing_of, unanswered
 
 if TYPE_CHECKING:
     from karat.core.answered import Answered
@@ -28,18 +28,20 @@ def facts_of(
     answered: Answered | None,
     dialect: str,
     repeats: str,
+    missing_is_zero: bool,
 ) -> Facts:
     """Counts taken where runs and test set meet."""
     known = set(testset.ids)
     asked = {run.name: set(run.asked) for run in runs}
-    answered_for = {run.name: {*(run.question_ids if run.has_rankings else run.answers), *run.failed} for run in runs}
+    listed = {run.name: {*run.question_ids, *run.failed} for run in runs if run.has_rankings or not run.has_answers}
+    missing = {run.name: missing_of(testset, run) for run in runs}
     empty: dict[str, tuple[int, int]] = {}
     if answered is not None:
         width = len(testset)
         for s, run in enumerate(runs):
             if run.has_answers:
                 given = zip(testset.ids, answered.answers[s * width : (s + 1) * width], strict=True)
-                lost = {*run.failed, *run.unasked, *unanswered(run)}
+                lost = {*run.failed, *run.unasked, *unanswered(run), *missing[run.name]}
                 asked_for = [a for qid, a in given if qid not in lost]
                 empty[run.name] = (sum(1 for a in asked_for if not drop_blocks(a or "").strip()), len(asked_for))
     gold = next((g.label for q in testset.questions for g in q.gold), None) if not testset.is_plain else None
@@ -47,7 +49,9 @@ def facts_of(
         dialect=dialect,
         repeats=repeats,
         extra={name: len(ids - known) for name, ids in asked.items()},
-        missing={name: len(known - ids) for name, ids in answered_for.items()},
+        missing={name: len(known - ids) for name, ids in listed.items()},
+        missing_answers={name: len(questions) for name, questions in missing.items()},
+        missing_is_zero=missing_is_zero,
         empty_answers=empty,
         depth={run.name: int(np.diff(run.offsets).max()) for run in runs if run.has_rankings},
         unjudged=_unjudged(judged) if judged is not None else {},

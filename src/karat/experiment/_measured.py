@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
@@ -66,7 +67,7 @@ def scored(
     means: Means,
 ) -> tuple[Scores, Judged | None, Matching | None]:
     """Scores of runs that are matched alike, with what was judged and how."""
-    from karat.experiment._answered import answered_of, by_pair, unanswered_of, unasked_of
+    from karat.experiment._answered import answered_of, by_pair, missing_pairs, unanswered_of, unasked_of
     from karat.measures.compute import compute
 
     matched = _match(testset, runs, dialect, choices, resolution)
@@ -85,9 +86,12 @@ def scored(
         measures, [run.name for run in runs], testset.ids, judged=judged, answered=answered,
         unmatchable=matched.unmatchable if matched else None,
         failed=by_pair(testset, [run.failed for run in runs]), unanswered=unanswered_of(testset, runs),
-        unasked=unasked_of(testset, runs), absent=absent, no_gold_is_zero=dialect.no_gold_is_zero,
+        unasked=unasked_of(testset, runs), missing=missing_pairs(testset, runs),
+        missing_is_zero=dialect.counts_missing(choices.missing), absent=absent,
+        no_gold_is_zero=dialect.no_gold_is_zero,
     )  # fmt: skip
-    return scores, judged, matched.matching if matched else None
+    ends = {run.name: end for run in runs if (end := run.common_length) is not None}
+    return replace(scores, lists_end=ends), judged, matched.matching if matched else None
 
 
 def _match(
@@ -97,8 +101,6 @@ def _match(
 
     A run without any stands beside others as it is: `brought_together` warns of it.
     """
-    from dataclasses import replace
-
     from karat.match import MATCHERS, Matched, Settings, check_questions, judge, match, match_resolved
 
     check_questions(testset, [run for run in runs if run.asked] or runs)
@@ -129,8 +131,6 @@ def _match(
 
 
 def _with_tokens(testset: TestSet, runs: Sequence[Run], matched: Matched) -> Judged:
-    from dataclasses import replace
-
     from karat.match import judge
 
     return judge(testset, runs, replace(matched.settings, tokens=True))

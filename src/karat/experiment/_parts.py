@@ -47,6 +47,7 @@ def joined_scores(systems: Sequence[str], parts: Sequence[Scores]) -> Scores:
         dict(sorted(reasons.items())),
         dict(sorted(details.items(), key=lambda item: item[0])),
         dict(sorted(floors.items())),
+        {system: end for part in parts for system, end in part.lists_end.items()},
     )
 
 

@@ -9,7 +9,7 @@ from karat.core.evaluation import Note
 
 if TYPE_CHECKING:
     from karat.core.answered import Answered
-    from karat.core.evaluation import Refusals, Summary, Usage
+    from karat.core.evaluation import Refusals, Usage
     from karat.core.means import Means
     from karat.core.run import Run
     from karat.core.scores import Scores
@@ -31,23 +31,21 @@ def dialect_notes(dialect: Dialect, means: Means) -> list[Note]:
     return notes
 
 
-def floor_notes(scores: Scores, summaries: Sequence[Summary], means: Means) -> list[Note]:
-    """What chance gives, beside each mean that is to be read against it."""
-    found = {(s.system, s.measure): s.mean for s in summaries if s.slice is None}
+def floor_notes(scores: Scores, means: Means) -> list[Note]:
+    """What chance gives, beside the mean over the same answers, which is to be read against it."""
     notes = []
     for (s, m), floor in sorted(scores.floors.items(), key=lambda item: (item[0][1], item[0][0])):
         system, measure = scores.systems[s], scores.measures[m].name
-        mean = found.get((system, measure))
-        if mean is None:
-            continue
+        assert floor.own is not None  # of scores that were just computed
         by = f" ({means.embedder_label})" if means.embedder_label else ""
         text = (
-            f"{measure} of {system}: {mean:.3f} is to be read against {floor:.3f}, the mean over its answers and the "
-            f"references of other questions{by}."
+            f"{measure} of {system}: {floor.own:.3f} over {floor.n:,} answers is to be read against "
+            f"{floor.chance:.3f}, the mean over the same answers and the references of other questions{by}."
         )
-        if mean - floor < NEAR:
+        near = floor.own - floor.chance < NEAR
+        if near:
             text += " Its answers are hardly nearer to their own references than to any other."
-        notes.append(Note("warning" if mean - floor < NEAR else "info", text))
+        notes.append(Note("warning" if near else "info", text))
     return notes
 
 
@@ -96,14 +94,14 @@ def refusals_of(testset: TestSet, runs: Sequence[Run], answered: Answered | None
         return {}
     from karat.core.text.blocks import drop_blocks
     from karat.core.text.refusals import declines
-    from karat.experiment._answered import unanswered
+    from karat.experiment._answered import missing_of, unanswered
     from karat.stats.refusals import refusals
 
     width, found = len(testset), {}
     for s, run in enumerate(runs):
         if not run.has_answers:
             continue
-        lost = {*run.failed, *run.unasked, *unanswered(run)}
+        lost = {*run.failed, *run.unasked, *unanswered(run), *missing_of(testset, run)}
         rows = [s * width + q for q, qid in enumerate(testset.ids) if qid not in lost]
         said = [drop_blocks(answered.answers[i] or "").strip() for i in rows]
         found[run.name] = refusals(

@@ -139,7 +139,7 @@ def _counted(study: Study, system: str, name: str) -> Subject:
         if answers is None:
             raise UsageError(f"{system} has no answers in this run, so that there are no empty_answers to count.")
         said = [answers.get(q) for q in scores.questions]
-        empty = [a is not None and a.error is None and not drop_blocks(a.text or "").strip() for a in said]
+        empty = [a is not None and a.text is not None and not drop_blocks(a.text).strip() for a in said]
         return Subject(name, np.array(empty, np.float64), nothing, nothing, is_sum=True)
     wanted = Status.failed if name == "failed" else Status.undefined
     held = scores.status[s] == wanted

@@ -256,18 +256,20 @@ def _within(found: Estimate, bounds: tuple[float, float]) -> Estimate:
 
 def _without(scores: Scores, number: int, places: Iterable[tuple[int, int]]) -> list[Note]:
     """Warns of labelled answers that have no score, with the reasons."""
-    reasons: dict[str, list[str]] = {"failed": [], "undefined": []}
+    from karat.core.text.causes import in_words
+
+    reasons: dict[str, dict[str, str]] = {"failed": {}, "is undefined": {}}
     for system, question in places:
-        kind = "undefined" if scores.status[system, question, number] == Status.undefined else "failed"
-        reasons[kind].append(scores.reason(system, question, number) or "no reason given")
+        verb = "is undefined" if scores.status[system, question, number] == Status.undefined else "failed"
+        row = f"{scores.questions[question]} of {scores.systems[system]}"
+        reasons[verb][row] = scores.reason(system, question, number) or ""
     return [
         Note(
             "warning",
-            f"{many(len(told), 'labelled answer')} without a score: the measure "
-            f"{'failed' if kind == 'failed' else 'is undefined'} there ({'; '.join(sorted(set(told))[:3])}).",
+            f"{many(len(rows), 'labelled answer')} without a score: the measure {verb} there: {in_words(rows)}.",
         )
-        for kind, told in reasons.items()
-        if told
+        for verb, rows in reasons.items()
+        if rows
     ]
 
 

@@ -163,7 +163,8 @@ class Work:
             for configuration, run in zip(shown, runs, strict=True):
                 run.name = configuration.name
             runs, told = brought_together(self.testset, runs, self.choices)
-            return [self._contender(c, run, ()) for c, run in zip(shown, runs, strict=True)], told
+            timed = [_seconds_before_answering(run, self.testset.ids) for run in runs]
+            return [self._contender(c, run, s) for c, run, s in zip(shown, runs, timed, strict=True)], told
         assert not isinstance(one.source, SystemSettings)
         known = {str(r["row"]["id"]): r["row"] for r in records if r.get("system") == one.name}
         kept = {q: r for q, r in known.items() if not (retry_errors and r.get("status") == "failed")}
@@ -232,6 +233,18 @@ def _marked(configuration: Configuration, made: Made) -> Configuration:
     settings |= {"embedder": made.embedder} if made.embedder is not None else {}
     name = f"{configuration.name} [{made.mark}]" if made.mark else configuration.name
     return replace(configuration, name=name, settings=settings)
+
+
+def _seconds_before_answering(run: Run, questions: Sequence[str]) -> list[float | None]:
+    """Seconds of retrieval that results give for each question: as such, or in all less those of answering."""
+
+    def spent(parts: Mapping[str, float]) -> float | None:
+        if "retrieve" in parts or "total" not in parts:
+            return parts.get("retrieve")
+        return max(parts["total"] - parts.get("answer", 0.0), 0.0)
+
+    found = [spent(run.answers[qid].seconds) if qid in run.answers else None for qid in questions]
+    return found if any(seconds is not None for seconds in found) else []
 
 
 def _of_several(one: Listed, runs: Sequence[Run], run: Run) -> Configuration:

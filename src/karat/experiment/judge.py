@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.scores import Scores, Status
+from karat.core.scores import Floor, Scores, Status
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Evaluation, Note, Summary
@@ -140,17 +140,20 @@ def judge_notes(scores: Scores) -> list[Note]:
 
 
 def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], means: Means) -> Scores:
-    from karat.experiment._answered import answered_of, by_pair, unanswered_of, unasked_of
+    from karat.experiment._answered import answered_of, by_pair, missing_pairs, unanswered_of, unasked_of
     from karat.experiment._limited import unasked
     from karat.measures.compute import compute
+    from karat.measures.dialects import dialect_named
 
     testset = study.evaluation.testset
+    dialect, spec = dialect_named(study.evaluation.dialect), study.manifest.get("spec", {})
     for run in runs:  # every question that was to be answered has a row
         run.unasked = unasked(testset, [qid for qid in testset.ids if qid in run.answers or qid in run.failed])
     return compute(
         measures, [run.name for run in runs], testset.ids, answered=answered_of(testset, runs, means),
         failed=by_pair(testset, [run.failed for run in runs]), unanswered=unanswered_of(testset, runs),
-        unasked=unasked_of(testset, runs),
+        unasked=unasked_of(testset, runs), missing=missing_pairs(testset, runs),
+        missing_is_zero=dialect.counts_missing(spec.get("missing")),
     )  # fmt: skip
 
 
@@ -194,6 +197,7 @@ def _joined(evaluation: Evaluation, judged: Scores, seed: int) -> Evaluation:
         old.systems, old.questions, (*(old.measures[m] for m in kept), *judged.measures),
         np.concatenate((old.values[:, :, kept], values), axis=2),
         np.concatenate((old.status[:, :, kept], status), axis=2), reasons, details, _floors(old, judged, kept),
+        old.lists_end,
     )  # fmt: skip
     by = tuple(dict.fromkeys(one.slice for one in evaluation.summaries if one.slice is not None))
     summaries = summarise(scores, slices=slices_of(evaluation.testset, by), seed=seed)
@@ -228,7 +232,7 @@ def _notes(before: Sequence[Note], judged: Scores, scores: Scores, summaries: Se
     return (*kept, *told, *judge_notes(judged))
 
 
-def _floors(old: Scores, judged: Scores, kept: Sequence[int]) -> dict[tuple[int, int], float]:
+def _floors(old: Scores, judged: Scores, kept: Sequence[int]) -> dict[tuple[int, int], Floor]:
     """What chance gives, by the places that systems and measures have once they are joined."""
     place = {kept_at: number for number, kept_at in enumerate(kept)}
     found = {(s, place[m]): floor for (s, m), floor in old.floors.items() if m in place}

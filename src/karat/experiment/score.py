@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from karat.experiment.index import Index
     from karat.experiment.report import Report
     from karat.match import Pages, Resolution
+    from karat.measures.dialects import Missing
     from karat.models import EmbedderSettings
     from karat.models.chat import ChatSettings
 
@@ -46,6 +47,7 @@ class Choices:
     seed: int = 0
     pages: Pages = "physical"
     try_all: bool = False  # whether to tell what every other matcher would find
+    missing: Missing | None = None
 
 
 @shown_in_notebook("progress")
@@ -58,6 +60,7 @@ def score(
     match: str | None = None,
     repeats: Repeats | None = None,
     rel: int = 1,
+    missing: Missing | None = None,
     by: str | Iterable[str] | None = None,
     k: int | None = None,
     ties: Ties = "float32",
@@ -91,9 +94,10 @@ def score(
     `testset` and `results` are paths, dicts (`{question: {doc: score}}` or `{question: [doc, ...]}`; several systems
     as `{name: run}`), polars or pandas frames, or lists of records. Without `measures` the dialect's default set is
     computed. `by` names slices: "kind", or any tag. `columns` maps unusual column names to karat's fields.
-    With an `index` the gold is resolved to its chunks, so the ids of the hits are enough, and `pages` says which page
-    numbers the gold means. `try_all` also tells what every other matcher would find. `progress` is called with a
-    sentence before each step that may take long.
+    With an `index` the gold is resolved to its chunks, so the ids of the hits are enough, and `pages` says which
+    page numbers the gold means. `missing` says what a question counts that the results have no answer for: "zero",
+    or "skip" (left out of the mean) unless the dialect says otherwise; the other mean stands beside. `try_all` also
+    tells what every other matcher would find. `progress` is called with a sentence before each step that may take long.
 
     Only measures that are named ask a model: SemanticSimilarity the `embedder` (the index's own by default, else
     wordllama), CrossEncoder the folder `cross_encoder`, judges the chat `model` at `base_url`, whose key is in the
@@ -109,7 +113,7 @@ def score(
 
     choices = Choices(
         _texts(measures), dialect, match, repeats, rel, _texts(by), k, ties, page_offset, collection,
-        dict(columns or {}), allow_zero_overlap, intervals, seed, pages, try_all,
+        dict(columns or {}), allow_zero_overlap, intervals, seed, pages, try_all, missing,
     )  # fmt: skip
     say = progress or (lambda step: None)
     check(choices)
@@ -192,6 +196,8 @@ def check(choices: Choices) -> None:
         raise UsageError(f"k={choices.k}: a cut-off is 1 or more.")
     if choices.repeats not in (None, "once", "collapse", "count"):
         raise UsageError(f"repeats={choices.repeats!r} is not one of once, collapse, count.")
+    if choices.missing not in (None, "zero", "skip"):
+        raise UsageError(f"missing={choices.missing!r} is not one of zero, skip.")
     if choices.ties not in ("float32", "double"):
         raise UsageError(f"ties={choices.ties!r} is not one of float32, double.")
     if choices.match not in (None, "auto"):
@@ -276,7 +282,7 @@ def evaluate(
     progress("summarising")
     summaries = summarise(scores, slices=slices, intervals=choices.intervals, seed=choices.seed)
     repeats = choices.repeats or dialect.repeats
-    facts = facts_of(testset, runs, judged, answered, dialect.name, repeats)
+    facts = facts_of(testset, runs, judged, answered, dialect.name, repeats, dialect.counts_missing(choices.missing))
     matching = joined_matching([matching for _, _, matching in parts if matching is not None])
     notes = (
         *changed_notes(testset),
@@ -284,7 +290,7 @@ def evaluate(
         *(Note("warning", text) for _, found in groups if found is not None for text in found.notes),
         *(Note("warning", text) for text in (matching.notes if matching is not None else ())),
         *dialect_notes(dialect, means),
-        *floor_notes(scores, summaries, means),
+        *floor_notes(scores, means),
         *citing_notes(scores, answered),
         *_judge_notes(scores),
         *guards.check(scores, summaries, matching, facts),

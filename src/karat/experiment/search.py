@@ -95,7 +95,9 @@ def search_all(
         said.append(f"--rewrite changed {changed:,} of {len(testset):,} questions.")
     said += found.notes
     if found.failed:
-        first, n = min(found.failed), len(found.failed)
-        said.append(f"{n:,} of {len(testset):,} questions failed, {testset.ids[first]!r} by {found.failed[first]}")
+        from karat.core.text.causes import in_words
+
+        reasons = {testset.ids[i]: reason for i, reason in sorted(found.failed.items())}
+        said.append(f"{len(reasons):,} of {len(testset):,} questions failed: {in_words(reasons)}")
     said += [f"{output}: this format does not hold {', '.join(lost)}"] if lost else []
     return said, len(found.failed)

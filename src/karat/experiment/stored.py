@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import astuple, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +142,8 @@ def _plain_scores(found: Scores) -> dict[str, Any]:
         "status": found.status.ravel().tolist(),
         "reasons": [[*key, reason] for key, reason in sorted(found.reasons.items())],
         "details": [[*key, _json(shown)] for key, shown in sorted(found.details.items())],
-        "floors": [[*key, floor] for key, floor in sorted(found.floors.items())],
+        "floors": [[*key, *astuple(floor)] for key, floor in sorted(found.floors.items())],
+        "lists_end": dict(found.lists_end),
     }
 
 
@@ -190,5 +191,6 @@ def _made_scores(value: Mapping[str, Any]) -> Scores:
         status,
         {(s, q, m): reason for s, q, m, reason in value["reasons"]},
         {(s, q, m): shown for s, q, m, shown in value.get("details", ())},
-        {(s, m): floor for s, m, floor in value.get("floors", ())},
+        {(s, m): scores.Floor(*floor) for s, m, *floor in value.get("floors", ())},
+        value.get("lists_end", {}),
     )

@@ -129,7 +129,8 @@ def finite(value: Any, what: str = "score") -> float:
         except (ValueError, OverflowError):
             number = math.nan
     if not math.isfinite(number):
-        raise CellError(f"{what} {shown(value)} is not a finite number", "Give every hit a number, or none of them.")
+        remedy = "Give every hit a number, or none of them." if what == "score" else "Give a number, or leave it out."
+        raise CellError(f"{what} {shown(value)} is not a finite number", remedy)
     return number
 
 

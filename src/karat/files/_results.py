@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from karat.core.evaluation import Taken
@@ -40,6 +42,11 @@ BAD = re.compile(
     r"fail|err|time.?out|timed.?out|exception|abort|cancel|kill|crash|refus|^5\d\d$|^4\d\d$|^false$|skipped"
 )
 _LISTS = ("id", "chunk", "doc", "page", "url")
+_USAGE = (
+    ("total_tokens", "total"),
+    ("prompt_tokens", "input_tokens", "prompt", "input"),
+    ("completion_tokens", "output_tokens", "completion", "output"),
+)
 
 Key = tuple[str, str, str]
 
@@ -240,7 +247,7 @@ class Reader:
         if text is None and any(isinstance(record[alias], str) for alias in given):
             text = ""
         seconds = self._seconds(record)
-        tokens, cost = self._number(record, "tokens"), self._number(record, "cost_usd")
+        tokens, cost = self._tokens(record), self._number(record, "cost_usd")
         model, error = self.text_of(record, "model"), self._error(record, "answer_error")
         if not given and error is None and contexts is None and not seconds and tokens is None and cost is None:
             return None
@@ -267,14 +274,29 @@ class Reader:
         return None
 
     def _number(self, record: Record, field: str) -> float | None:
-        _, value = self.value(record, field)
+        value = self._value_or_parts(record, field)
         if isinstance(value, Mapping):
-            parts = [v for v in value.values() if isinstance(v, int | float) and not isinstance(v, bool)]
-            value = value.get("total", value.get("total_tokens", sum(parts) if parts else None))
+            value = total_of(value)
         return None if value is None else _cells.finite(value, field)
 
+    def _tokens(self, record: Record) -> float | None:
+        """Tokens read and written together; None where not both are known."""
+        tokens = self._number(record, "tokens")
+        if tokens is not None:
+            return tokens
+        read, written = self._number(record, "tokens_read"), self._number(record, "tokens_written")
+        return None if read is None or written is None else read + written
+
+    def _value_or_parts(self, record: Record, field: str) -> Any:
+        """A value as it stands, or an object of parts, which a table holds as JSON."""
+        _, value = self.value(record, field)
+        if isinstance(value, str) and value.lstrip().startswith("{"):
+            with suppress(ValueError, RecursionError):
+                return json.loads(value)
+        return value
+
     def _seconds(self, record: Record) -> dict[str, float]:
-        _, value = self.value(record, "seconds")
+        value = self._value_or_parts(record, "seconds")
         if isinstance(value, Mapping):
             return {str(k): _cells.finite(v, "seconds") for k, v in value.items() if v is not None}
         made: dict[str, float] = {}
@@ -289,6 +311,20 @@ class Reader:
             if number is not None:
                 made.setdefault(part, number * scale)
         return made
+
+
+def total_of(parts: Mapping[str, Any]) -> float | None:
+    """The total of an object such as OpenAI's `usage`: as given, else its parts added; None where parts are missing.
+
+    What was read and what was written make a total: counts beside them (cached, reasoning) are parts of those two.
+    """
+    numbers = {k: v for k, v in parts.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+    total, read, written = (next((numbers[n] for n in names if n in numbers), None) for names in _USAGE)
+    if total is not None:
+        return total
+    if read is None and written is None:
+        return sum(numbers.values()) if numbers else None
+    return None if read is None or written is None else read + written
 
 
 def read_records(look: Look, format_name: str, *, notes: Iterable[str] = ()) -> tuple[list[Run], Taken]:

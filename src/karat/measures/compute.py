@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.errors import KaratError
-from karat.core.scores import Outcome, Scores, Status
+from karat.core.scores import EMPTY_ANSWER, MISSING_ANSWER, Floor, Outcome, Scores, Status
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
 
 NO_GOLD = "no relevant gold"
+NOTHING_TO_MEASURE = f"{MISSING_ANSWER}, and so nothing to measure"
 
 
 def compute(
@@ -32,6 +33,8 @@ def compute(
     failed: Mapping[int, str] | None = None,
     unanswered: Mapping[int, str] | None = None,
     unasked: Mapping[int, str] | None = None,
+    missing: Collection[int] = (),
+    missing_is_zero: bool = False,
     absent: Mapping[str, Mapping[str, str]] | None = None,
     no_gold_is_zero: bool = False,
 ) -> Scores:
@@ -39,15 +42,16 @@ def compute(
 
     `unmatchable` gives pairs whose gold the hits cannot show: what needs gold is undefined there, with the reason.
     `failed` gives pairs that have no result, with the reason; `unanswered` those whose answer alone failed, and
-    `unasked` those that no answer was asked for, whose scores of answers are undefined. `absent` gives, per stage, the
-    systems whose results hold nothing of that stage, with the reason: their scores are undefined, not 0.
+    `unasked` those that no answer was asked for, whose scores of answers are undefined. `missing` are those whose
+    results lack an answer: undefined too, or 0 with `missing_is_zero`. `absent` gives, per stage, the systems whose
+    results hold nothing of that stage, with the reason: their scores are undefined, not 0.
     """
     shape = (len(systems), len(questions))
     values = np.full((*shape, len(measures)), np.nan)
     status = np.zeros((*shape, len(measures)), np.uint8)
     reasons: dict[tuple[int, int, int], str] = {}
     details: dict[tuple[int, int, int], Mapping[str, Any]] = {}
-    floors: dict[tuple[int, int], float] = {}
+    floors: dict[tuple[int, int], Floor] = {}
 
     def mark(pairs: Sequence[int], m: int, what: Status, reason: str) -> None:
         """Take the values of pairs away, and what the measure had to show for them."""
@@ -59,10 +63,10 @@ def compute(
     for m, measure in enumerate(measures):
         stage = measure.spec.stage
         data = judged if stage == "retrieval" else answered
-        missing = (absent or {}).get(stage, {}) if stage == "retrieval" or measure.spec.needs_answer else {}
+        without = (absent or {}).get(stage, {}) if stage == "retrieval" or measure.spec.needs_answer else {}
         if data is None:
             mark(range(shape[0] * shape[1]), m, Status.undefined, f"no {stage} results")
-        elif len(missing) < len(systems):
+        elif len(without) < len(systems):
             outcome = _outcome(measure, data, shape[0] * shape[1])
             flat, no_gold = outcome.values, _without_gold(measure, judged)
             flat[no_gold] = 0 if no_gold_is_zero else np.nan
@@ -79,11 +83,19 @@ def compute(
             for pair, reason in outcome.failed.items():
                 mark([pair], m, Status.failed, reason)
             details.update({(*divmod(int(pair), shape[1]), m): shown for pair, shown in outcome.details.items()})
-            floors.update({(s, m): floor for s, floor in outcome.floors.items() if systems[s] not in missing})
-        for system, reason in missing.items():
+            floors.update({(s, m): floor for s, floor in outcome.floors.items() if systems[s] not in without})
+        for system, reason in without.items():
             start = list(systems).index(system) * shape[1]
             mark(range(start, start + shape[1]), m, Status.undefined, reason)
         if stage == "answer" and measure.spec.needs_answer:
+            for pair in missing:
+                s, q = divmod(int(pair), shape[1])
+                if status[s, q, m] == Status.ok and measure.spec.direction != "lower":
+                    mark([pair], m, Status.undefined, MISSING_ANSWER)
+                    if missing_is_zero:
+                        values[s, q, m], status[s, q, m] = 0.0, Status.ok
+                elif status[s, q, m] == Status.ok or reasons.get((s, q, m)) == EMPTY_ANSWER:
+                    mark([pair], m, Status.undefined, NOTHING_TO_MEASURE)
             for pair, reason in (unasked or {}).items():
                 mark([pair], m, Status.undefined, reason)
             for pair, reason in (unanswered or {}).items():

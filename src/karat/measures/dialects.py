@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.judged import Repeats
@@ -11,6 +12,7 @@ from karat.core.language import parse
 from karat.core.means import Need
 from karat.core.measure import Measure
 
+Missing = Literal["zero", "skip"]
 _CUTS = "{1,3,5,10,20}"
 
 
@@ -28,6 +30,7 @@ class Dialect:
     by_model: Mapping[str, Need] = field(default_factory=dict)  # further measures of answers, and the model each asks
     no_gold_is_zero: bool = False
     any_file: bool = False  # a page number means that page of any file
+    missing: Missing | None = None  # what a question without an answer counts; None: skip
     by_score: bool = False  # lists with scores are ordered by them, as trec_eval does
     meanings: Mapping[str, str] = field(default_factory=dict)  # what a measure's name means there, where not the same
     differs: tuple[str, ...] = ()  # printed once: what is different and what that can hide
@@ -56,6 +59,10 @@ class Dialect:
     def left_out(self, able: Collection[Need]) -> list[str]:
         """Measures of the original that ask a model which is not there."""
         return [name for name, need in self.by_model.items() if need not in able]
+
+    def counts_missing(self, asked: Missing | None) -> bool:
+        """Whether a missing answer counts as 0: as asked for, else as this dialect has it."""
+        return (asked or self.missing or "skip") == "zero"
 
     def meant(self, measure: Measure) -> Measure:
         """What this dialect's users mean by a measure, however they spell it; parameters they give stand."""

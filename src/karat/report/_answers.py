@@ -224,7 +224,7 @@ class Answers:
         found = {"answers": 0, "empty": 0, "declined": 0, "failed": 0}
         for question in self.scores.questions:
             answer = self.of(system, question)
-            if answer is None:
+            if answer is None or (answer.text is None and answer.error is None):
                 continue
             if answer.error is not None:
                 found["failed"] += 1

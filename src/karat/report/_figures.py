@@ -28,7 +28,8 @@ def one(view: View, width: int) -> Table:
     failed = any(s is not None and s.n_failed for _, _, s in found)
     quartiles = width >= 100
     titles = [named(system), "mean", "±std", "95% interval", *(("25%", "50%", "75%") if quartiles else ())]
-    titles += ["worst to best", "band"] if failed else ["band"]
+    titles += ["worst to best"] if failed else []
+    titles.append("band, note" if any(s is not None and s.note for _, _, s in found) else "band")
     table = plain_table(*titles, right=range(1, len(titles) - 1))
     for measure, family, s in found:
         if s is None:
@@ -38,9 +39,9 @@ def one(view: View, width: int) -> Table:
             shown += [deviation(measure, q) for q in (s.q25, s.q50, s.q75)]
         if failed:
             shown.append(f"{deviation(measure, s.worst)} to {deviation(measure, s.best)}" if s.n_failed else NONE)
-        band = f"{s.band}: {s.meaning}" if s.band and width >= 120 else s.band or ""
+        band = f"{s.band}: {s.meaning}" if s.band and width >= 120 else s.band
         ends = len(family) > 1 and measure is family[-1]
-        table.add_row(*texts([clean(measure.name), *shown, band]), end_section=ends)
+        table.add_row(*texts([clean(measure.name), *shown, "; ".join(filter(None, (band, s.note)))]), end_section=ends)
     return table
 
 
@@ -52,7 +53,7 @@ def _cell(measure: Measure, s: Summary | None, marks: Marks, *, std: bool = True
     main = f"{figure(measure, s.mean)}{mark}"
     if std:
         main += f" ±{deviation(measure, s.std)}"
-    return Cell(main, interval(measure, s.low, s.high), best)
+    return Cell(main, interval(measure, s.low, s.high), best, s.note or "")
 
 
 def several(view: View, width: int) -> Iterator[Table]:

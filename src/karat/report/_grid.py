@@ -21,11 +21,12 @@ NAME = 28  # characters of a name before it is cut
 
 @dataclass(frozen=True)
 class Cell:
-    """A figure and what stands beside or beneath it."""
+    """A figure, what stands beside or beneath it, and a note that always stands beneath."""
 
     main: str
     rest: str = ""
     strong: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,13 @@ def column_widths(columns: Sequence[str], rows: Sequence[Row], *, stacked: bool)
     widths = []
     for i, title in enumerate(columns):
         cells = [r.cells[i] for r in rows]
-        main, rest = max((len(c.main) for c in cells), default=0), max((len(c.rest) for c in cells), default=0)
+        main, rest, note = (
+            max(map(len, parts), default=0)
+            for parts in ([c.main for c in cells], [c.rest for c in cells], [c.note for c in cells])
+        )
         longest = max(map(cell_len, title.split("\n")))
-        widths.append(max(min(longest, TITLE), max(main, rest) if stacked else main + (rest + 1 if rest else 0)))
+        figures = max(main, rest) if stacked else main + (rest + 1 if rest else 0)
+        widths.append(max(min(longest, TITLE), figures, note))
     return widths
 
 
@@ -145,6 +150,8 @@ def _written(cell: Cell, main: int, rest: int, stacked: bool) -> Text:
     text.append(cell.main.rjust(main), style="bold" if cell.strong else "")
     if rest:
         text.append("\n" + cell.rest if stacked else " " + cell.rest.ljust(rest), style="dim")
+    if cell.note:
+        text.append("\n" + cell.note, style="dim")
     return text
 
 

@@ -83,7 +83,17 @@ class View:
         return [s for s in found if s is not None]
 
     def marks(self, measure: Measure, slice_name: str | None = None, value: str | None = None) -> Marks:
-        return mark(measure, self.row(measure, slice_name, value), self.unranked)
+        row = self.row(measure, slice_name, value)
+        return mark(measure, row, self.unranked) if self._same_rows(measure, row) else Marks()
+
+    def _same_rows(self, measure: Measure, row: Sequence[Summary]) -> bool:
+        """Whether means stand over the same questions, as far as missing answers go."""
+        if not any(s.n_missing for s in row):
+            return True
+        scores = self.evaluation.scores
+        systems = [self.systems.index(s.system) for s in row if s.mean is not None]
+        scored = scores.status[systems, :, self.measures.index(measure)] == Status.ok
+        return bool((scored == scored[:1]).all())
 
     @cached_property
     def slices(self) -> dict[str, list[str]]:

@@ -148,7 +148,7 @@ def _floor(found: Benchmark, system: str) -> float | None:
     scores = found.study.evaluation.scores
     for (s, m), floor in scores.floors.items():
         if scores.systems[s] == system and scores.measures[m].spec.name == SIMILARITY:
-            return floor
+            return floor.chance
     return None
 
 

@@ -35,8 +35,13 @@ SUMMARY = {
     "50%": "q50",
     "75%": "q75",
     "max": "max",
+    "n_missing": "n_missing",
+    "mean_answered": "mean_answered",
+    "mean_with_missing": "mean_with_missing",
+    "note": "note",
 }
-TEXT, COUNTS = ("system", "measure", "slice", "value"), ("n", "n_undefined", "n_failed")
+TEXT = ("system", "measure", "slice", "value", "note")
+COUNTS = ("n", "n_undefined", "n_failed", "n_missing")
 
 
 def summary(evaluation: Evaluation) -> pl.DataFrame:

@@ -66,7 +66,7 @@ def _fields(noun: Any) -> dict[str, Any]:
 def _measure(view: View, measure: Measure) -> dict[str, Any]:
     marks = view.marks(measure)
     scores = view.evaluation.scores
-    floors = {scores.systems[s]: floor for (s, m), floor in scores.floors.items() if scores.measures[m] == measure}
+    floors = {scores.systems[s]: f.chance for (s, m), f in scores.floors.items() if scores.measures[m] == measure}
     return {
         "name": measure.name,
         "stage": measure.spec.stage,

@@ -56,8 +56,8 @@ def _cell(measure: Measure, s: Summary | None, marks: Marks) -> str:
     mean = escape(figure(measure, s.mean))
     if s.system in marks.best:
         mean = f"\\textbf{{{mean}}}"
-    ends = interval(measure, s.low, s.high)
-    return f"{mean} {{\\footnotesize {escape(ends)}}}" if ends else mean
+    beside = "; ".join(filter(None, (interval(measure, s.low, s.high), s.note)))
+    return f"{mean} {{\\footnotesize {escape(beside)}}}" if beside else mean
 
 
 def _caption(view: View) -> str:

@@ -114,6 +114,8 @@ def _cell(measure: Measure, s: Summary | None, marks: Marks) -> str:
     elif s.system in marks.near:
         mean += "\\~"
     parts = [mean, f"± {deviation(measure, s.std)}", escape(interval(measure, s.low, s.high)), s.band or ""]
+    if s.note:
+        parts.append(f"({escape(s.note)})")
     return " ".join(part for part in parts if part)
 
 

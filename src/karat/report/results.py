@@ -56,7 +56,7 @@ def document(study: Study) -> dict[str, Any]:
 
 def _summary(study: Study, system: str) -> dict[str, dict[str, Any]]:
     """Every measure over all questions."""
-    columns = {column: field for column, field in SUMMARY.items() if column not in TEXT}
+    columns = {column: field for column, field in SUMMARY.items() if column not in TEXT or column == "note"}
     return {
         summary.measure: {column: finite(getattr(summary, field)) for column, field in columns.items()}
         for summary in study.evaluation.summaries

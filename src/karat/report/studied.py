@@ -90,6 +90,7 @@ def _blocks(study: Study, width: int, place: str, quiet: bool, verbose: bool) ->
     yield from texts([clean(sentence) for sentence in (study.choice.sentences if study.choice else ())])
     if study.choice is None:
         yield from texts(["No system has a value of the main measure, so there is nothing to choose."])
+        yield from note_blocks(evaluation, least="warning" if quiet else "info")
         return
     yield title(f"By {clean(study.choice.measure)}")
     yield from _cells(study, None if verbose else _ROWS)
@@ -126,10 +127,13 @@ def _cells(study: Study, most: int | None) -> Iterator[RenderableType]:
     equal = {pair.a for pair in choice.equals}
     higher = all(c.mean <= choice.best.mean for c in choice.cells if c.mean == c.mean)
     ranked = sorted((c for c in choice.cells if c.mean == c.mean), key=lambda c: -c.mean if higher else c.mean)
-    table = plain_table("", "system", "mean", "95% interval", "n", right=(2, 4))
+    beside = {(s.system, s.measure): s.note for s in study.evaluation.summaries if s.slice is None and s.note}
+    notes = ["note"] if any((cell.system, cell.measure) in beside for cell in ranked[:most]) else []
+    table = plain_table("", "system", "mean", "95% interval", "n", *notes, right=(2, 4))
     for cell in ranked[:most]:
         mark = "*" if cell == choice.best else "~" if cell.name in equal else ""
-        table.add_row(*texts([mark, clean(cell.name, 60), number(cell.mean), _interval(cell), str(cell.n)]))
+        row = [mark, clean(cell.name, 60), number(cell.mean), _interval(cell), str(cell.n)]
+        table.add_row(*texts(row + [beside.get((cell.system, cell.measure), "")] * len(notes)))
     yield table
     if most is not None and len(ranked) > most:
         yield from texts([f"and {len(ranked) - most} more: -v shows all"])

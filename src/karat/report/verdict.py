@@ -92,7 +92,7 @@ def leader(head: Measure, row: Sequence[Summary], best: frozenset[str], near: fr
     close = [s.system for s in row if s.system in near]
     how = "highest" if head.spec.direction == "higher" else "lowest"
     said = f"{how} {head.name}: {', '.join(names)}, {deviation(head, first.mean)} "
-    said += interval(head, first.low, first.high)
+    said += interval(head, first.low, first.high) + (f" ({first.note})" if first.note else "")
     if len(names) == len(row):
         return said + "; all systems tie."
     return (
@@ -108,7 +108,9 @@ def _said(head: Measure, whole: Summary, *, brief: bool) -> str:
     said = " ".join(filter(None, [head.name, deviation(head, whole.mean), interval(head, whole.low, whole.high)]))
     if whole.band:
         said += f", {whole.band}"
-    words = _in_ten(head, whole.mean) or whole.meaning
+    if whole.note:
+        said += f" ({whole.note})"
+    words = (_in_ten(head, whole.mean) or whole.meaning) if whole.lists_end is None else None
     if words and not brief:
         said += f": {words}"
     if whole.n_failed and (whole.worst is not None or whole.best is not None):

@@ -12,7 +12,7 @@ from karat.core.evaluation import Summary
 from karat.core.scores import Status
 from karat.stats.bands import band
 from karat.stats.bootstrap import known_intervals
-from karat.stats.spread import spread
+from karat.stats.spread import spread, thousandths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,13 +71,16 @@ class Columns:
 def _summaries(
     scores: Scores, chosen: Ints | None, name: str | None, label: str | None, intervals: bool, seed: int
 ) -> Iterator[Summary]:
-    values, status = (scores.values, scores.status) if chosen is None else _pick(scores, chosen)
+    values, status, missing = scores.values, scores.status, scores.missing
+    if chosen is not None:
+        values, status, missing = values[:, chosen], status[:, chosen], missing[:, chosen]
     systems, questions, measures = values.shape
     if not (systems and questions and measures):
         return
     # system x measure as rows, questions along each row
     rows = np.ascontiguousarray(values.transpose(0, 2, 1)).reshape(-1, questions)
     state = np.ascontiguousarray(status.transpose(0, 2, 1)).reshape(-1, questions)
+    lacking = np.ascontiguousarray(missing.transpose(0, 2, 1)).reshape(-1, questions)
     ok = (state == Status.ok) & np.isfinite(rows)
     n = ok.sum(axis=1)
     undefined = (state == Status.undefined).sum(axis=1)
@@ -89,18 +92,22 @@ def _summaries(
     mean = np.where(n > 0, np.clip(mean, columns.at(0.0), columns.at(1.0)), mean)
     deviation = np.where(ok, rows - mean[:, None], 0.0)
     std = np.sqrt((deviation * deviation).sum(axis=1) / np.maximum(n - 1, 1))
+    n_missing, answered = lacking.sum(axis=1), (ok & ~lacking).sum(axis=1)
     quantiles = [columns.at(share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
     low, high = known_intervals(columns.values, seed=seed) if intervals else (None, None)
 
     for row in range(len(rows)):
         measure: Measure = scores.measures[row % measures]
+        system = scores.systems[row // measures]
         some, many = bool(n[row]), int(n[row])
         average = float(mean[row]) if some else None
-        banded = band(measure, average)
+        lists_end = _lists_end(measure, scores.lists_end.get(system))
+        banded = band(measure, average) if lists_end is None else None
+        partial = _Partial.of(float(total[row]), many, int(answered[row]), int(n_missing[row]))
         worst, best = _bounds(measure, float(total[row]), many, int(failed[row]))
         least, q25, q50, q75, most = (float(q[row]) if some else None for q in quantiles)
         yield Summary(
-            system=scores.systems[row // measures],
+            system=system,
             measure=measure.name,
             n=many,
             n_undefined=int(undefined[row]),
@@ -121,11 +128,38 @@ def _summaries(
             band=banded[0] if banded else None,
             meaning=banded[1] if banded else None,
             spread=spread(measure, columns.values[row, :many], float(mean[row]), float(std[row])),
+            lists_end=lists_end,
+            n_missing=int(n_missing[row]),
+            mean_answered=partial.answered if partial else None,
+            mean_with_missing=partial.with_missing if partial else None,
+            note=partial.note if partial else None if lists_end is None else f"lists end at {lists_end}",
         )
 
 
-def _pick(scores: Scores, chosen: Ints) -> tuple[Floats, NDArray[np.uint8]]:
-    return scores.values[:, chosen], scores.status[:, chosen]
+@dataclass(frozen=True)
+class _Partial:
+    """The two means of a system that did not answer all questions, and the one that is not the headline in words."""
+
+    answered: float | None
+    with_missing: float
+    note: str
+
+    @classmethod
+    def of(cls, total: float, n: int, answered: int, missing: int) -> _Partial | None:
+        """`total` is the sum over `n` scores, in which missing answers, where they are counted, are 0."""
+        if not missing:
+            return None
+        asked = answered + missing
+        alone, whole = total / answered if answered else None, total / asked
+        other = f"missing as 0: {thousandths(whole)}"
+        if n > answered:
+            other = "those alone: " + ("no mean" if alone is None else thousandths(alone))
+        return cls(alone, whole, f"{answered:,} of {asked:,} answered; {other}")
+
+
+def _lists_end(measure: Measure, end: int | None) -> int | None:
+    """Where all lists of a system end, if that is before the measure's cut-off."""
+    return end if end is not None and measure.k is not None and end < measure.k else None
 
 
 def _known(ends: Floats | None, row: int) -> float | None:

@@ -61,6 +61,10 @@ def test_each_bad_answer_has_the_label_of_the_step_that_spoiled_it():
     }
 
 
+def test_a_missing_answer_is_no_refusal():
+    assert labels(labelled([{"text": None, "given": ("d0", "d1")}], [None], [None])) == {}
+
+
 def test_a_bad_answer_that_left_its_contexts_is_unsupported_rather_than_wrong():
     assert labels(labelled([SAID], [0.0], [0.4])) == {"q0": "unsupported"}
 

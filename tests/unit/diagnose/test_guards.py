@@ -193,10 +193,15 @@ def test_unjudged_hits_differ():
     assert fired(judged)["unjudged hits differ"].startswith("15% of the hits of b")
 
 
-def test_failed_rows_give_the_first_reason():
-    statuses = [[[Status.ok], [Status.failed], [Status.failed]]]
-    said = fired({"a": {"Hit@5": [1, np.nan, np.nan]}}, statuses=statuses, reasons={(0, 1, 0): "timed out"})
-    assert said["failed rows"] == "a: 2 of 3 questions failed and are in no mean (first: q1, timed out)."
+def test_failed_rows_give_their_reasons_grouped_and_counted():
+    failed = [Status.failed]
+    reasons = {(0, 1, 0): "timed out after 3 s", (0, 2, 0): "timed out after 4 s.", (0, 3, 0): "no such index"}
+    table = {"a": {"Hit@5": [1, np.nan, np.nan, np.nan, np.nan]}}
+    said = fired(table, statuses=[[[Status.ok], failed, failed, failed, failed]], reasons=reasons)
+    assert said["failed rows"] == (
+        "a: 4 of 5 questions failed and are in no mean: timed out after 3 s (2 times, first q1); "
+        "no such index (q3); no reason given (q4)."
+    )
 
 
 def test_rows_that_failed_in_some_measures_are_said_to_be_missing_from_those_alone():
@@ -204,11 +209,11 @@ def test_rows_that_failed_in_some_measures_are_said_to_be_missing_from_those_alo
     table = {"a": {"Hit@5": [1, 1, np.nan], "TokenF1": [1, np.nan, np.nan], "EM": [1, np.nan, np.nan]}}
     reasons = {(0, 1, 1): "no reply", (0, 2, 0): "timed out"}
     said = fired(table, statuses=[[[ok] * 3, [ok, failed, failed], [ok] * 3]], reasons=reasons)["failed rows"]
-    assert said == "a: 1 of 3 questions failed in TokenF1, EM and are not in those means (first: q1, no reply)."
+    assert said == "a: 1 of 3 questions failed in TokenF1, EM and are not in those means: no reply (q1)."
     said = fired(table, statuses=[[[ok] * 3, [ok, failed, failed], [failed] * 3]], reasons=reasons)["failed rows"]
     assert said == (
-        "a: 2 of 3 questions failed in TokenF1, EM and are not in those means, 1 of them in no mean at all "
-        "(first: q1, no reply)."
+        "a: 2 of 3 questions failed in TokenF1, EM and are not in those means, 1 of them in no mean at all: "
+        "no reply (q1); timed out (q2)."
     )
 
 

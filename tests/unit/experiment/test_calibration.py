@@ -224,8 +224,8 @@ def test_answers_without_a_score_are_told_and_left_out_of_every_figure():
     assert (one.n_items, one.n_scored, one.n_failed, one.n_undefined, found.failed) == (12, 10, 1, 1, 1)
     assert one.systems[0].n == 10
     assert sum(map(sum, one.confusion.counts)) == 10
-    assert "1 labelled answer without a score: the measure failed there (timed out)." in notes(found)
-    assert "1 labelled answer without a score: the measure is undefined there (no answer)." in notes(found)
+    assert "1 labelled answer without a score: the measure failed there: timed out (q0 of bm25)." in notes(found)
+    assert "1 labelled answer without a score: the measure is undefined there: no answer (q1 of bm25)." in notes(found)
 
 
 def test_no_score_at_all_gives_no_figure():

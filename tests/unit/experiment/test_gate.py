@@ -174,7 +174,7 @@ def test_cost_and_tokens_are_of_answers_and_an_unknown_cost_is_not_0(one):
 
 
 def test_empty_answers_are_counted_where_there_are_answers(one):
-    answers = {"a": {"q0": answer("q0", ""), "q1": answer("q1", "<think>x</think>"), "q2": answer("q2")}}
+    answers = {"a": {"q0": answer("q0", ""), "q1": answer("q1", "<think>x</think>"), "q2": answer("q2", None)}}
     (verdict,) = one("empty_answers == 0", answers=answers).verdicts
     assert (verdict.value, [b.question for b in verdict.broken]) == (2, ["q0", "q1"])
     with pytest.raises(UsageError, match="a has no answers in this run"):

@@ -9,7 +9,7 @@ import pytest
 from karat.core.errors import InputError
 from karat.core.evaluation import Evaluation
 from karat.core.language import parse_all
-from karat.core.scores import Scores
+from karat.core.scores import Floor, Scores
 from karat.core.study import Failure, FailureCount, Study, StudyAnswer
 from karat.core.types import Question, TestSet
 from karat.experiment.stored import STUDY, load_study, save_study
@@ -26,7 +26,8 @@ DETAIL = {
 def made(details=DETAIL):
     scores = Scores(
         ("a", "b"), ("q1",), parse_all(["TokenF1"]), np.array([[[0.5]], [[np.nan]]]),
-        np.array([[[0]], [[2]]], np.uint8), {(1, 0, 0): "timed out"}, {(0, 0, 0): details}, {(0, 0): 0.25},
+        np.array([[[0]], [[2]]], np.uint8), {(1, 0, 0): "timed out"}, {(0, 0, 0): details},
+        {(0, 0): Floor(0.25, 0.75, 9)}, {"a": 10},
     )  # fmt: skip
     whole = StudyAnswer("a", "q1", "forty", None, (LONG, "x"), ("d1", "d2"), ("d1", "d2", "d3"), "m", 12, 0.5, 0.7)
     none = StudyAnswer("b", "q1", None, "timed out", (LONG,), declined=True, seconds=0.25)
@@ -49,7 +50,8 @@ def test_answers_failures_and_what_judges_show_come_back(tmp_path):
     assert after.answers == before.answers
     assert (after.failures, after.failure_counts) == (before.failures, before.failure_counts)
     assert after.evaluation.scores.details == before.evaluation.scores.details
-    assert after.evaluation.scores.floors == {(0, 0): 0.25}
+    assert after.evaluation.scores.floors == {(0, 0): Floor(0.25, 0.75, 9)}
+    assert after.evaluation.scores.lists_end == {"a": 10}
     assert after.evaluation.scores.reasons == before.evaluation.scores.reasons
 
 

@@ -209,7 +209,7 @@ def test_one_query_that_failed_is_an_error_and_many_are_counted(index, tmp_path)
         explain(questions, system, "a")
     said, failed = search_all(system, questions, tmp_path / "hits.jsonl", k=3, pages="physical")
     assert failed == 1
-    assert "1 of 2 questions failed, 'a' by hyde: HTTP 500" in said
+    assert "1 of 2 questions failed: hyde: HTTP 500 (a)" in said
     report = karat.score(questions, tmp_path / "hits.jsonl", measures="Hit@1")
     statuses = {row["question_id"]: (row["status"], row["reason"]) for row in report.per_query.to_dicts()}
     assert statuses["a"] == ("failed", "hyde: HTTP 500")

@@ -53,6 +53,44 @@ def test_canonical(put):
     assert (taken.format, taken.what) == ("canonical", "bm25: 2 hits and 1 answer for 3 questions (1 failed)")
 
 
+OPENAI = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+
+
+@pytest.mark.parametrize(
+    ("fields", "tokens"),
+    [
+        ({"tokens": OPENAI}, 15),
+        ({"usage": OPENAI}, 15),
+        ({"usage": {**OPENAI, "prompt_tokens_details": {"cached_tokens": 4}}}, 15),
+        ({"usage": {"prompt_tokens": 10, "completion_tokens": 5, "reasoning_tokens": 3}}, 15),
+        ({"usage": {"input_tokens": 10, "output_tokens": 5}}, 15),
+        ({"usage": json.dumps(OPENAI)}, 15),
+        ({"tokens": {"total": 15, "prompt": 10, "completion": 5}}, 15),
+        ({"tokens": {"rewrite": 3, "answer": 12}}, 15),
+        ({"tokens": None, "usage": OPENAI}, 15),
+        ({"prompt_tokens": 10, "completion_tokens": 5}, 15),
+        ({"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}, 15),
+        ({"usage": {"requests": "many"}}, None),
+        ({"usage": {}}, None),
+        ({"prompt_tokens": 10}, None),
+    ],
+)
+def test_tokens_are_counted_once_however_they_are_given(put, fields, tokens):
+    (run,), _ = read_results(put("a.jsonl", [{"id": "1", "answer": "A", **fields}]))
+    assert run.answers["1"].tokens == tokens
+
+
+def test_a_usage_that_cannot_be_read_names_its_field(put):
+    path = put("a.jsonl", [{"id": "1", "answer": "A", "usage": "a lot"}])
+    assert refused(path).startswith(' line 1 field "usage": tokens "a lot" is not a finite number')
+
+
+@pytest.mark.parametrize("seconds", [{"retrieve": 0.25, "answer": 2}, '{"retrieve": 0.25, "answer": 2}'])
+def test_seconds_keep_their_parts(put, seconds):
+    (run,), _ = read_results(put("a.jsonl", [{"id": "1", "retrieved": ["d"], "seconds": seconds}]))
+    assert run.answers["1"].seconds == {"retrieve": 0.25, "answer": 2.0}
+
+
 def test_what_is_no_confidence_is_left_aside_and_counted(put):
     given = [0.5, "0.25", 87, "high", -1, None]
     path = put("a.jsonl", [{"id": i, "answer": "A", "confidence": value} for i, value in enumerate(given)])

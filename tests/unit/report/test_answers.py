@@ -131,6 +131,7 @@ def test_what_is_not_known_is_none_and_what_is_known_in_part_says_so(study):
 
 def test_answers_are_counted_apart_from_those_that_failed(study):
     assert lookup(study()).counts("dense") == {"answers": N - 1, "empty": 0, "declined": 1, "failed": 1}
+    assert lookup(study(text=None)).counts("dense") == {"answers": 0, "empty": 0, "declined": 0, "failed": 1}
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,7 @@ def test_lone_surrogates_do_not_stop_a_file(make):
 def test_summary_csv_has_the_columns_of_a_run_folder(make):
     rows = read(csv.summary(make(by=("kind",), n=30, measures=["MRR"], failed=1)))
     titles = "system measure slice value n n_undefined n_failed mean low high worst best std min 25% 50% 75% max"
+    titles += " n_missing mean_answered mean_with_missing note"
     assert " ".join(rows[0]) == titles
     assert (rows[0]["slice"], rows[1]["slice"], rows[1]["value"]) == ("", "kind", "factual")
     assert len(rows) == 4

@@ -226,7 +226,7 @@ class Spec:
         return Choices(
             self.measures, keys.dialect, keys.match, keys.repeats, keys.rel, tuple(keys.by),
             page_offset=keys.page_offset, columns=keys.map or {}, allow_zero_overlap=keys.allow_zero_overlap,
-            seed=keys.seed, pages=keys.pages,
+            seed=keys.seed, pages=keys.pages, missing=keys.missing,
         )  # fmt: skip
 
     @property

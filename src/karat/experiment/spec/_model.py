@@ -74,6 +74,9 @@ class SpecKeys(Part):
     repeats: Literal["once", "collapse", "count"] | None = Field(
         None, description="What a second hit of the same gold counts; the dialect's way unless given."
     )
+    missing: Literal["zero", "skip"] | None = Field(
+        None, description="What a question without an answer in a results file counts; the dialect's way unless given."
+    )
     allow_zero_overlap: bool = Field(
         False, description="Score a system that finds no gold at all, which is an error otherwise."
     )

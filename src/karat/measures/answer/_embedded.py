@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat.core.scores import Floor
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -43,14 +45,15 @@ def similarities(ours: Floats, theirs: Floats) -> Floats:
     return cosines
 
 
-def floors(systems: int, owners: Ints, ours: Floats, theirs: Floats) -> dict[int, float]:
-    """For each system, the mean similarity of its answers with the references of other questions, the best of each.
+def floors(systems: int, owners: Ints, ours: Floats, theirs: Floats) -> dict[int, Floor]:
+    """For each system, the mean similarity of its answers with the references of other questions, the best of each,
+    beside that with their own.
 
     Over all pairs of questions, or those of a sample with a fixed seed. `theirs` belong to the pairs `owners`; a
     system with fewer than two questions that have both sides has no floor.
     """
     questions = len(ours) // systems
-    found: dict[int, float] = {}
+    found: dict[int, Floor] = {}
     for system in range(systems):
         first = system * questions
         usable = np.unique(owners[(owners >= first) & (owners < first + questions)])
@@ -63,5 +66,6 @@ def floors(systems: int, owners: Ints, ours: Floats, theirs: Floats) -> dict[int
         cosines = np.clip(ours[usable] @ theirs[rows].T, 0.0, 1.0)
         starts = np.searchsorted(owners[rows], usable)
         best = np.maximum.reduceat(cosines, starts, axis=1)
-        found[system] = float(best[~np.eye(len(usable), dtype=bool)].mean())
+        own = np.eye(len(usable), dtype=bool)
+        found[system] = Floor(float(best[~own].mean()), float(best[own].mean()), len(usable))
     return found

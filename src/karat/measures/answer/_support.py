@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.scores import Outcome
+from karat.core.scores import EMPTY_ANSWER, Outcome
 from karat.core.text import Norm, drop_blocks, guess_language, open_blocks
 from karat.core.text.citations import without_citations
 from karat.core.text.codes import Coded, Vocabulary, first_alike
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 NO_CONTEXTS = "no context texts are known"
 BLANK_CONTEXTS = "the contexts hold no text"
-EMPTY_ANSWER = "the answer is empty"
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from karat.core.measure import measure
+from karat.core.scores import EMPTY_ANSWER
 from karat.core.text import drop_blocks
 from karat.core.text.refusals import declines
-from karat.measures.answer._support import BLANK_CONTEXTS, EMPTY_ANSWER, NO_CONTEXTS
+from karat.measures.answer._support import BLANK_CONTEXTS, NO_CONTEXTS
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._asking import Asking, By, Round, Sheet
 from karat.measures.judge._claims import Checked, check_all, split_all

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karat.core.measure import measure
+from karat.core.scores import EMPTY_ANSWER
 from karat.core.text import drop_blocks, tokenise
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._asking import BLANK_REFERENCE, NO_QUESTION, Asking, By, Round, Sheet, best, graded
@@ -47,7 +48,7 @@ def relevance(answered: Answered, *, by: By = "model") -> Outcome:
         elif by == "heuristic" and not references:
             sheet.undefined[pair] = NEEDS_REFERENCE
         elif not said:
-            sheet.settled[pair] = 0.0, "the answer is empty"
+            sheet.settled[pair] = 0.0, EMPTY_ANSWER
         else:
             rows[pair] = question, said, references or [""]
     if by == "heuristic":

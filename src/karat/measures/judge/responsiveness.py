@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karat.core.measure import measure
+from karat.core.scores import EMPTY_ANSWER
 from karat.core.text import drop_blocks
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._asking import NO_QUESTION, Asking, By, Round, Sheet, graded
@@ -43,7 +44,7 @@ def responsiveness(answered: Answered, *, by: By = "model") -> Outcome:
         elif not answered.answerable[pair]:
             sheet.undefined[pair] = UNANSWERABLE
         elif not said:
-            sheet.settled[pair] = 0.0, "the answer is empty"
+            sheet.settled[pair] = 0.0, EMPTY_ANSWER
         else:
             rows[pair] = question, said
     if by == "heuristic":

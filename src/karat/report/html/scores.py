@@ -33,7 +33,8 @@ def cell(measure: Measure, s: Summary | None, marks: Marks) -> str | Box:
     low, high = measure.bounds
     share = (s.mean - low) / (high - low) if 0 < high - low < float("inf") else None
     bar = f'<i style="--v:{min(max(share, 0), 1):.3f}"></i>' if share is not None else ""
-    return Box(f"{mean} <small>{interval(measure, s.low, s.high)}</small>{bar}", s.mean, word)
+    note = f" <small>{text(s.note)}</small>" if s.note else ""
+    return Box(f"{mean} <small>{interval(measure, s.low, s.high)}</small>{note}{bar}", s.mean, word)
 
 
 def _legend(shown: Shown) -> str:

@@ -6,6 +6,7 @@ import pytest
 from karat.core.answered import Answered
 from karat.core.language import parse
 from karat.core.means import Means
+from karat.core.scores import Floor
 from karat.measures.answer import _embedded
 from karat.measures.compute import compute
 
@@ -135,12 +136,14 @@ def test_the_floor_is_the_mean_over_references_of_other_questions():
     half = 1 / np.sqrt(2)
     # answers of 0, 1 and 2 against the other two questions' references, the best of each; the empty answer is left out
     expected = np.mean([0, 0, half, 0, half, 0])
-    assert found.floors == {0: pytest.approx(expected)}
+    floor = found.floors[0]
+    assert floor.chance == pytest.approx(expected)
+    assert (floor.own, floor.n) == (pytest.approx(np.mean([1, 1, half])), 3)
 
 
 def test_every_system_has_a_floor_of_its_own_where_two_questions_have_both_sides():
     rows = [("paris", ("paris",)), ("paris", ("rome",)), ("paris", ("paris",)), ("", ("rome",))]
-    assert by_axes(rows, systems=("a", "b")).floors == {0: pytest.approx(0.5)}
+    assert by_axes(rows, systems=("a", "b")).floors == {0: Floor(0.5, 0.5, 2)}
 
 
 def test_the_floor_of_many_questions_is_taken_from_a_sample_with_a_fixed_seed(monkeypatch):
@@ -149,13 +152,14 @@ def test_the_floor_of_many_questions_is_taken_from_a_sample_with_a_fixed_seed(mo
     rows = [(words[i % 3], (words[i % 3],)) for i in range(90)]
     first, again = by_axes(rows).floors[0], by_axes(rows).floors[0]
     assert first == again
-    assert first == pytest.approx(1 / 3, abs=0.1)
+    assert first.chance == pytest.approx(1 / 3, abs=0.1)
+    assert (first.own, first.n) == (1.0, 20)
 
 
 def test_scores_keep_the_floor_unless_the_system_gives_no_answers():
     data = answered([("paris", ("paris",)), ("rome", ("rome",))] * 2, Means(embedder=Axes), ("a", "b"))
     scores = compute([parse("SBERT")], data.systems, data.questions, answered=data, absent={"answer": {"b": "none"}})
-    assert scores.floors == {(0, 0): 0.0}
+    assert scores.floors == {(0, 0): Floor(0.0, 1.0, 2)}
 
 
 def test_a_cross_encoder_goes_through_one_sigmoid_and_the_best_reference_counts():
