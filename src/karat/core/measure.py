@@ -144,6 +144,12 @@ class Measure:
             return self
         return Measure(spec, self.k, self.tokens, (*self.given, ("rel", rel)))
 
+    def with_norm(self, norm: str) -> Measure:
+        """The same measure under a normaliser, unless it names its own or has none."""
+        if "norm" in dict(self.given) or all(param.name != "norm" for param in self.spec.params):
+            return self
+        return Measure(self.spec, self.k, self.tokens, (*self.given, ("norm", norm)))
+
     @property
     def bounds(self) -> Bounds:
         """The least and greatest value this measure can take."""

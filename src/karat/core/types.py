@@ -7,7 +7,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from karat.core.text import Norm
 
 Qrels = Mapping[str, Mapping[str, int]]
 
@@ -70,7 +73,8 @@ class TestSet:
 
     Made from questions or, without building an object per judgement, from qrels
     (`{question: {doc: grade}}`); either form is derived from the other when asked for. `version` is what it is frozen
-    as; `changed` says how it is not what was frozen, where it was changed since.
+    as; `changed` says how it is not what was frozen, where it was changed since. `norm` is the normaliser of
+    answers that belongs to the form it was read from.
     """
 
     __test__ = False  # not a pytest class, whatever its name
@@ -83,8 +87,9 @@ class TestSet:
         name: str = "test set",
         version: str | None = None,
         changed: str | None = None,
+        norm: Norm | None = None,
     ) -> None:
-        self.name, self.version, self.changed = name, version, changed
+        self.name, self.version, self.changed, self.norm = name, version, changed, norm
         self._qrels = qrels
         if qrels is None:
             self.questions = tuple(questions)

@@ -105,7 +105,7 @@ def _measure_of(study: Study, name: str) -> int | None:
     if found is not None:
         return found
     try:
-        meant = dialect_named(study.evaluation.dialect).meant(parse(name))
+        meant = dialect_named(study.evaluation.dialect).meant(parse(name), study.evaluation.testset.norm)
     except UsageError:
         return None
     rel = study.manifest.get("spec", {}).get("rel", 1)

@@ -15,7 +15,7 @@ from karat.files._cells import CellError
 from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
 from karat.files._runs import described
-from karat.files._testset import refuse_double, testset_of
+from karat.files._testset import counted, refuse_double
 
 
 def _sniff(look: Look, kind: Kind) -> Fit | None:
@@ -55,7 +55,11 @@ def _read_testset(look: Look) -> tuple[TestSet, Taken]:
     closed = sum(not q.answerable for q in questions)
     if closed:
         notes.append(f"{closed} of {len(questions)} questions are unanswerable")
-    return testset_of(look, questions, FORMAT.name, notes)
+    notes.append(
+        "answers are normalised as the SQuAD v1.1 script does (norm=squad) unless a measure or dialect names another"
+    )
+    taken = Taken(look.name, FORMAT.name, counted(questions), tuple(notes))
+    return TestSet(questions, name=look.stem, norm="squad"), taken
 
 
 def _objects(look: Look, value: Any, field: str) -> list[dict[str, Any]]:
