@@ -78,7 +78,7 @@ def test_a_test_set_in_squad_form_is_scored_as_its_script_does(karat, put):
     ]  # fmt: skip
     assert measured(found, "EM(norm=squad)")["mean"] == 0.5  # typographic quotes stay
     report = api.score(*given, measures=["EM", "EM(norm=unicode)"])
-    assert report.measures == ["EM(norm=squad)", "EM"]
+    assert report.measures == ("EM(norm=squad)", "EM")
     assert (report.mean("exact_match(norm=squad)"), report.mean("EM")) == (0.5, 1.0)
     assert api.score(*given, measures="TokenF1").mean("F1_token") == 0.5
     by_dialect = api.score(*given, dialect="squad")

@@ -7,7 +7,7 @@ pytrec_eval and the RAG tools write (`ndcg_cut_10`, `recall_at_5`, `P_10`, `hit_
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -21,8 +21,10 @@ _SUFFIX = re.compile(r"(?P<name>.*?)[_-]?(?:at|cut)?[_-](?P<cut>\d+|k)", re.IGNO
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
-def parse_all(texts: str | Iterable[str], *, k: int | None = None) -> tuple[Measure, ...]:
-    """Measures of several texts, braces and commas expanded, each once, in order.
+def parse_all(
+    texts: str | Iterable[str], *, k: int | None = None, meant: Callable[[Measure], Measure] | None = None
+) -> tuple[Measure, ...]:
+    """Measures of several texts, braces and commas expanded, each once, in order; `meant` says what each stands for.
 
     >>> [str(m) for m in parse_all("Recall@{1,5}, rr")]
     ['Recall@1', 'Recall@5', 'MRR']
@@ -30,7 +32,7 @@ def parse_all(texts: str | Iterable[str], *, k: int | None = None) -> tuple[Meas
     found: dict[str, Measure] = {}
     for text in [texts] if isinstance(texts, str) else texts:
         for one in expand(text):
-            measure = parse(one, k=k)
+            measure = parse(one, k=k) if meant is None else meant(parse(one, k=k))
             earlier = found.setdefault(measure.name, measure)
             if _home(earlier) != _home(measure):
                 raise UsageError(

@@ -46,8 +46,7 @@ def measures_of(
                 f"there is nothing to compute by default: {testset.name} has no gold and no reference answers that the "
                 'results could be held against. Add "gold" or "answers" to it, or name measures with -m.'
             )
-    meant = (dialect.meant(m, testset.norm).with_rel(choices.rel) for m in parse_all(texts, k=choices.k))
-    return tuple(dict.fromkeys(meant))
+    return parse_all(texts, k=choices.k, meant=lambda m: dialect.meant(m, testset.norm).with_rel(choices.rel))
 
 
 def _have_contexts(runs: Sequence[Run]) -> bool:
