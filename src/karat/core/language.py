@@ -16,8 +16,8 @@ from karat.core.loading import USER, load_named
 from karat.core.measure import MEASURES, Measure, MeasureSpec, find_measure
 from karat.core.registry import key_of
 
-_SHAPE = re.compile(r"\s*(?P<name>[^()@{}]+?)\s*(?:\((?P<params>[^()]*)\))?\s*(?:@\s*(?P<cut>\w+))?\s*")
-_SUFFIX = re.compile(r"(?P<name>.*?)[_-]?(?:at|cut)?[_-](?P<cut>\d+|k)", re.IGNORECASE)
+_SHAPE = re.compile(r"\s*(?P<name>[^()@{}]+?)\s*(?:\((?P<params>[^()]*)\))?\s*(?:@\s*(?P<cut>[\w.+-]+))?\s*")
+_SUFFIX = re.compile(r"(?P<name>.*?)[_-]?(?:at|cut)?[_-](?P<cut>\d+(?:\.\d+)?|k)", re.IGNORECASE)
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -82,8 +82,14 @@ def parse(text: str, *, k: int | None = None) -> Measure:
     if shape is None:
         raise UsageError(f"cannot read the measure {text!r}. Write it like nDCG@10, P(rel=2)@5 or Recall@800t.")
     spec, cut = _resolve(shape["name"], shape["cut"])
+    params = shape["params"] or ""
+    if spec.at is not None:
+        given = _read_params(f"{params}, {spec.at}={cut}" if cut is not None else params, spec)
+        if spec.at not in dict(given):
+            raise UsageError(f"{spec.name} needs a {spec.at} behind an @, for example {spec.name}@0.1.")
+        return Measure(spec, given=given)
     at, tokens = _read_cut(cut, text, spec, k)
-    return Measure(spec, at, tokens, _read_params(shape["params"] or "", spec))
+    return Measure(spec, at, tokens, _read_params(params, spec))
 
 
 def _resolve(name: str, cut: str | None) -> tuple[MeasureSpec, str | None]:

@@ -115,6 +115,7 @@ def _measure_of(study: Study, name: str) -> int | None:
 def _measured(study: Study, system: str, number: int) -> Subject:
     scores = study.evaluation.scores
     measure: Measure = scores.measures[number]
+    measure.require_mean("gates test")
     s = scores.systems.index(system)
     status = scores.status[s, :, number]
     values = np.where(status == Status.ok, scores.values[s, :, number], np.nan)
