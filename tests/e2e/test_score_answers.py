@@ -52,13 +52,37 @@ def test_a_similarity_of_chance_is_warned_of(karat, put, pair):
     assert "hardly nearer" in note["text"]
 
 
-def test_citations_that_count_as_words_are_warned_of(karat, put, pair):
-    cited = [RESULTS[0], {**RESULTS[1], "answer": "Two years [1]."}, {**RESULTS[2], "answer": "See array[7]."}]
-    told = karat("score", pair[0], put("rag.jsonl", cited), "-m", "EM", "-m", "TokenF1", "-m", "SupportDensity")
-    said = "1 answer of rag cites contexts, as [1]: EM and TokenF1 take such marks for words, and are lower for it."
-    assert said in " ".join(told.out.split())
-    assert "such marks" not in karat("score", pair[0], put("rag.jsonl", cited), "-m", "SupportDensity").out
-    assert "such marks" not in karat("score", pair[0], put("rag.jsonl", RESULTS)).out
+def test_citation_marks_change_no_score_of_words(karat, put, pair):
+    cited = [{**row, "answer": f"{row['answer'].rstrip('.')} [1] (source 1)."} for row in RESULTS]
+    measures = [option for name in ("EM", "TokenF1", "ROUGE-L", "LengthRatio", "SBERT") for option in ("-m", name)]
+    plain, marked = (karat("score", pair[0], put("rag.jsonl", rows), *measures, "--json") for rows in (RESULTS, cited))
+    for name in ("EM", "TokenF1", "ROUGE-L", "LengthRatio", "SemanticSimilarity"):
+        assert measured(marked, name) == measured(plain, name)
+    assert not [note for note in json.loads(marked.out)["notes"] if "marks" in note["text"]]
+
+
+SQUAD = {"version": "1.1", "data": [{"title": "Oxygen", "paragraphs": [{"context": "It is called oxygen.", "qas": [
+    {"id": "1", "question": "What is it?", "answers": [{"text": "oxygen", "answer_start": 13}]},
+    {"id": "2", "question": "Who?", "answers": [{"text": "The Swede", "answer_start": 0}]},
+]}]}]}  # fmt: skip
+
+
+def test_a_test_set_in_squad_form_is_scored_as_its_script_does(karat, put):
+    given = put("dev.json", SQUAD), put("pred.json", {"1": "“Oxygen”", "2": "a Swede"})
+    told = karat("score", *given)
+    assert told.code == 0, told.err
+    assert "normalised as the SQuAD v1.1 script does (norm=squad)" in " ".join(told.out.split())
+    found = karat("score", *given, "--json")
+    assert [m["name"] for m in json.loads(found.out)["measures"]] == [
+        "EM(norm=squad)", "TokenF1(norm=squad)", "ROUGE-L(norm=squad)",
+    ]  # fmt: skip
+    assert measured(found, "EM(norm=squad)")["mean"] == 0.5  # typographic quotes stay
+    report = api.score(*given, measures=["EM", "EM(norm=unicode)"])
+    assert report.measures == ("EM(norm=squad)", "EM")
+    assert (report.mean("exact_match(norm=squad)"), report.mean("EM")) == (0.5, 1.0)
+    assert api.score(*given, measures="TokenF1").mean("F1_token") == 0.5
+    by_dialect = api.score(*given, dialect="squad")
+    assert list(by_dialect.measures) == ["EM(norm=squad)", "TokenF1(norm=squad)"]
 
 
 def test_refusals_are_counted(karat, pair):
@@ -141,9 +165,9 @@ def test_the_dialects_that_ask_models_use_what_is_there(karat, pair):
     momento = karat("score", *pair, "--dialect", "momento", "--json")
     assert momento.code == 0, momento.err
     found = json.loads(momento.out)
-    assert "SemanticSimilarity" in [m["name"] for m in found["measures"]]
+    assert "SemanticSimilarity(norm=squad)" in [m["name"] for m in found["measures"]]
     assert any(n["text"].endswith("because they need a model: CrossEncoder.") for n in found["notes"])
     bench = json.loads(karat("score", *pair, "--dialect", "rag-benchmark", "--json").out)
-    assert "SemanticSimilarity(prefix=passage, norm=technical)" in [m["name"] for m in bench["measures"]]
+    assert "SemanticSimilarity(prefix=passage, norm=rag-benchmark)" in [m["name"] for m in bench["measures"]]
     named = json.loads(karat("score", *pair, "--dialect", "rag-benchmark", "-m", "SBERT", "--json").out)
-    assert [m["name"] for m in named["measures"]] == ["SemanticSimilarity(prefix=passage, norm=technical)"]
+    assert [m["name"] for m in named["measures"]] == ["SemanticSimilarity(prefix=passage, norm=rag-benchmark)"]

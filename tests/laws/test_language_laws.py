@@ -83,7 +83,7 @@ def test_braces_are_the_list_of_what_they_hold(cuts):
 
 def test_every_alias_and_every_variant_is_understood():
     for spec in MEASURES:
-        cut = "@7" if spec.cut == "required" else ""
+        cut = "@7" if spec.cut == "required" else "@0.5" if spec.at else ""
         for name in (spec.name, *spec.aliases):
             assert parse(name + cut).spec.name == spec.name
         for variant in spec.variants:

@@ -12,6 +12,8 @@ from karat.core.types import TestSet
 from karat.files._source import Source
 from karat.files.trec_run import read
 from karat.match import MATCHERS, Settings, judge
+from karat.measures.compute import compute
+from karat.stats.summary import summarise
 
 CUTS = (1, 2, 3, 5, 10, 20)
 OURS_TO_THEIRS = {
@@ -20,15 +22,19 @@ OURS_TO_THEIRS = {
     "nDCG": "ndcg",
     "Rprec": "Rprec",
     "bpref": "bpref",
+    "infAP": "infAP",
+    "11pt_avg": "11pt_avg",
+    "F1": "set_F",
+    **{f"IPrec@{level:g}": f"iprec_at_recall_{level:.2f}" for level in np.arange(11) / 10},
     **{f"Precision@{k}": f"P_{k}" for k in CUTS},
     **{f"Recall@{k}": f"recall_{k}" for k in CUTS},
     **{f"nDCG@{k}": f"ndcg_cut_{k}" for k in CUTS},
     **{f"MAP@{k}": f"map_cut_{k}" for k in CUTS},
     **{f"Hit@{k}": f"success_{k}" for k in CUTS},
 }
-ASKED = {"recip_rank", "map", "ndcg", "Rprec", "bpref"} | {
-    f"{name}.{','.join(map(str, CUTS))}" for name in ("P", "recall", "ndcg_cut", "map_cut", "success")
-}
+ASKED = {
+    *("recip_rank", "map", "ndcg", "Rprec", "bpref", "infAP", "11pt_avg", "set_F", "iprec_at_recall", "gm_map"),
+} | {f"{name}.{','.join(map(str, CUTS))}" for name in ("P", "recall", "ndcg_cut", "map_cut", "success")}
 MEASURES = parse_all(list(OURS_TO_THEIRS))
 
 docs = st.sampled_from([f"d{i}" for i in range(12)] + ["é1", "ж2", "D3", "d10x"])
@@ -39,9 +45,9 @@ scores = st.one_of(
 run_dicts = st.dictionaries(
     st.sampled_from("abcdefg"), st.dictionaries(docs, scores, min_size=1, max_size=14), min_size=1
 )
-qrel_dicts = st.dictionaries(
-    st.sampled_from("abcdefh"), st.dictionaries(docs, st.integers(0, 3), min_size=1, max_size=8), min_size=1
-)
+# pytrec_eval never returns from a question of which nothing but negative grades is known
+judgements = st.dictionaries(docs, st.integers(-1, 3), min_size=1, max_size=8).filter(lambda d: max(d.values()) >= 0)
+qrel_dicts = st.dictionaries(st.sampled_from("abcdefh"), judgements, min_size=1)
 
 
 def theirs(qrels, run, level=1):
@@ -113,3 +119,24 @@ def test_long_lists_with_many_judged_hits_agree():
     qrels = {q: {names[i]: int(rng.integers(0, 4)) for i in rng.choice(6000, 200, replace=False)} for q in run}
     judged = judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], Settings(MATCHERS.get("exact")))
     agree(qrels, run, judged)
+
+
+@settings(max_examples=100, deadline=None)
+@given(qrel_dicts, run_dicts)
+def test_the_geometric_mean_agrees_as_trec_eval_aggregates_it(qrels, run):
+    asked = {q: docs for q, docs in qrels.items() if q in run and max(docs.values()) >= 1}
+    if not asked:
+        return
+    found = theirs(asked, run)
+    expected = [found[q]["gm_map"] for q in asked]
+    judged = judge(TestSet(qrels=asked), [Run.from_scores("r", run)], Settings(MATCHERS.get("exact")))
+    scores = compute(parse_all("gm_map"), judged.systems, judged.questions, judged=judged)
+    (summary,) = summarise(scores, intervals=False)
+    assert np.log(scores.values[0, :, 0]) == pytest.approx(expected, abs=1e-9)
+    assert summary.mean == pytest.approx(pytrec_eval.compute_aggregated_measure("gm_map", expected), abs=1e-9)
+
+
+def test_names_of_trec_eval_are_understood():
+    asked = "infAP, 11pt_avg, gm_map, set_F, set_P, set_recall, iprec_at_recall_0.10, iprec_at_recall_1.00, IPrec@0.1"
+    named = ["infAP", "11pt_avg", "GMAP", "F1", "Precision", "Recall", "IPrec@0.1", "IPrec@1"]
+    assert [measure.name for measure in parse_all(asked)] == named

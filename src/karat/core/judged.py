@@ -224,6 +224,22 @@ class Judged:
         return _places(self.hits.pair)
 
     @cached_property
+    def found_number(self) -> Ints:
+        """For each relevant slot, how many relevant units of its pair are credited at or above it."""
+        total = np.cumsum(self.hits.units)
+        before = np.where(self.hit_number == 1, total - self.hits.units, 0)
+        return total - np.maximum.accumulate(before)
+
+    def above(self, chosen: Bools) -> Ints:
+        """For each relevant slot, how many of these entries of its pair stand above it."""
+        hits = self.hits
+        order = self.pair * _WIDE + self.rank
+        seen = np.cumsum(np.concatenate(([0], chosen)))
+        reached = np.searchsorted(order, hits.pair * _WIDE + hits.rank)
+        found: Ints = seen[reached] - seen[np.searchsorted(order, hits.pair * _WIDE)]
+        return found
+
+    @cached_property
     def hit_discount(self) -> Floats:
         """What a gain at each relevant slot's rank is worth."""
         return discount(self.hits.rank)

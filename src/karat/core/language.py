@@ -7,7 +7,7 @@ pytrec_eval and the RAG tools write (`ndcg_cut_10`, `recall_at_5`, `P_10`, `hit_
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -16,13 +16,15 @@ from karat.core.loading import USER, load_named
 from karat.core.measure import MEASURES, Measure, MeasureSpec, find_measure
 from karat.core.registry import key_of
 
-_SHAPE = re.compile(r"\s*(?P<name>[^()@{}]+?)\s*(?:\((?P<params>[^()]*)\))?\s*(?:@\s*(?P<cut>\w+))?\s*")
-_SUFFIX = re.compile(r"(?P<name>.*?)[_-]?(?:at|cut)?[_-](?P<cut>\d+|k)", re.IGNORECASE)
+_SHAPE = re.compile(r"\s*(?P<name>[^()@{}]+?)\s*(?:\((?P<params>[^()]*)\))?\s*(?:@\s*(?P<cut>[\w.+-]+))?\s*")
+_SUFFIX = re.compile(r"(?P<name>.*?)[_-]?(?:at|cut)?[_-](?P<cut>\d+(?:\.\d+)?|k)", re.IGNORECASE)
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
-def parse_all(texts: str | Iterable[str], *, k: int | None = None) -> tuple[Measure, ...]:
-    """Measures of several texts, braces and commas expanded, each once, in order.
+def parse_all(
+    texts: str | Iterable[str], *, k: int | None = None, meant: Callable[[Measure], Measure] | None = None
+) -> tuple[Measure, ...]:
+    """Measures of several texts, braces and commas expanded, each once, in order; `meant` says what each stands for.
 
     >>> [str(m) for m in parse_all("Recall@{1,5}, rr")]
     ['Recall@1', 'Recall@5', 'MRR']
@@ -30,7 +32,7 @@ def parse_all(texts: str | Iterable[str], *, k: int | None = None) -> tuple[Meas
     found: dict[str, Measure] = {}
     for text in [texts] if isinstance(texts, str) else texts:
         for one in expand(text):
-            measure = parse(one, k=k)
+            measure = parse(one, k=k) if meant is None else meant(parse(one, k=k))
             earlier = found.setdefault(measure.name, measure)
             if _home(earlier) != _home(measure):
                 raise UsageError(
@@ -80,8 +82,14 @@ def parse(text: str, *, k: int | None = None) -> Measure:
     if shape is None:
         raise UsageError(f"cannot read the measure {text!r}. Write it like nDCG@10, P(rel=2)@5 or Recall@800t.")
     spec, cut = _resolve(shape["name"], shape["cut"])
+    params = shape["params"] or ""
+    if spec.at is not None:
+        given = _read_params(f"{params}, {spec.at}={cut}" if cut is not None else params, spec)
+        if spec.at not in dict(given):
+            raise UsageError(f"{spec.name} needs a {spec.at} behind an @, for example {spec.name}@0.1.")
+        return Measure(spec, given=given)
     at, tokens = _read_cut(cut, text, spec, k)
-    return Measure(spec, at, tokens, _read_params(shape["params"] or "", spec))
+    return Measure(spec, at, tokens, _read_params(params, spec))
 
 
 def _resolve(name: str, cut: str | None) -> tuple[MeasureSpec, str | None]:

@@ -78,6 +78,8 @@ class MeasureSpec:
     prefer: str = ""
     aliases: tuple[str, ...] = ()
     cut: Literal["none", "optional", "required"] = "none"
+    at: str | None = None  # the parameter that stands behind the @, of a measure without a cut: IPrec@0.1
+    scale: Literal["linear", "log"] = "linear"  # on which its values are averaged: log gives the geometric mean
     params: tuple[Param, ...] = ()
     shown: tuple[str, ...] = ()
     follows_rel: bool = True  # whether --rel changes what it counts
@@ -137,12 +139,36 @@ class Measure:
         """The models that it asks as it is used here: none where `by=heuristic` stands in for them."""
         return () if self.params.get("by") == "heuristic" else self.spec.needs
 
+    @property
+    def is_mean(self) -> bool:
+        """Whether its figure for a system is the arithmetic mean over questions, which paired tests compare."""
+        return self.spec.scale == "linear"
+
+    def require_mean(self, who: str) -> None:
+        """Refuse a measure of which no arithmetic mean can be tested; `who` would test it ("gates test")."""
+        if not self.is_mean:
+            raise UsageError(f"{self.name} is a geometric mean over questions, and {who} arithmetic means. Name MAP.")
+
+    def on_scale(self, values: Any) -> Any:
+        """A value or an array of them on the scale on which they are averaged."""
+        return values if self.is_mean else np.log(values)
+
+    def off_scale(self, values: Any) -> Any:
+        """An average on that scale, or an end of its interval, as a value again."""
+        return values if self.is_mean else np.exp(values)
+
     def with_rel(self, rel: int) -> Measure:
         """The same measure at a relevance threshold, unless it names its own or does not depend on one."""
         spec = self.spec
         if spec.stage != "retrieval" or not spec.follows_rel or self.rel is not None or rel == 1:
             return self
         return Measure(spec, self.k, self.tokens, (*self.given, ("rel", rel)))
+
+    def with_norm(self, norm: str) -> Measure:
+        """The same measure under a normaliser, unless it names its own or has none."""
+        if "norm" in dict(self.given) or all(param.name != "norm" for param in self.spec.params):
+            return self
+        return Measure(self.spec, self.k, self.tokens, (*self.given, ("norm", norm)))
 
     @property
     def bounds(self) -> Bounds:
@@ -156,9 +182,13 @@ class Measure:
         common = (REL, CONDENSED) if self.spec.stage == "retrieval" else ()
         for param in (*self.spec.params, *common):
             value = given.get(param.name, param.default)
+            if param.name == self.spec.at:
+                continue
             if (param.name in self.spec.shown and value is not None) or value != param.default:
                 parts.append(param.name if value is True else f"{param.name}={_spell(value)}")
         cut = f"@{self.k}" if self.k is not None else f"@{self.tokens}t" if self.tokens is not None else ""
+        if self.spec.at is not None:
+            cut = f"@{_spell(self.params[self.spec.at])}"
         return f"{self.spec.name}{'(' + ', '.join(parts) + ')' if parts else ''}{cut}"
 
     def __str__(self) -> str:

@@ -8,11 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import index
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import Glance, Table
 from karat.core.text.words import names, plural
+
+if TYPE_CHECKING:
+    from karat.core.text import Norm
 
 Qrels = Mapping[str, Mapping[str, int]]
 
@@ -75,8 +78,8 @@ class TestSet(Glance):
 
     Made from questions or, without building an object per judgement, from qrels
     (`{question: {doc: grade}}`); either form is derived from the other when asked for. `version` is what it is frozen
-    as; `changed` says how it is not what was frozen, where it was changed since. `testset["q7"]` is the question of
-    an id, `testset[0]` the first, `testset[:10]` a test set of the first ten.
+    as; `changed` says how it is not what was frozen, where it was changed since. `norm` is the normaliser of
+    answers that belongs to the form it was read from. `testset["q7"]` is the question of an id, `testset[0]` the first, `testset[:10]` a test set of the first ten.
     """
 
     __test__ = False  # not a pytest class, whatever its name
@@ -89,8 +92,9 @@ class TestSet(Glance):
         name: str = "test set",
         version: str | None = None,
         changed: str | None = None,
+        norm: Norm | None = None,
     ) -> None:
-        self.name, self.version, self.changed = name, version, changed
+        self.name, self.version, self.changed, self.norm = name, version, changed, norm
         self._qrels = qrels
         if qrels is None:
             self.questions = tuple(questions)

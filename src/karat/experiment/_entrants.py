@@ -233,7 +233,7 @@ def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: s
 
     scores = evaluation.scores
     ordered = [measure.name for measure in main_measures(scores.measures, evaluation.dialect)]
-    measures = {measure.name: _of(measure) for measure in scores.measures}
+    measures = {measure.name: _of(measure) for measure in scores.measures if measure.is_mean}
     repeats: dict[tuple[int, int], dict[int, Sequence[float | None]]] = {}
     for (s, q, m), detail in scores.details.items():
         if detail.get("repeats"):

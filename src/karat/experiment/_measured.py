@@ -47,10 +47,7 @@ def measures_of(
                 f"there is nothing to compute by default: {testset.name} has no gold and no reference answers that the "
                 'results could be held against. Add "gold" or "answers" to it, or name measures with -m.'
             )
-    found = parse_all(texts, k=choices.k)
-    if choices.measures:
-        found = tuple(dict.fromkeys(dialect.meant(m) for m in found))
-    return tuple(m.with_rel(choices.rel) for m in found)
+    return parse_all(texts, k=choices.k, meant=lambda m: dialect.meant(m, testset.norm).with_rel(choices.rel))
 
 
 def _have_contexts(runs: Sequence[Run]) -> bool:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.measures.dialects import Dialect
 
-MARKS_ARE_WORDS = ("EM", "TokenF1", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "chrF", "SemanticSimilarity")
 NEAR = 0.05
 """How little above chance a mean similarity may be before it is warned of."""
 
@@ -47,27 +46,6 @@ def floor_notes(scores: Scores, means: Means) -> list[Note]:
             text += " Its answers are hardly nearer to their own references than to any other."
         notes.append(Note("warning" if near else "info", text))
     return notes
-
-
-def citing_notes(scores: Scores, answered: Answered | None) -> list[Note]:
-    """How many answers cite contexts where measures take the marks for words; marks of no context are words."""
-    from karat.core.text.citations import citations
-
-    names = [measure.name for measure in scores.measures if measure.spec.name in MARKS_ARE_WORDS]
-    if answered is None or not names:
-        return []
-    width, found = len(answered.questions), []
-    for s, system in enumerate(answered.systems):
-        pairs = range(s * width, (s + 1) * width)
-        cited = ((citations(answered.answers[i] or ""), len(answered.contexts[i] or ())) for i in pairs)
-        citing = sum(bool(marks) and min(marks) >= 1 and max(marks) <= many for marks, many in cited)
-        if citing:
-            said = f"{citing:,} answer{'s' * (citing > 1)} of {system} cite{'s' * (citing == 1)} contexts, as [1]"
-            measures = f"{', '.join(names[:-1])} and {names[-1]}" if names[1:] else names[0]
-            verbs = ("take", "are") if names[1:] else ("takes", "is")
-            text = f"{said}: {measures} {verbs[0]} such marks for words, and {verbs[1]} lower for it."
-            found.append(Note("warning", text))
-    return found
 
 
 def usage_of(runs: Sequence[Run]) -> Iterable[Usage]:

@@ -105,7 +105,7 @@ def _measure_of(study: Study, name: str) -> int | None:
     if found is not None:
         return found
     try:
-        meant = dialect_named(study.evaluation.dialect).meant(parse(name))
+        meant = dialect_named(study.evaluation.dialect).meant(parse(name), study.evaluation.testset.norm)
     except UsageError:
         return None
     rel = study.manifest.get("spec", {}).get("rel", 1)
@@ -115,6 +115,7 @@ def _measure_of(study: Study, name: str) -> int | None:
 def _measured(study: Study, system: str, number: int) -> Subject:
     scores = study.evaluation.scores
     measure: Measure = scores.measures[number]
+    measure.require_mean("gates test")
     s = scores.systems.index(system)
     status = scores.status[s, :, number]
     values = np.where(status == Status.ok, scores.values[s, :, number], np.nan)

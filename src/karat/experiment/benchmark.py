@@ -229,7 +229,7 @@ def _asked(path: Path, eval_mode: str) -> tuple[TestSet, list[str]]:
             f"{path} holds no {eval_mode} question; its kinds: {there}. Make one that does: name another file with "
             "--testset, or make this one anew with --regenerate."
         )
-    return TestSet(chosen, name=whole.name), []
+    return TestSet(chosen, name=whole.name, norm=whole.norm), []
 
 
 def _check_same(asked: TestSet, path: Path, index: Index) -> None:

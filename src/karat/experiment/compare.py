@@ -238,7 +238,10 @@ def chosen_measures(
     for text in (one for given in asked for one in expand(given)):
         name = text if text in known else next((k for k in known if k.lower() == text.lower()), None)
         if name is None:
-            name = parse(text).name
+            measure = parse(text)
+            measure.require_mean("comparisons test")
+            form = found[0].testset.norm if found[0].testset is not None else None
+            name = measure.name if form is None else measure.with_norm(form).name
         missing = list(lacking(found, name))
         if missing:
             offered = f"In all of them are {', '.join(shared)}." if shared else ""

@@ -73,8 +73,8 @@ class Report(Glance):
 
         name = measure
         if name not in self.measures:
-            meant = dialect_named(self.choices.dialect).meant(parse(measure, k=self.choices.k))
-            name = meant.with_rel(self.choices.rel).name
+            asked, norm = parse(measure, k=self.choices.k), self.evaluation.testset.norm
+            name = dialect_named(self.choices.dialect).meant(asked, norm).with_rel(self.choices.rel).name
         if name not in self.measures:
             offered = f"Computed were {', '.join(self.measures)}."
             raise UsageError(f"{name} was not computed.{did_you_mean(name, self.measures)} {offered}")

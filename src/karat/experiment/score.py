@@ -260,7 +260,7 @@ def evaluate(
     from karat.experiment._measured import measures_of, scored
     from karat.experiment._parts import joined_matching, joined_scores, parted
     from karat.experiment._reachable import reachable
-    from karat.experiment._remarks import citing_notes, dialect_notes, floor_notes, refusals_of, usage_of
+    from karat.experiment._remarks import dialect_notes, floor_notes, refusals_of, usage_of
     from karat.experiment.frozen import changed_notes
     from karat.experiment.means import check_needs, means_of
     from karat.measures.dialects import dialect_named
@@ -291,7 +291,6 @@ def evaluate(
         *(Note("warning", text) for text in (matching.notes if matching is not None else ())),
         *dialect_notes(dialect, means),
         *floor_notes(scores, means),
-        *citing_notes(scores, answered),
         *_judge_notes(scores),
         *guards.check(scores, summaries, matching, facts),
     )

@@ -80,7 +80,7 @@ def _plain(value: Any, shelf: _Shelf) -> Any:
     if isinstance(value, Measure):
         return _plain_measure(value)
     if isinstance(value, TestSet):
-        about = {"name": value.name, "version": value.version, "changed": value.changed}
+        about = {"name": value.name, "version": value.version, "changed": value.changed, "norm": value.norm}
         return {_KIND: "testset", **about, "questions": [_plain(q, shelf) for q in value.questions]}
     if isinstance(value, Scores):
         return _plain_scores(value)
@@ -172,7 +172,7 @@ def _made(value: Any, chunks: Sequence[Any], texts: Sequence[str]) -> Any:
     if kind == "map":
         return {_made(k, chunks, texts): _made(v, chunks, texts) for k, v in value["items"]}
     if kind == "testset":
-        about = {name: value.get(name) for name in ("version", "changed")}
+        about = {name: value.get(name) for name in ("version", "changed", "norm")}
         return TestSet(_made(value["questions"], chunks, texts), name=value["name"], **about)
     if kind == "scores":
         return _made_scores(value)

@@ -95,7 +95,8 @@ class Plan:
 
     def check(self) -> None:
         """Refuse a main measure that cannot decide between rankings."""
-        if self.base.spec.stage != "retrieval" or self.base.spec.direction == "none":
+        base = self.base
+        if base.spec.stage != "retrieval" or base.spec.direction == "none" or not base.is_mean:
             raise UsageError(f"{self.main} cannot be the main measure: choose one of ranking, such as F1@5 or nDCG@10.")
 
     @property

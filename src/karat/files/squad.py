@@ -56,7 +56,12 @@ def _read_testset(look: Look) -> tuple[TestSet, Taken]:
     closed = sum(not q.answerable for q in questions)
     if closed:
         notes.append(f"{closed} of {len(questions)} questions are unanswerable")
-    return testset_of(look, questions, FORMAT.name, notes)
+    notes.append(
+        "answers are normalised as the SQuAD v1.1 script does (norm=squad) unless a measure or dialect names another"
+    )
+    testset, taken = testset_of(look, questions, FORMAT.name, notes)
+    testset.norm = "squad"
+    return testset, taken
 
 
 def _objects(look: Look, value: Any, field: str) -> list[dict[str, Any]]:

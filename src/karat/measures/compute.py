@@ -69,7 +69,7 @@ def compute(
         elif len(without) < len(systems):
             outcome = _outcome(measure, data, shape[0] * shape[1])
             flat, no_gold = outcome.values, _without_gold(measure, judged)
-            flat[no_gold] = 0 if no_gold_is_zero else np.nan
+            flat[no_gold] = max(0.0, measure.bounds[0]) if no_gold_is_zero else np.nan
             values[:, :, m] = flat.reshape(shape)
             if not np.isfinite(flat).all():
                 mark(np.flatnonzero(np.isnan(flat)).tolist(), m, Status.undefined, _why_undefined(measure))

@@ -11,6 +11,7 @@ from karat.core.judged import Repeats
 from karat.core.language import parse
 from karat.core.means import Need
 from karat.core.measure import Measure
+from karat.core.text import Norm
 
 Missing = Literal["zero", "skip"]
 _CUTS = "{1,3,5,10,20}"
@@ -28,6 +29,7 @@ class Dialect:
     answers: tuple[str, ...] = ()
     cuts: str = _CUTS
     by_model: Mapping[str, Need] = field(default_factory=dict)  # further measures of answers, and the model each asks
+    norm: Norm | None = None  # of every measure that has one and names no other
     no_gold_is_zero: bool = False
     any_file: bool = False  # a page number means that page of any file
     missing: Missing | None = None  # what a question without an answer counts; None: skip
@@ -64,13 +66,17 @@ class Dialect:
         """Whether a missing answer counts as 0: as asked for, else as this dialect has it."""
         return (asked or self.missing or "skip") == "zero"
 
-    def meant(self, measure: Measure) -> Measure:
-        """What this dialect's users mean by a measure, however they spell it; parameters they give stand."""
-        if measure.spec.name not in self.meanings:
-            return measure
-        meaning = parse(self.meanings[measure.spec.name])
-        given = {**dict(meaning.given), **dict(measure.given)}
-        return Measure(meaning.spec, measure.k, measure.tokens, tuple(given.items()))
+    def meant(self, measure: Measure, norm: Norm | None = None) -> Measure:
+        """What this dialect's users mean by a measure, however they spell it; parameters they give stand.
+
+        `norm` is the normaliser of the test set's form, where the dialect has none.
+        """
+        if measure.spec.name in self.meanings:
+            meaning = parse(self.meanings[measure.spec.name])
+            given = {**dict(meaning.given), **dict(measure.given)}
+            measure = Measure(meaning.spec, measure.k, measure.tokens, tuple(given.items()))
+        norm = self.norm or norm
+        return measure if norm is None else measure.with_norm(norm)
 
 
 _SUPPORT = ("SupportCoverage", "SupportDensity", "HallucinationRate", "UnsupportedTrigrams", "NumberSupport")
@@ -85,6 +91,20 @@ DIALECTS: dict[str, Dialect] = {
             "karat's own: units counted once, questions without gold left out aloud",
             ranking=_RANKING,
             answers=("EM", "TokenF1", "ROUGE-L", *_SUPPORT),
+        ),
+        Dialect(
+            "squad",
+            "the SQuAD v1.1 script: paragraphs as documents, EM and token F1",
+            match="doc",
+            ranking=_RANKING,
+            answers=("EM", "TokenF1"),
+            norm="squad",
+            missing="zero",
+            differs=(
+                "Only ASCII punctuation is deleted, so an answer in typographic quotes is no exact match; citation "
+                "marks and <think> blocks are words.",
+                "A question without an answer in the results scores 0 and counts in the mean.",
+            ),
         ),
         Dialect(
             "trec",
@@ -103,8 +123,8 @@ DIALECTS: dict[str, Dialect] = {
             "the hybrid-rag document: pages of the web, MRR and Recall@10, answer F1 on sets of words",
             match="url",
             ranking=("MRR", "Recall@10"),
-            answers=("TokenF1(bag=set, norm=words)",),
-            meanings={"TokenF1": "TokenF1(bag=set, norm=words)"},
+            answers=("TokenF1(bag=set, norm=hybrid-rag)",),
+            meanings={"TokenF1": "TokenF1(bag=set, norm=hybrid-rag)"},
             no_gold_is_zero=True,
             differs=(
                 "The unit is the page a chunk comes from: finding any chunk of the right page counts as finding it.",
@@ -141,13 +161,13 @@ DIALECTS: dict[str, Dialect] = {
             "the rag-benchmark document: chunks, Recall@k in the sense of a hit rate",
             match="exact",
             ranking=("Hit@{K}", "MRR@{K}", "nDCG@{K}"),
-            answers=("TokenF1(bag=set, norm=technical)",),
-            by_model={"SemanticSimilarity(prefix=passage, norm=technical)": "embedder"},
+            answers=("TokenF1(bag=set, norm=rag-benchmark)",),
+            by_model={"SemanticSimilarity(prefix=passage, norm=rag-benchmark)": "embedder"},
             no_gold_is_zero=True,
             meanings={
                 "Recall": "Hit",
-                "TokenF1": "TokenF1(bag=set, norm=technical)",
-                "SemanticSimilarity": "SemanticSimilarity(prefix=passage, norm=technical)",
+                "TokenF1": "TokenF1(bag=set, norm=rag-benchmark)",
+                "SemanticSimilarity": "SemanticSimilarity(prefix=passage, norm=rag-benchmark)",
             },
             differs=(
                 "Recall@k here is the share of questions with at least one hit; it is printed under its name in karat, "
@@ -179,6 +199,7 @@ DIALECTS: dict[str, Dialect] = {
                 "SupportDensity",
                 "HallucinationRate",
             ),
+            norm="squad",
             meanings={"nDCG": "nDCG(gain=binary)", "AQWV": "AQWV(fa=retrieved)"},
             by_model={"SemanticSimilarity": "embedder", "CrossEncoder": "cross_encoder"},
             differs=(

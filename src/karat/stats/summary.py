@@ -94,13 +94,20 @@ def _summaries(
     std = np.sqrt((deviation * deviation).sum(axis=1) / np.maximum(n - 1, 1))
     n_missing, answered = lacking.sum(axis=1), (ok & ~lacking).sum(axis=1)
     quantiles = [columns.at(share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
-    low, high = known_intervals(columns.values, seed=seed) if intervals else (None, None)
+    # a geometric mean is the mean of logarithms: averages and their intervals are taken on the measure's own scale
+    scaled = columns.values.copy()
+    for m, measure in enumerate(scores.measures):
+        scaled[m::measures] = measure.on_scale(scaled[m::measures])
+    low, high = known_intervals(scaled, seed=seed) if intervals else (None, None)
 
     for row in range(len(rows)):
-        measure: Measure = scores.measures[row % measures]
+        measure = scores.measures[row % measures]
         system = scores.systems[row // measures]
         some, many = bool(n[row]), int(n[row])
         average = float(mean[row]) if some else None
+        if some and not measure.is_mean:
+            total[row] = scaled[row, :many].sum()
+            average = float(measure.off_scale(total[row] / many))
         lists_end = _lists_end(measure, scores.lists_end.get(system))
         banded = band(measure, average) if lists_end is None else None
         partial = _Partial.of(float(total[row]), many, int(answered[row]), int(n_missing[row]))
@@ -113,8 +120,8 @@ def _summaries(
             n_undefined=int(undefined[row]),
             n_failed=int(failed[row]),
             mean=average,
-            low=_known(low, row),
-            high=_known(high, row),
+            low=_known(measure, low, row),
+            high=_known(measure, high, row),
             worst=worst,
             best=best,
             std=float(std[row]) if many > 1 else None,
@@ -162,16 +169,24 @@ def _lists_end(measure: Measure, end: int | None) -> int | None:
     return end if end is not None and measure.k is not None and end < measure.k else None
 
 
-def _known(ends: Floats | None, row: int) -> float | None:
-    return None if ends is None or np.isnan(ends[row]) else float(ends[row])
+def _known(measure: Measure, ends: Floats | None, row: int) -> float | None:
+    return None if ends is None or np.isnan(ends[row]) else float(measure.off_scale(ends[row]))
 
 
 def _bounds(measure: Measure, total: float, n: int, failed: int) -> tuple[float | None, float | None]:
-    """Worst and best mean with failed rows at the measure's bounds; None where a bound is infinite."""
+    """Worst and best mean with failed rows at the measure's bounds; None where a bound is infinite.
+
+    `total` is on the scale on which the measure is averaged.
+    """
     if not failed:
         return None, None
     least, most = measure.bounds
     if measure.spec.direction == "lower":
         least, most = most, least
-    ends = [(total + failed * end) / (n + failed) if np.isfinite(end) else None for end in (least, most)]
-    return ends[0], ends[1]
+
+    def mean(end: float) -> float | None:
+        if not np.isfinite(end):
+            return None
+        return float(measure.off_scale((total + failed * measure.on_scale(end)) / (n + failed)))
+
+    return mean(least), mean(most)

@@ -10,8 +10,22 @@ from karat.measures.dialects import DIALECTS, dialect_named
 ALL = {"rankings": True, "answers": True, "references": True, "contexts": True}
 
 
-def test_there_are_seven():
-    assert list(DIALECTS) == ["karat", "trec", "hybrid-rag", "liverag", "rag-benchmark", "momento", "healthcare"]
+def test_there_are_eight():
+    names = ["karat", "squad", "trec", "hybrid-rag", "liverag", "rag-benchmark", "momento", "healthcare"]
+    assert list(DIALECTS) == names
+
+
+def test_squad_scores_as_its_script():
+    squad = DIALECTS["squad"]
+    assert (squad.match, squad.norm, squad.missing) == ("doc", "squad", "zero")
+    assert [squad.meant(parse(name)).name for name in squad.answers] == ["EM(norm=squad)", "TokenF1(norm=squad)"]
+    assert squad.meant(parse("EM(norm=unicode)")).name == "EM"
+    assert squad.meant(parse("Recall@5")).name == "Recall@5"
+
+
+def test_the_form_of_the_test_set_names_a_normaliser_where_the_dialect_does_not():
+    assert DIALECTS["karat"].meant(parse("EM"), "squad").name == "EM(norm=squad)"
+    assert DIALECTS["rag-benchmark"].meant(parse("TokenF1"), "squad").name == "TokenF1(bag=set, norm=rag-benchmark)"
 
 
 @pytest.mark.parametrize("name", list(DIALECTS))
@@ -79,5 +93,5 @@ def test_recall_of_rag_benchmark_is_hit_in_every_spelling(theirs, ours):
 
 def test_names_are_read_loosely_and_unknown_ones_answered():
     assert dialect_named(" Hybrid_RAG ").name == "hybrid-rag"
-    with pytest.raises(UsageError, match=r"unknown dialect 'livrag'\. Did you mean liverag\? There are karat, trec"):
+    with pytest.raises(UsageError, match=r"unknown dialect 'livrag'\. Did you mean liverag\? There are karat, squad"):
         dialect_named("livrag")

@@ -118,3 +118,17 @@ def test_the_seed_moves_the_interval_and_nothing_else():
     assert one == same
     assert one.mean == other.mean
     assert (one.low, one.high) != (other.low, other.high)
+
+
+def test_a_measure_on_the_log_scale_is_averaged_there():
+    """The geometric mean, its interval that of the mean logarithm, failed rows at the bounds."""
+    rows = [0.5, 0.125, 0.25, "f"]
+    on_logs = a_measure("GMAP", scale="log", bounds=(1e-5, 1.0))
+    (summary,) = summarise(scores_of({"s": rows}, measure=on_logs))
+    assert summary.mean == pytest.approx(0.25)
+    assert (summary.min, summary.q50, summary.max) == (0.125, 0.25, 0.5)
+    assert summary.std == pytest.approx(np.std(rows[:3], ddof=1))
+    (of_logs,) = summarise(scores_of({"s": np.log(rows[:3]).tolist()}, measure=a_measure(bounds=ANYTHING)))
+    assert np.log([summary.low, summary.high]) == pytest.approx([of_logs.low, of_logs.high])
+    assert summary.worst == pytest.approx((0.5 * 0.125 * 0.25 * 1e-5) ** 0.25)
+    assert summary.best == pytest.approx((0.5 * 0.125 * 0.25) ** 0.25)

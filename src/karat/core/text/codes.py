@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.text.normalise import ARTICLES, Norm, clean_all
+from karat.core.text.normalise import ARTICLES, WITHOUT_ARTICLES, Norm, clean_all
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,7 +89,7 @@ class Vocabulary:
     def __init__(self, norm: Norm) -> None:
         self.norm = norm
         self._numbers = _Numbers()
-        if norm == "squad":
+        if norm in WITHOUT_ARTICLES:
             for article in ARTICLES:
                 self._numbers[article.encode()]
         self._dropped = len(self._numbers)

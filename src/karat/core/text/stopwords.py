@@ -74,5 +74,5 @@ ustedes y ya yo
 
 @cache
 def stop_words(language: str | None, norm: Norm) -> frozenset[str]:
-    """The stop words of a language as a normaliser leaves them ("don't" is "dont" under `squad`); none if unknown."""
+    """The stop words of a language as a normaliser leaves them ("don't" is "dont" under `unicode`); none if unknown."""
     return frozenset(tokenise(STOP_WORDS.get(language or "", ""), norm))

@@ -224,6 +224,7 @@ def _answers(rows: Rows, numbers: Sequence[Number | None]) -> Iterator[tuple[str
     """F1 of answers under each way of counting words; right when one of them gives all values."""
     from karat.core.answered import Answered
     from karat.core.language import parse
+    from karat.core.text import NORMS
 
     mine, theirs = (next((rows.names[n] for n in names if n in rows.names), None) for names in ANSWERS)
     if mine is None or theirs is None:
@@ -232,7 +233,7 @@ def _answers(rows: Rows, numbers: Sequence[Number | None]) -> Iterator[tuple[str
     ids, none = tuple(map(str, range(len(given)))), [""] * len(given)
     answered = Answered(("rows",), ids, none, given, references, [None] * len(given), [True] * len(given))
     best: tuple[int, str, Bad] | None = None
-    for norm in ("words", "squad", "technical", "plain"):
+    for norm in NORMS:
         for bag in ("set", "multiset"):
             outcome = parse(f"TokenF1(norm={norm}, bag={bag})").of(answered)
             values = np.nan_to_num(np.asarray(getattr(outcome, "values", outcome), np.float64))

@@ -291,7 +291,8 @@ class Spec:
         if not kept:
             raise_mistakes(self.written, [(("where",), "no question fits all of it. Ask for less.")])
         shown = ", ".join(f"{name}={'|'.join(values)}" for name, values in where.items())
-        return TestSet(kept, name=f"{testset.name} ({shown})", version=testset.version, changed=testset.changed)
+        name = f"{testset.name} ({shown})"
+        return TestSet(kept, name=name, version=testset.version, changed=testset.changed, norm=testset.norm)
 
 
 def load_spec(path: str | os.PathLike[str] = FILE) -> Spec:

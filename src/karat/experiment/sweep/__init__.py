@@ -145,18 +145,19 @@ def measures_of(
         spec = parse(main).spec
         main = main if spec.cut == "none" else f"{main}@{cuts}"
     texts = [t.replace("{K}", cuts) for t in dialect.ranking] if measures is None else _list(measures)
-    cells = _meant(parse_all(main, k=grid.k[0]), dialect, rel)
-    every = _meant(parse_all(texts, k=grid.k[0]), dialect, rel)
+
+    def meant(measure: Measure) -> Measure:
+        return dialect.meant(measure).with_rel(rel)
+
+    cells = parse_all(main, k=grid.k[0], meant=meant)
+    every = parse_all(texts, k=grid.k[0], meant=meant)
     for measure in (*cells, *every):
         if measure.spec.stage != "retrieval":
             raise UsageError(f"{measure.name} measures answers. A sweep retrieves only: name measures of retrieval.")
+        measure.require_mean("a sweep chooses by")
     if len({m.spec.name for m in cells}) > 1:
         raise UsageError(f"--main {main}: name one measure; more of them go to -m.")
     return cells, tuple(dict.fromkeys((*cells, *every)))
-
-
-def _meant(found: Iterable[Measure], dialect: Dialect, rel: int) -> tuple[Measure, ...]:
-    return tuple(dict.fromkeys(dialect.meant(m).with_rel(rel) for m in found))
 
 
 def _list(given: str | Iterable[str]) -> list[str]:

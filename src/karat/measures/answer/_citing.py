@@ -34,7 +34,7 @@ def over_sentences(answered: Answered, support: float, score: Callable[[list[Sen
         said = cited_sentences(answer)
         if not any(cites for _, cites in said):
             return NO_CITATIONS
-        stops = stop_words(guess_language(answer), "squad")
+        stops = stop_words(guess_language(answer), "unicode")
         held = [answered.once(("words", text), partial(_words, text)) for text in contexts]
         return score([Sentence(cites, _supporting(sentence, held, stops, support)) for sentence, cites in said])
 

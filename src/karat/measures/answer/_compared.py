@@ -9,7 +9,9 @@ import numpy as np
 
 from karat.core.scores import Outcome
 from karat.core.text import Norm, guess_language, stop_words
+from karat.core.text.citations import comparable
 from karat.core.text.codes import Coded, Vocabulary, shared
+from karat.core.text.normalise import VERBATIM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,8 +74,24 @@ def overlap(compared: Compared, bag: Bag = "multiset") -> Floats:
 
 
 def compared(answered: Answered, norm: Norm, stopwords: Stopwords = "keep", to: To = "references") -> Compared:
-    """Every answer beside each of its references (or its question), as tokens of a normaliser."""
-    return answered.once(("compared", norm, stopwords, to), lambda: _compare(answered, norm, stopwords, to))
+    """Every answer beside each of its references (or its question) that is not empty, as tokens of a normaliser."""
+
+    def usable() -> Compared:
+        whole = _whole(answered, norm, stopwords, to)
+        what = "reference answer" if to == "references" else "question"
+        rule = norm if stopwords == "keep" else f"{norm}, stop words dropped"
+        return whole.only(whole.others.sizes > 0, f"the {what} is empty after normalisation ({rule})")
+
+    return answered.once(("compared", norm, stopwords, to), usable)
+
+
+def compared_as_script(answered: Answered, norm: Norm, stopwords: Stopwords = "keep") -> Compared:
+    """The same with references that are empty after normalisation, where `norm` is a script that compares them."""
+    return _whole(answered, norm, stopwords, "references") if norm in VERBATIM else compared(answered, norm, stopwords)
+
+
+def _whole(answered: Answered, norm: Norm, stopwords: Stopwords, to: To) -> Compared:
+    return answered.once(("whole", norm, stopwords, to), lambda: _compare(answered, norm, stopwords, to))
 
 
 def _compare(answered: Answered, norm: Norm, stopwords: Stopwords, to: To) -> Compared:
@@ -90,16 +108,14 @@ def _compare(answered: Answered, norm: Norm, stopwords: Stopwords, to: To) -> Co
         languages = _languages(answered, others, owners)
         answers = without_stop_words(answers, languages, vocabulary)
         other_codes = without_stop_words(other_codes, languages, vocabulary)
-    whole = Compared(answers, other_codes, owners, len(vocabulary), undefined, len(answered))
-    what = "reference answer" if to == "references" else "question"
-    rule = norm if stopwords == "keep" else f"{norm}, stop words dropped"
-    return whole.only(other_codes.sizes > 0, f"the {what} is empty after normalisation ({rule})")
+    return Compared(answers, other_codes, owners, len(vocabulary), undefined, len(answered))
 
 
 def _encode(answered: Answered, others: Sequence[str], norm: Norm) -> tuple[Vocabulary, Coded, Coded]:
     """Token numbers of the answers and of the other texts, the latter normalised once however often they stand."""
     vocabulary = Vocabulary(norm)
-    answers = [text or "" for text in answered.answers]
+    answers = comparable((text or "" for text in answered.answers), norm)
+    others = comparable(others, norm)
     if len(answered.systems) > 1:
         place = {text: i for i, text in enumerate(dict.fromkeys(others))}
         chosen = np.fromiter(map(place.__getitem__, others), np.int64, len(others))

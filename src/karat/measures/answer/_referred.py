@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from karat.core.text import Norm, tokenise
+from karat.core.text.citations import comparable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +42,7 @@ def referred(answered: Answered, norm: Norm) -> Referred:
             np.repeat(np.arange(len(answered)), counts),
             dict.fromkeys(np.flatnonzero(counts == 0).tolist(), "no reference answer"),
         )
-        usable = (bool(tokenise(text, norm)) for text in whole.texts)
+        usable = (bool(tokenise(text, norm)) for text in comparable(whole.texts, norm))
         return whole.only(usable, f"the reference answer is empty after normalisation ({norm})")
 
     return answered.once(("referred", norm), find)

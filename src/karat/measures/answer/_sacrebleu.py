@@ -8,7 +8,7 @@ import numpy as np
 
 from karat.core.errors import KaratError
 from karat.core.scores import Outcome
-from karat.core.text import drop_blocks
+from karat.core.text.citations import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +32,8 @@ def best_sentence(answered: Answered, score: Callable[[str, str], float]) -> Out
     values = np.full(len(answered), np.nan)
     undefined: dict[int, str] = {}
     for pair, (answer, references) in enumerate(zip(answered.answers, answered.references, strict=True)):
-        said = drop_blocks(answer or "").strip()
-        usable = [text for text in (drop_blocks(reference).strip() for reference in references) if text]
+        said = spoken(answer).strip()
+        usable = [text for text in (spoken(reference).strip() for reference in references) if text]
         if usable:
             best = max(score(said, reference) for reference in usable) if said else 0.0
             values[pair] = min(max(best / 100.0, 0.0), 1.0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from karat.core.scores import EMPTY_ANSWER, Outcome
 from karat.core.text import Norm, drop_blocks, guess_language, open_blocks
-from karat.core.text.citations import without_citations
+from karat.core.text.citations import spoken
 from karat.core.text.codes import Coded, Vocabulary, first_alike
 from karat.measures.answer._compared import stops
 
@@ -98,11 +98,6 @@ def _support(answered: Answered, norm: Norm) -> Support:
             for context in chosen:
                 present[contexts[context]] = False
     return Support(vocabulary, answers, contexts, used, found, undefined)
-
-
-def spoken(answer: str | None) -> str:
-    """What the answer says: without its thoughts, its quoted sources and its citations."""
-    return without_citations(drop_blocks(answer or ""))
 
 
 def by_pair(answered: Answered, score: Callable[[str, tuple[str, ...], int], float | str]) -> Outcome:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     prefer="TokenF1 when there are references: a right answer need not repeat the question",
 )
 def answer_relevance(
-    answered: Answered, *, bag: Bag = "multiset", stopwords: Stopwords = "keep", norm: Norm = "squad"
+    answered: Answered, *, bag: Bag = "multiset", stopwords: Stopwords = "keep", norm: Norm = "unicode"
 ) -> Outcome:
     """F1 of the tokens that the answer shares with the question.
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.measure import measure
-from karat.core.text import drop_blocks, guess_language, sentences, stop_words, tokenise
+from karat.core.text import guess_language, sentences, stop_words, tokenise
+from karat.core.text.citations import spoken
 from karat.measures.answer._compared import best_of
 from karat.measures.answer._referred import referred
-from karat.measures.answer._support import spoken
 from karat.measures.answer._terms import Claimed, Held, claimed
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def completeness(answered: Answered) -> Outcome:
     nothing. The terms that are missing are kept for each sentence; one of which less than half is there is listed as
     missing. An empty answer scores 0.
     """
-    beside = referred(answered, "squad")
+    beside = referred(answered, "unicode")
     values = np.zeros(len(beside.texts))
     shown: list[dict[str, Any]] = []
     answers = [Held.of(spoken(answer)) for answer in answered.answers]
@@ -54,8 +54,8 @@ def completeness(answered: Answered) -> Outcome:
 
 def _claims(reference: str, question: str) -> list[Claimed]:
     """The sentences of a reference that claim something; all its words where every one is a stop word ("No.")."""
-    stops = stop_words(guess_language(f"{question} {reference}"), "squad")
-    texts = [" ".join(text.split()) for text in sentences(drop_blocks(reference))]
+    stops = stop_words(guess_language(f"{question} {reference}"), "unicode")
+    texts = [" ".join(text.split()) for text in sentences(spoken(reference))]
     claims = [claim for text in texts if len(claim := claimed(text, stops))]
     return claims or [Claimed(reference, tuple(dict.fromkeys(tokenise(reference))), ())]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.measure import measure
+from karat.core.text.citations import spoken
 from karat.measures.answer._compared import best_of
 from karat.measures.answer._referred import referred
-from karat.measures.answer._support import spoken
 
 if TYPE_CHECKING:
     from karat.core.answered import Answered
@@ -28,13 +28,14 @@ def cross_encoder(answered: Answered) -> Outcome:
     """What a cross-encoder makes of (answer, reference), through a sigmoid: 0 to 1.
 
     The model is the user's own (`--cross-encoder FOLDER`), and so is what its numbers mean: one that was trained to
-    tell whether a passage answers a query is no judge of whether two answers agree. Thoughts and citations of an
-    answer are not read. An empty answer scores 0.
+    tell whether a passage answers a query is no judge of whether two answers agree. Thoughts and citation
+    marks are not read. An empty answer scores 0.
     """
     assert answered.means.cross_encoder is not None
-    beside = referred(answered, "squad")
+    beside = referred(answered, "unicode")
     said = [spoken(answer).strip() for answer in answered.answers]
-    pairs = [(said[owner], text) for owner, text in zip(beside.owners.tolist(), beside.texts, strict=True)]
+    references = [spoken(text).strip() for text in beside.texts]
+    pairs = [(said[owner], text) for owner, text in zip(beside.owners.tolist(), references, strict=True)]
     distinct = [pair for pair in dict.fromkeys(pairs) if pair[0]]
     known: dict[tuple[str, str], float] = {}
     if distinct:

@@ -8,7 +8,7 @@ import numpy as np
 
 from karat.core.measure import measure
 from karat.core.text import Norm
-from karat.measures.answer._compared import compared
+from karat.measures.answer._compared import compared_as_script
 
 if TYPE_CHECKING:
     from karat.core.answered import Answered
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     best_for="short factual answers with one right form",
     prefer="TokenF1 when an answer may be worded in many ways",
 )
-def em(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+def em(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
     """1 if the normalised answer equals a normalised reference, else 0.
 
-    Agrees with the SQuAD v1.1 script where punctuation is ASCII. An empty answer scores 0.
+    Under `norm=squad` it is the SQuAD v1.1 script's on any input: a reference that its rules leave empty matches an
+    answer that they leave empty. Elsewhere such a reference is none, and an empty answer scores 0.
     """
-    beside = compared(answered, norm)
+    beside = compared_as_script(answered, norm)
     values = np.zeros(len(beside.owners))
     level = np.flatnonzero(beside.answers.sizes == beside.others.sizes)
     answers, others = beside.answers.take(level), beside.others.take(level)

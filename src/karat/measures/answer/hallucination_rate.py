@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     best_for="spotting answers with much that no context holds, with no model",
     prefer="NumberSupport and EntityCoverage, which look at what is worst to invent",
 )
-def hallucination_rate(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+def hallucination_rate(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
     """1 - SupportDensity: the share of the answer's tokens that its contexts do not hold.
 
     It counts words, not claims: a right answer in other words than the contexts' is "hallucinated" here.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     best_for="seeing whether low TokenF1 comes from verbose answers",
     prefer="TokenF1 for whether they are right",
 )
-def length_ratio(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+def length_ratio(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
     """Tokens of the answer / tokens of the reference; of several references the one nearest in length.
 
     1 is as long as the reference, 10 is ten times as long, 0 is an empty answer.

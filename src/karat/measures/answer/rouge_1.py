@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     best_for="comparing with published ROUGE-1 figures",
     prefer="ROUGE-L when word order matters",
 )
-def rouge_1(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+def rouge_1(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
     """F1 of the words that the answer shares with a reference, the best of several.
 
     Equals rouge-score given the same tokens; rouge-score itself splits at every character but a-z and 0-9 and may stem.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     best_for="long answers, where shared phrases say more than shared words",
     prefer="ROUGE-L or TokenF1 for answers of a few words",
 )
-def rouge_2(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+def rouge_2(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
     """F1 of the word pairs that the answer shares with a reference, the best of several.
 
     Equals rouge-score given the same tokens. A reference of one word holds no pair, so that even a perfect answer

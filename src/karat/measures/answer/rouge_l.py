@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     best_for="longer answers, where word order matters",
     prefer="TokenF1 for answers of a few words, a judge when paraphrase is expected",
 )
-def rouge_l(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+def rouge_l(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
     """2 * LCS / (length of the answer + length of the reference), in tokens, the best of several references.
 
     Equals rouge-score's rougeL given the same tokens; rouge-score itself splits at every character but a-z and 0-9 and

@@ -41,7 +41,7 @@ def sentence_support(answered: Answered, *, threshold: float = 0.5) -> Outcome:
     def score(answer: str, contexts: tuple[str, ...], pair: int) -> float | str:
         if declines(answer):
             return "the answer declines"
-        stops = stop_words(guess_language(answer), "squad")
+        stops = stop_words(guess_language(answer), "unicode")
         claims = [claim for text, _ in cited_sentences(answer) if len(claim := claimed(text, stops))]
         if not claims:
             return "the answer has no content words"

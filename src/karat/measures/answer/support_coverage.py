@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     best_for="whether what an answer says stands in its contexts, with no model",
     prefer="Faithfulness (a judge) when answers paraphrase their contexts",
 )
-def support_coverage(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+def support_coverage(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
     """Share of the answer's distinct content words that its contexts hold.
 
     Content words are all but the stop words of the answer's language; numbers always count. An empty answer is not

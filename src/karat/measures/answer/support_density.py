@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     best_for="how much of an answer is taken from its contexts, with no model",
     prefer="SupportCoverage, which the function words that stand in any text do not raise",
 )
-def support_density(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+def support_density(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
     """Share of the answer's tokens that its contexts hold.
 
     An empty answer is not faithful but undefined; contexts known to be none support nothing.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from karat.core.measure import measure
 from karat.core.text import Norm
-from karat.measures.answer._compared import Bag, Stopwords, compared, overlap
+from karat.measures.answer._compared import Bag, Stopwords, compared_as_script, overlap
 
 if TYPE_CHECKING:
     from karat.core.answered import Answered
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     variants=("TokenF1(bag=set)", "TokenF1(stopwords=drop)", "TokenF1(norm=technical)"),
 )
 def token_f1(
-    answered: Answered, *, bag: Bag = "multiset", stopwords: Stopwords = "keep", norm: Norm = "squad"
+    answered: Answered, *, bag: Bag = "multiset", stopwords: Stopwords = "keep", norm: Norm = "unicode"
 ) -> Outcome:
     """F1 of the tokens that the answer shares with a reference, the best of several.
 
-    Agrees with the SQuAD v1.1 script where punctuation is ASCII. `bag=set` counts each token once, as some RAG code
-    does. An empty answer scores 0; a reference of nothing but dropped words is no reference.
+    Under `norm=squad` it is the SQuAD v1.1 script's on any input. `bag=set` counts each token once, as some RAG code
+    does. An empty answer scores 0; a reference of nothing but dropped words is no reference, but 0 where a script that
+    `norm` follows compares it.
     """
-    beside = compared(answered, norm, stopwords)
+    beside = compared_as_script(answered, norm, stopwords)
     return beside.best(overlap(beside, bag))

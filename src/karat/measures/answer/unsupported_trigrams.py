@@ -29,7 +29,7 @@ NO_TRIGRAMS = np.zeros(0, np.int64)
     best_for="telling answers that quote their contexts from those that rephrase or invent",
     prefer="SupportCoverage when rephrasing is welcome",
 )
-def unsupported_trigrams(answered: Answered, *, norm: Norm = "squad") -> Outcome:
+def unsupported_trigrams(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
     """Share of the answer's runs of three tokens that no context holds.
 
     An answer of fewer than three tokens has none, so that it is undefined.

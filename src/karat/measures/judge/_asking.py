@@ -25,7 +25,7 @@ else:
 
 By = Literal["model", "heuristic"]
 NO_REFERENCE = "no reference answer"
-BLANK_REFERENCE = "the reference answer is empty after normalisation (squad)"
+BLANK_REFERENCE = "the reference answer is empty after normalisation (unicode)"
 NO_QUESTION = "the question has no text"
 
 

@@ -18,7 +18,7 @@ _AT_LENGTH = 3  # times the reference: what is longer says more than was asked
 
 def content_words(text: str, language: str | None = None) -> frozenset[str]:
     """The distinct words of a text but the stop words of its language."""
-    return frozenset(tokenise(text)) - stop_words(language or guess_language(text), "squad")
+    return frozenset(tokenise(text)) - stop_words(language or guess_language(text), "unicode")
 
 
 def held_words(wanted: str, text: str) -> tuple[float, list[str]]:
@@ -81,7 +81,7 @@ def responds(question: str, answer: str) -> tuple[float, str]:
     said = without_citations(answer)
     if declines(said):
         return 0.0, "it declines"
-    if not frozenset(tokenise(said)) - content_words(question) - stop_words(guess_language(said), "squad"):
+    if not frozenset(tokenise(said)) - content_words(question) - stop_words(guess_language(said), "unicode"):
         return 0.0, "it says nothing that the question does not"
     return 1.0, "it says something that the question does not"
 

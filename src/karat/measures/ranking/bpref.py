@@ -26,13 +26,9 @@ def bpref(judged: Judged) -> Column:
     units above it, R the relevant and N the judged non-relevant units of the question. A negative grade is unjudged.
     """
     hits = judged.hits
-    against = judged.new & (judged.grade >= 0) & (judged.grade < judged.rel)
-    order = judged.pair * (1 << 32) + judged.rank
-    seen = np.cumsum(np.concatenate(([0], against)))
-    reached = np.searchsorted(order, hits.pair * (1 << 32) + hits.rank)
-    begun = np.searchsorted(order, hits.pair * (1 << 32))
+    against = judged.above(judged.new & (judged.grade >= 0) & (judged.grade < judged.rel))
     relevant = judged.relevant[hits.pair]
-    above = np.minimum(seen[reached] - seen[begun], relevant)
+    above = np.minimum(against, relevant)
     bound = np.minimum(relevant, judged.judged_not_relevant[hits.pair])
     worth = 1 - share(above.astype(np.float64), bound)
     return judged.per_pair(hits.pair, worth * hits.units) / judged.relevant

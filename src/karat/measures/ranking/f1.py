@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @measure(
     name="F1",
-    aliases=("f1_score", "context_f1", "avg_context_f1"),
+    aliases=("f1_score", "context_f1", "avg_context_f1", "set_F"),
     best_for="one number to compare retrievers by",
     prefer="Recall@k and Precision@k side by side when their balance matters; TokenF1 for answers",
 )

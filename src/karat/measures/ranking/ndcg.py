@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from karat.core.judged import discount
 from karat.core.measure import measure
+from karat.measures.ranking._gain import GAINS, Gain
 from karat.measures.ranking._share import share
 
 if TYPE_CHECKING:
-    from karat.core.judged import Cut, Ints, Judged
+    from karat.core.judged import Cut, Judged
     from karat.core.measure import Column
-
-
-def _linear(grade: Ints) -> Column:
-    return grade.astype(np.float64)
-
-
-def _exp(grade: Ints) -> Column:
-    return np.exp2(grade.astype(np.float64)) - 1
-
-
-def _binary(grade: Ints) -> Column:
-    return np.ones(len(grade))
-
-
-_WORTH: dict[str, Callable[[Ints], Column]] = {"linear": _linear, "exp": _exp, "binary": _binary}
 
 
 @measure(
@@ -43,7 +28,7 @@ def ndcg(
     judged: Judged,
     k: Cut = None,
     *,
-    gain: Literal["linear", "exp", "binary"] = "linear",
+    gain: Gain = "linear",
     ideal: Literal["gold", "retrieved"] = "gold",
 ) -> Column:
     """Discounted gain of the top k over that of the ideal order; gain = grade, discount = log2(rank + 1).
@@ -51,7 +36,7 @@ def ndcg(
     Linear gain is trec_eval's; `gain=exp` (2^grade - 1) is what many learning-to-rank papers use. `ideal=retrieved`
     compares with the best order of what was retrieved, so nothing that was missed lowers it; some LiveRAG code has it.
     """
-    worth = _WORTH[gain]
+    worth = GAINS[gain]
     hits = judged.hits
     top = judged.within(hits.pair, hits.rank, k)
     reached = judged.per_pair(hits.pair[top], worth(hits.gain[top]) * judged.hit_discount[top])

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @measure(
     name="Precision",
-    aliases=("P", "context_precision", "avg_context_precision"),
+    aliases=("P", "context_precision", "avg_context_precision", "set_P"),
     best_for="keeping noise out of the context",
     prefer="Recall@k when missing a passage costs more than reading a useless one",
 )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @measure(
     name="Recall",
-    aliases=("R", "context_recall", "avg_context_recall"),
+    aliases=("R", "context_recall", "avg_context_recall", "set_recall"),
     best_for="not missing anything the answer needs",
     prefer="Hit@k when one good passage is enough",
 )

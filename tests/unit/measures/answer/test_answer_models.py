@@ -85,7 +85,7 @@ def test_similarity_is_undefined_without_a_reference_that_can_be_embedded():
     found = by_axes([("paris", ()), ("paris", ("The!",)), ("paris", ("zzz",)), ("paris", ("zzz", "paris"))])
     assert found.undefined == {
         0: "no reference answer",
-        1: "the reference answer is empty after normalisation (squad)",
+        1: "the reference answer is empty after normalisation (unicode)",
         2: "the embedder makes nothing of the reference answer",
     }
     assert found.values[3] == pytest.approx(1)
@@ -171,7 +171,7 @@ def test_a_cross_encoder_goes_through_one_sigmoid_and_the_best_reference_counts(
 
 
 def test_a_cross_encoder_reads_what_was_said_and_each_pair_once():
-    model = Pairs({("Paris  .", "Rome"): 0.0})
+    model = Pairs({("Paris.", "Rome"): 0.0})
     rows = [("<think>hm</think> Paris [1].", ("Rome", "...")), ("Paris [2].", ("Rome",))]
     found = parse("CrossEncoder").of(answered(rows, Means(cross_encoder=lambda: model)))
     assert found.values.tolist() == [0.5, 0.5]

@@ -56,7 +56,7 @@ def test_names_of_others(name):
 
 
 def test_an_unknown_normaliser_is_refused():
-    with pytest.raises(UsageError, match="norm=french is not one of squad, words, technical, plain"):
+    with pytest.raises(UsageError, match="norm=french is not one of unicode, squad, words, technical, plain"):
         parse("EM(norm=french)")
 
 
@@ -115,7 +115,7 @@ def test_missing_and_empty(measure):
 def test_a_reference_that_normalises_to_nothing_is_none():
     for measure in ("EM", "TokenF1", "ROUGE-L", "ROUGE-1", "ROUGE-2", "LengthRatio"):
         assert outcome(measure, ("it", ["The ..."])).undefined == {
-            0: "the reference answer is empty after normalisation (squad)"
+            0: "the reference answer is empty after normalisation (unicode)"
         }
     assert outcome("TokenF1(norm=plain)", ("it", ["..."])).values[0] == 0
     assert "stop words dropped" in outcome("TokenF1(stopwords=drop)", ("x", ["it is"])).undefined[0]
@@ -145,7 +145,7 @@ def test_length_ratio():
 def test_answer_relevance():
     assert value("AnswerRelevance", "Paris is the capital", question="What is the capital?") == pytest.approx(2 * 2 / 6)
     assert value("AnswerRelevance", None, question="What?") == 0
-    assert outcome("AnswerRelevance", ("x", ())).undefined == {0: "the question is empty after normalisation (squad)"}
+    assert outcome("AnswerRelevance", ("x", ())).undefined == {0: "the question is empty after normalisation (unicode)"}
 
 
 def test_several_systems_share_references():
@@ -168,7 +168,48 @@ def test_texts_are_normalised_once_for_all_measures(monkeypatch):
     rows = answered([("one two", ["two three"])])
     for measure in ("EM", "TokenF1", "TokenF1(bag=set)", "ROUGE-L", "ROUGE-1", "ROUGE-2", "LengthRatio"):
         parse(measure).of(rows)
+    assert calls == ["unicode"]
+
+
+def test_texts_are_normalised_once_under_a_script_too(monkeypatch):
+    """EM and TokenF1 compare references that the rules leave empty, ROUGE does not: the same tokens serve both."""
+    from karat.core.text import codes
+
+    calls = []
+    clean = codes.clean_all
+    monkeypatch.setattr(codes, "clean_all", lambda texts, norm: calls.append(norm) or clean(texts, norm))
+    rows = answered([("one two", ["two three"]), ("the", ["a"])])
+    for measure in ("EM", "TokenF1", "ROUGE-L", "LengthRatio"):
+        parse(f"{measure}(norm=squad)").of(rows)
     assert calls == ["squad"]
+    assert 1 in parse("ROUGE-L(norm=squad)").of(rows).undefined
+
+
+CITED = "It is Paris [1], the capital (source 2).[1, 3]"
+BARE = "It is Paris, the capital."
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["EM", "TokenF1", "ROUGE-1", "ROUGE-2", "ROUGE-L", "LengthRatio", "BLEU", "chrF", "EM(norm=plain)",
+     "TokenF1(norm=technical)", "TokenF1(norm=words, bag=set)"],
+)  # fmt: skip
+def test_citation_marks_are_no_words(measure):
+    assert value(measure, CITED, BARE) == value(measure, BARE, CITED) == value(measure, BARE, BARE)
+    assert value(measure, BARE, BARE) == pytest.approx(1)
+    assert value("AnswerRelevance", CITED, question="What is Paris?") == value(
+        "AnswerRelevance", BARE, question="What is Paris?"
+    )
+
+
+@pytest.mark.parametrize("norm", ["squad", "hybrid-rag", "rag-benchmark"])
+def test_citation_marks_are_words_to_the_scripts_of_others(norm):
+    assert value(f"TokenF1(norm={norm})", "Paris [1]", "Paris") == pytest.approx(2 / 3)
+
+
+def test_a_text_of_nothing_but_marks_is_compared_by_them():
+    assert value("EM", "[3]", "[3]") == 1
+    assert value("EM", "[3]", "[4]") == 0
 
 
 def test_a_vocabulary_past_all_characters(monkeypatch):

@@ -27,7 +27,7 @@ def test_each_sentence_stands_on_its_nearest_sentence():
     assert found.values == pytest.approx([1 / 3])
     first, second, third = found.details[0]["sentences"]
     assert first == {
-        "text": "The red pump needs oil .",
+        "text": "The red pump needs oil.",
         "support": pytest.approx(3 / 4),  # red, pump, oil, not needs
         "supported": True,
         "by": {"context": 2, "text": "The red pump is fed with oil twice."},

@@ -334,7 +334,7 @@ def test_correctness_of_an_empty_answer_is_zero_and_without_reference_undefined(
     assert outcome.values[0] == 0.0
     assert outcome.undefined == {
         1: "no reference answer",
-        2: "the reference answer is empty after normalisation (squad)",
+        2: "the reference answer is empty after normalisation (unicode)",
         3: "no reference answer",
     }
     assert chat.asked == []

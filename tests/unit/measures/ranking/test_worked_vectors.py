@@ -171,6 +171,35 @@ def test_rbp():
         value("RBP(p=1.5)", ["a"], ["a"])
 
 
+def test_rbp_of_grades():
+    ranked, gold, grades = ["a", "x", "b"], ["a", "b", "c"], {"a": 1, "b": 2, "c": 3}
+    assert value("RBP(p=0.5, gain=linear)", ranked, gold, grades=grades) == pytest.approx(0.5 * (1 / 3 + 2 / 3 / 4))
+    assert value("RBP(p=0.5, gain=exp)", ranked, gold, grades=grades) == pytest.approx(0.5 * (1 / 7 + 3 / 7 / 4))
+    at_two = value("RBP(p=0.5, gain=linear, max_rel=2)", ["c", "a"], gold, grades=grades)
+    assert at_two == pytest.approx(0.5 * (1 + 0.5 / 2))  # a grade beyond max_rel counts as max_rel
+    assert value("RBP(p=0.5)", ranked, gold, grades=grades) == pytest.approx(0.5 * (1 + 0.25))
+    with pytest.raises(UsageError, match="max_rel=0 is no grade"):
+        value("RBP(max_rel=0)", ["a"], ["a"])
+
+
+def test_interpolated_precision_counts_units_and_slots():
+    assert value("IPrec@0.5", ["x", "a", "b", "y"], ["a", "b"]) == pytest.approx(2 / 3)
+    assert value("IPrec@1", ["a", "x"], ["a", "b"]) == 0
+    assert value("IPrec@0", ["a", "x"], ["a", "b"]) == 1
+    with pytest.raises(UsageError, match="IPrec needs a recall"):
+        value("IPrec", ["a"], ["a"])
+    with pytest.raises(UsageError, match="share from 0 to 1"):
+        value("IPrec@1.5", ["a"], ["a"])
+
+
+def test_inferred_precision_tells_pooled_from_unpooled():
+    """A unit of negative grade is in the pool and unjudged, so it may be relevant; a hit without a grade is not."""
+    grades = {"a": 1, "p": -1, "n": 0}
+    pooled, unknown, judged = (value("infAP", [one, "a"], ["a", "p", "n"], grades=grades) for one in ("p", "x", "n"))
+    assert (pooled, unknown) == (pytest.approx(0.75), pytest.approx(0.5))
+    assert unknown <= judged < pooled
+
+
 def test_judged_share_divides_short_lists_by_their_length():
     grades = {"a": 1, "b": 0}
     assert value("Judged@10", ["a", "b", "x", "y"], ["a", "b"], grades=grades) == 0.5

@@ -1,0 +1,27 @@
+"""Eleven-point average precision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.measure import measure
+from karat.measures.ranking.iprec import iprec
+
+if TYPE_CHECKING:
+    from karat.core.judged import Judged
+    from karat.core.measure import Column
+
+
+@measure(
+    name="11pt_avg",
+    aliases=("11pt", "eleven_point_average"),
+    best_for="comparing with older TREC papers",
+    prefer="MAP, which looks at every relevant unit",
+)
+def eleven_point(judged: Judged) -> Column:
+    """Mean of the interpolated precision at recall 0, .1, ... 1."""
+    levels = (np.arange(11) / 10).tolist()
+    total: Column = np.sum([iprec(judged, recall=level) for level in levels], axis=0)
+    return total / len(levels)
