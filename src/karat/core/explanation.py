@@ -87,5 +87,4 @@ class Explanation:
     units: tuple[UnitFate, ...]
     measures: tuple[MeasureLine, ...]
     notes: tuple[str, ...] = ()
-    intent: tuple[str, float] | None = None  # the kind of question by its form, and the confidence in that
     seconds: tuple[tuple[str, float], ...] = ()  # of each step

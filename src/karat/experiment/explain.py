@@ -36,7 +36,6 @@ def explain(
     """How a question came to its hits and its scores: legs, fusion, matches, the arithmetic of each measure."""
     from karat.core.explanation import Explanation
     from karat.core.types import TestSet
-    from karat.experiment.kinds import guess_kind
     from karat.files import as_testset
     from karat.match import Settings, judge, resolve
 
@@ -72,7 +71,6 @@ def explain(
             *_unknown(system, found, rewritten.queries),
             *resolution.notes,
         ),
-        guess_kind(asked.text),
         tuple(found.seconds.items()),
     )
 

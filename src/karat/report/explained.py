@@ -53,7 +53,6 @@ def as_json(explanation: Explanation) -> str:
             {"measure": m.measure, "value": m.value, "arithmetic": m.arithmetic, "reason": m.reason} for m in e.measures
         ],
         "notes": e.notes,
-        "intent": None if e.intent is None else {"kind": e.intent[0], "confidence": e.intent[1]},
         "seconds": dict(e.seconds),
     }
     return json.dumps(steps, ensure_ascii=False, indent=2)
@@ -93,8 +92,6 @@ def _head(e: Explanation) -> Iterator[tuple[str, str]]:
     kind = f" ({clean(e.question.kind)})" if e.question.kind else ""
     yield "question", f"{clean(e.question.id)}{kind}: {clean(e.question.text)}"
     yield from (("answer", clean(answer)) for answer in e.question.answers[:1])
-    if e.intent is not None:
-        yield "intent", f"{clean(e.intent[0])}, guessed from its form (confidence {e.intent[1]:.2f})"
     yield "system", f"{clean(e.system)}, k={e.k}"
     if e.seconds:
         steps = ", ".join(f"{clean(step)} {spent * 1000:.1f} ms" for step, spent in e.seconds)
