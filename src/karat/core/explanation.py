@@ -63,11 +63,10 @@ class UnitFate:
 
 @dataclass(frozen=True)
 class MeasureLine:
-    """A measure of this question: its value with the arithmetic, or the reason why it has none."""
+    """A measure of this question: its value, or the reason why it has none."""
 
     measure: str
     value: float | None
-    arithmetic: str | None = None
     reason: str | None = None
 
 

@@ -33,7 +33,7 @@ def explain(
     page_offset: int = 0,
     pages: Pages = "physical",
 ) -> Explanation:
-    """How a question came to its hits and its scores: legs, fusion, matches, the arithmetic of each measure."""
+    """How a question came to its hits and its scores: legs, fusion, matches and the scores."""
     from karat.core.explanation import Explanation
     from karat.core.types import TestSet
     from karat.files import as_testset
@@ -195,10 +195,9 @@ def _first(ranked: Ranked, rows: Ints) -> int | None:
 
 
 def _lines(judged: Judged, texts: Sequence[str], k: int) -> tuple[MeasureLine, ...]:
-    """Each measure with its arithmetic."""
+    """Each measure with its value, or why it has none."""
     from karat.core.explanation import MeasureLine
     from karat.core.language import parse_all
-    from karat.measures.arithmetic import arithmetic
     from karat.measures.compute import compute
 
     chosen = tuple(texts) or (*(f"{name}@{k}" for name in WITH_CUT), *WITHOUT)
@@ -212,6 +211,5 @@ def _lines(judged: Judged, texts: Sequence[str], k: int) -> tuple[MeasureLine, .
         if scores.status[0, 0, i]:
             lines.append(MeasureLine(measure.name, None, reason=scores.reasons[0, 0, i]))
         else:
-            value = float(scores.values[0, 0, i])
-            lines.append(MeasureLine(measure.name, value, arithmetic(measure, judged, 0, value)))
+            lines.append(MeasureLine(measure.name, float(scores.values[0, 0, i])))
     return tuple(lines)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.report._escape import clean
 from karat.report._grid import listing, plain_table, texts, title
+from karat.report._numbers import number
 from karat.report._screen import as_text, put
 from karat.report.found import place_of, plain
 
@@ -49,9 +50,7 @@ def as_json(explanation: Explanation) -> str:
             {"unit": u.label, "grade": u.grade, "chunks": u.chunks, "rank": u.rank, "legs": dict(u.ranks), "why": u.why}
             for u in e.units
         ],
-        "measures": [
-            {"measure": m.measure, "value": m.value, "arithmetic": m.arithmetic, "reason": m.reason} for m in e.measures
-        ],
+        "measures": [{"measure": m.measure, "value": m.value, "reason": m.reason} for m in e.measures],
         "notes": e.notes,
         "seconds": dict(e.seconds),
     }
@@ -84,7 +83,7 @@ def _blocks(e: Explanation) -> Iterator[RenderableType]:
     yield title("Gold")
     yield from _gold(e)
     yield title("Measures")
-    yield listing(*((m.measure, m.arithmetic or _value(m.value, m.reason)) for m in e.measures))
+    yield listing(*((m.measure, _value(m.value, m.reason)) for m in e.measures))
     yield from texts([f"\n{clean(note)}" for note in e.notes])
 
 
@@ -165,4 +164,4 @@ def _rank(rank: int | None) -> str:
 
 
 def _value(value: float | None, reason: str | None) -> str:
-    return f"{value:.4f}" if value is not None else f"undefined: {clean(reason or 'no reason given')}"
+    return number(value) if value is not None else f"undefined: {clean(reason or 'no reason given')}"
