@@ -16,7 +16,7 @@ from karat.experiment.frozen import refuse_changed
 from karat.experiment.study import study_of
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Taken
+    from karat.core.evaluation import Note, Taken
     from karat.core.study import Study
     from karat.core.types import TestSet
     from karat.experiment._models import Models
@@ -36,11 +36,12 @@ class Finished:
 
     folder: RunFolder
     study: Study
+    failed_calls: int = 0  # of a model that made the test set
 
     @property
     def n_failed(self) -> int:
-        """Pairs of system and question of which at least one score failed."""
-        return int((self.study.evaluation.scores.status == 2).any(axis=2).sum())
+        """Pairs of system and question of which at least one score failed, and calls that failed before them."""
+        return int((self.study.evaluation.scores.status == 2).any(axis=2).sum()) + self.failed_calls
 
 
 def run(
@@ -51,14 +52,16 @@ def run(
     retry_errors: bool = False,
     changed_testset: bool = False,
     command: Sequence[str] = (),
+    notes: Sequence[Note] = (),
     say: Say = lambda what, done, total: None,
     announce: Callable[[str], None] | None = None,
 ) -> Finished:
     """Do what a karat.yaml says. A run of the same work that was stopped is resumed, unless it is to be `fresh`.
 
     `retry_errors` asks again what failed before. A frozen test set that was changed since is refused, unless
-    `changed_testset` says to go on. `say` is called with what is being done, how much of it is done, and
-    how much there is; `announce` with a sentence on what a chat model is about to be asked, before it is.
+    `changed_testset` says to go on. `notes` are shown beside the run's own. `say` is called with what is being done,
+    how much of it is done, and how much there is; `announce` with a sentence on what a chat model is about to be asked,
+    before it is.
     """
     from karat.experiment._provenance import manifest_of
     from karat.experiment.answering import answers_for
@@ -82,7 +85,7 @@ def run(
         records = folder.journaled()
         opened = [made.index for made in indexes]
         with _models(spec, folder, root, opened, say, announce) as models, folder.journal() as journal:
-            contenders, notes = work.contenders(records, journal, retry_errors, say, models.means)
+            contenders, of_systems = work.contenders(records, journal, retry_errors, say, models.means)
             contenders, told = answers_for(
                 spec, contenders, testset, models.means, records=records, journal=journal, retry_errors=retry_errors,
                 say=say,
@@ -91,7 +94,7 @@ def run(
                 spec.keys.name, testset, contenders, work.plan,
                 problems=[problem for index in opened for problem in index.problems],
                 taken=(taken, *_taken(indexes)),
-                notes=(*notes, *told),
+                notes=(*notes, *of_systems, *told),
                 manifest=folder.manifest,
                 means=models.judging,
                 say=lambda step: say(step, 0, 1),
