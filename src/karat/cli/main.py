@@ -31,7 +31,7 @@ COMMANDS = {
     "index": "Read documents, cut them into chunks and build engines over them.",
     "search": "Search an index, or a FAISS or Chroma store, with one query or with all questions of a test set.",
     "generate": "Make a test set from the documents of an index: questions, answers and gold, by a model or without.",
-    "review": "Walk through the questions of a test set: keep, edit or drop each; every key is saved at once.",
+    "review": "Write the questions of a test set to a file, to keep, edit or drop each, and apply the verdicts.",
     "freeze": "Give a test set a version: its digest is kept beside it, and a change is noticed wherever it is read.",
     "check": "Find out whether the gold of a test set can be found in an index, and if not, why.",
     "audit": "Find out how good a test set is: faulty questions, what they cover, and what differences they can tell.",
