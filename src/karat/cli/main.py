@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from karat.core.errors import KaratError
+from karat.core.errors import KaratError, UsageError
 
 COMMANDS = {
     "demo": "Index a small handbook, search it in 12 ways, compare these and write a report, with no files of yours.",
@@ -31,7 +31,7 @@ COMMANDS = {
     "index": "Read documents, cut them into chunks and build engines over them.",
     "search": "Search an index, or a FAISS or Chroma store, with one query or with all questions of a test set.",
     "generate": "Make a test set from the documents of an index: questions, answers and gold, by a model or without.",
-    "review": "Walk through the questions of a test set: keep, edit or drop each; every key is saved at once.",
+    "review": "Write the questions of a test set to a file, to keep, edit or drop each, and apply the verdicts.",
     "freeze": "Give a test set a version: its digest is kept beside it, and a change is noticed wherever it is read.",
     "check": "Find out whether the gold of a test set can be found in an index, and if not, why.",
     "audit": "Find out how good a test set is: faulty questions, what they cover, and what differences they can tell.",
@@ -44,10 +44,12 @@ COMMANDS = {
     "factors": "Find out which factor of a grid matters, which depend on each other, and which cells equal the best.",
     "measures": "List every measure with its range, direction, stage and use, or explain one.",
     "convert": "Convert a test set or results to another format, and say what the target cannot hold.",
-    "serve-model": "Serve a small language model on this machine, to try `--answer chat` without any account.",
     "schema": "Print the JSON Schema of karat.yaml, for editors that complete and check as you type.",
 }
 """What each command does, as its own help begins."""
+
+REMOVED = {"serve-model": "start llama.cpp's llama-server or Ollama, and give its address as --base-url."}
+"""What to do instead of a command that earlier versions had."""
 
 INTERRUPTED = 130
 
@@ -96,6 +98,8 @@ def main() -> None:
     """Run a command; a user's mistake is one sentence and an exit code, never a traceback."""
     debug = "--debug" in sys.argv
     try:
+        if instead := REMOVED.get(sys.argv[1] if len(sys.argv) > 1 else ""):
+            raise UsageError(f"karat {sys.argv[1]} was removed: {instead}")
         app(sys.argv[1:])()
     except KaratError as error:
         if debug:

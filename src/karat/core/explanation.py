@@ -63,11 +63,10 @@ class UnitFate:
 
 @dataclass(frozen=True)
 class MeasureLine:
-    """A measure of this question: its value with the arithmetic, or the reason why it has none."""
+    """A measure of this question: its value, or the reason why it has none."""
 
     measure: str
     value: float | None
-    arithmetic: str | None = None
     reason: str | None = None
 
 
@@ -87,5 +86,4 @@ class Explanation:
     units: tuple[UnitFate, ...]
     measures: tuple[MeasureLine, ...]
     notes: tuple[str, ...] = ()
-    intent: tuple[str, float] | None = None  # the kind of question by its form, and the confidence in that
     seconds: tuple[tuple[str, float], ...] = ()  # of each step

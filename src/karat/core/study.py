@@ -83,24 +83,6 @@ class KindChoice:
     equals: tuple[str, ...]  # names of the cells not distinguishable from it
 
 
-@dataclass(frozen=True)
-class Routed:
-    """A router: it predicts the kind of a question and takes the cell that was best for it, scored out of sample."""
-
-    name: str
-    measure: str
-    mean: float
-    low: float | None
-    high: float | None
-    n: int
-    against: Pair | None  # the router against the best single cell
-    accuracy: float | None  # of the predicted kinds, where kinds are known
-    confidence: float | None  # mean confidence of the predictions
-    by_kind: Mapping[str, str]  # kind -> name of the cell it takes, over all questions
-    values: Sequence[float | None] = ()  # per question of the study
-    note: str = ""
-
-
 @dataclass(frozen=True, repr=False)
 class Choice(Glance):
     """The best cell by the main measure, with all that keeps it from being taken for more than it is."""
@@ -116,7 +98,6 @@ class Choice(Glance):
     folds: int
     oracle: float | None  # mean if the best cell were known for each question
     by_kind: tuple[KindChoice, ...] = ()
-    router: Routed | None = None
     sentences: tuple[str, ...] = ()  # the choice in words
 
     def _line(self) -> str:

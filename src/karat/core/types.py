@@ -79,7 +79,8 @@ class TestSet(Glance):
     Made from questions or, without building an object per judgement, from qrels
     (`{question: {doc: grade}}`); either form is derived from the other when asked for. `version` is what it is frozen
     as; `changed` says how it is not what was frozen, where it was changed since. `norm` is the normaliser of
-    answers that belongs to the form it was read from. `testset["q7"]` is the question of an id, `testset[0]` the first, `testset[:10]` a test set of the first ten.
+    answers that belongs to the form it was read from. `testset["q7"]` is the question of an id,
+    `testset[0]` the first, `testset[:10]` a test set of the first ten.
     """
 
     __test__ = False  # not a pytest class, whatever its name

@@ -1,4 +1,4 @@
-"""Benchmark: from documents to a report in one go: a test set is made or reused, searched, answered and scored."""
+"""Benchmark: from documents to a run in one go: a test set is made or reused, searched, answered and scored."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat.core.benchmark import GENERATED, MODES, Benchmark, Expectation
 from karat.core.errors import NoOverlapError, UsageError
+from karat.testset.modes import MODES, mode_of
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
@@ -30,19 +29,8 @@ EVAL_MODES = ("all", "literal", "semantic")
 FOLDER, TESTSET = "benchmark", "qa.jsonl"
 MAIN = "nDCG@10"
 OUTPUTS = ("html", "markdown", "text", "csv", "json")  # charts as files take longer than all the rest
-EXPECTED = (
-    Expectation("literal", "Hit@20", 0.90, 0.98),
-    Expectation("semantic", "Hit@20", 0.55, 0.85),
-)
-
-
-@dataclass(frozen=True)
-class Benchmarked:
-    """A benchmark that is done: what it found, and the run behind it."""
-
-    benchmark: Benchmark
-    finished: FinishedRun
-    n_failed: int  # calls of the generation, and rows of the run, that failed
+GENERATED = ("literal", "paraphrase", "scenario")
+"""The kinds of these that are made for a benchmark."""
 
 
 def benchmark(
@@ -66,15 +54,16 @@ def benchmark(
     say: Say = lambda what, done, total: None,
     announce: Callable[[str], None] | None = None,
     **chat: Any,
-) -> Benchmarked:
+) -> FinishedRun:
     """Make a test set from documents, or take the one that stands; search it, answer a sample of it, and score both.
 
     The test set is in `testset`, or in the folder of benchmarks under `runs_dir`. One that stands there is used as it
     is, and made anew only with `regenerate`; the old one is kept beside it then. Without a chat model (`model` among
     `chat`, with base_url and the rest that `MeansSettings.of` takes) questions are made by grammar and answers by
     extraction. `eval_mode` says which questions are asked: literal ones, semantic ones (paraphrase and scenario), or
-    all, each mode on its own.
+    all. What comes back is a run like any other.
     """
+    from karat.core.evaluation import Note
     from karat.experiment.run import run
 
     sources = [os.fspath(docs)] if isinstance(docs, str | os.PathLike) else [os.fspath(one) for one in docs]
@@ -90,17 +79,39 @@ def benchmark(
     if regenerate or not path.exists():
         made = _generated(path, index, samples, eval_mode, seed, regenerate, given, say, announce)
         given = given if skip_answers else _left(given, made)
-    asked, notes = _asked(path, eval_mode)
+    asked, missing = _asked(path, eval_mode)
     _check_same(asked, path, index)
     spec = _spec(values, asked, None if skip_answers else answer_limit, given)
-    done = run(spec, changed_testset=changed_testset, command=command, say=say, announce=announce)
-    settings = {
-        "documents": sources, "samples": None if made is None else samples, "seed": seed, "chunk": chunk,
-        "embedder": embedder, "systems": list(systems), "answer_limit": None if skip_answers else answer_limit,
-        "answers_by": None if skip_answers else "chat" if "model" in given else "extractive", "dialect": dialect,
-    }  # fmt: skip
-    found = _found(done, eval_mode, settings, path, index, made, notes, seed)
-    return Benchmarked(found, done, done.n_failed + (made.n_failed if made is not None else 0))
+    notes = [Note("info", text) for text in (_origin(made), *missing)]
+    notes += [Note("warning", text) for text in _warnings(made, index)]
+    done = run(spec, changed_testset=changed_testset, command=command, notes=notes, say=say, announce=announce)
+    done.failed_calls = made.n_failed if made is not None else 0
+    return done
+
+
+def _origin(made: Made | None) -> str:
+    """Where the test set comes from."""
+    if made is None:
+        return "using the existing test set; --regenerate rebuilds it."
+    generated = made.generated
+    drafts = len(generated.questions) + len(generated.rejected)
+    return (
+        f"the test set was made from {len(generated.sampled.rows):,} chunks: {len(generated.questions):,} of "
+        f"{drafts:,} drafts accepted. {made.sentence or ''}".rstrip()
+    )
+
+
+def _warnings(made: Made | None, index: Index) -> list[str]:
+    """What keeps the figures of a benchmark from being taken for more than they are."""
+    warnings = list(made.generated.notes) if made is not None else []
+    if made is not None and made.n_failed:
+        warnings.append(
+            f"{made.n_failed:,} calls of the model failed while the test set was made. With --regenerate it is made "
+            "anew, and only what has no reply yet is asked again."
+        )
+    if len(index.chunks) <= max(CUTS):
+        warnings.append(f"the index has {len(index.chunks):,} chunks: a list of {max(CUTS)} hits holds all of them.")
+    return warnings
 
 
 def _check(sources: Sequence[str], samples: int, limit: int, eval_mode: str, chat: Mapping[str, Any]) -> None:
@@ -244,11 +255,6 @@ def _check_same(asked: TestSet, path: Path, index: Index) -> None:
         )
 
 
-def mode_of(kind: str | None) -> str | None:
-    """literal or semantic, by the kind of a question; None for other kinds."""
-    return MODES.get((kind or "").strip().lower())
-
-
 def _values(
     name: str,
     sources: Sequence[str],
@@ -293,64 +299,3 @@ def _spec(
             made["answer"] = {"by": "chat" if "model" in (chat or {}) else "extractive", "limit": limit}
             made |= option_values(made, **(chat or {}))
     return spec_of(json.dumps(made), ".", "the benchmark's karat.yaml")
-
-
-def _found(
-    done: FinishedRun,
-    eval_mode: str,
-    settings: Mapping[str, Any],
-    path: Path,
-    index: Index,
-    made: Made | None,
-    notes: Sequence[str],
-    seed: int,
-) -> Benchmark:
-    from karat.experiment._limited import gold_of
-    from karat.stats.summary import summarise
-
-    study, evaluation = done.study, done.study.evaluation
-    testset = evaluation.testset
-    modes = [mode_of(q.kind) for q in testset]
-    slices: dict[str, list[str | None]] = {"mode": modes, "kind": [q.kind for q in testset]}
-    summaries = [s for s in summarise(evaluation.scores, slices=slices, seed=seed) if s.slice is not None]
-    answers = {qid for given in study.answers.values() for qid in given}
-    answered = [q for q in testset if q.id in answers]
-    told = list(notes)
-    if made is not None and made.n_failed:
-        told.append(
-            f"{made.n_failed:,} calls of the model failed while the test set was made. With --regenerate it is made "
-            "anew, and only what has no reply yet is asked again."
-        )
-    if len(index.chunks) <= max(CUTS):
-        told.append(f"the index has {len(index.chunks):,} chunks: a list of {max(CUTS)} hits holds all of them.")
-    spent = [made.spent] if made is not None and made.spent is not None else []
-    return Benchmark(
-        study,
-        eval_mode,
-        tuple(s for s in summaries if s.slice != "mode" or s.value in MODES.values()),
-        dict(Counter(q.kind or "(none)" for q in testset)),
-        CUTS,
-        settings,
-        {"testset": str(path), "run": str(done.folder.path), "index": str(index.path)},
-        None if made is None else _counted(made),
-        len(answered),
-        len({name for question in answered for name in gold_of(question)}),
-        (*spent, *done.folder.manifest.get("models", ())),
-        tuple(one for one in EXPECTED if one.mode in modes),
-        tuple(told),
-    )
-
-
-def _counted(made: Made) -> dict[str, Any]:
-    """What became of the drafts; the counts add up."""
-    generated = made.generated
-    accepted = Counter(q.kind for q in generated.questions)
-    reasons = Counter(one.reason for one in generated.rejected)
-    return {
-        "tried": len(generated.questions) + len(generated.rejected),
-        "wanted": dict(generated.wanted),
-        "accepted": {kind: accepted[kind] for kind in generated.wanted},
-        "rejected": dict(sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))),
-        "chunks": len(generated.sampled.rows),
-        "notes": list(generated.notes),
-    }

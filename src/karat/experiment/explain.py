@@ -34,10 +34,9 @@ def explain(
     pages: Pages = "physical",
     columns: Mapping[str, str] | None = None,
 ) -> Explanation:
-    """How a question came to its hits and its scores: legs, fusion, matches, the arithmetic of each measure."""
+    """How a question came to its hits and its scores: legs, fusion, matches and the scores."""
     from karat.core.explanation import Explanation
     from karat.core.types import TestSet
-    from karat.experiment.kinds import guess_kind
     from karat.files import as_testset
     from karat.match import Settings, judge, resolve
 
@@ -73,7 +72,6 @@ def explain(
             *_unknown(system, found, rewritten.queries),
             *resolution.notes,
         ),
-        guess_kind(asked.text),
         tuple(found.seconds.items()),
     )
 
@@ -198,10 +196,9 @@ def _first(ranked: Ranked, rows: Ints) -> int | None:
 
 
 def _lines(judged: Judged, texts: Sequence[str], k: int) -> tuple[MeasureLine, ...]:
-    """Each measure with its arithmetic."""
+    """Each measure with its value, or why it has none."""
     from karat.core.explanation import MeasureLine
     from karat.core.language import parse_all
-    from karat.measures.arithmetic import arithmetic
     from karat.measures.compute import compute
 
     chosen = tuple(texts) or (*(f"{name}@{k}" for name in WITH_CUT), *WITHOUT)
@@ -215,6 +212,5 @@ def _lines(judged: Judged, texts: Sequence[str], k: int) -> tuple[MeasureLine, .
         if scores.status[0, 0, i]:
             lines.append(MeasureLine(measure.name, None, reason=scores.reasons[0, 0, i]))
         else:
-            value = float(scores.values[0, 0, i])
-            lines.append(MeasureLine(measure.name, value, arithmetic(measure, judged, 0, value)))
+            lines.append(MeasureLine(measure.name, float(scores.values[0, 0, i])))
     return tuple(lines)

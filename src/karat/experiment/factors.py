@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import combinations
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.factors import Effect, Factored, GridCell, Level
-from karat.experiment._grid import Grid, read_grid
+from karat.core.errors import UsageError, did_you_mean
+from karat.core.factors import Effect, Factored, Level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Bools = NDArray[np.bool_]
+    from karat.core.study import Choice
+    from karat.files import Plain
 
-CELLS = 400  # most cells of a pair whose interaction is looked at
-LEVEL = 0.05
+    Floats = NDArray[np.float64]
+
+LEVELS = 60  # most levels of a factor: the interaction of two such has 3,600 columns
+UNPAIRED = (
+    "Without --by, what the same question has in common in several rows counts as chance, and the cells are not held "
+    "against each other. Name the column that says which rows belong together."
+)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Scores with the levels of their factors, and the block of each."""
+
+    source: str
+    score: str
+    values: Floats
+    factors: dict[str, list[str]]
+    by: str | None
+    blocks: list[str]
+    notes: tuple[str, ...] = ()
 
 
 def factors(
@@ -30,204 +49,190 @@ def factors(
     by: str | None = None,
     runs_dir: str | os.PathLike[str] = "runs",
 ) -> Factored:
-    """One-way and two-way analyses of variance of a grid, marginal means, and the best cell with its runners-up.
+    """An analysis of variance of a grid: its factors, the interaction of each pair, marginal means, and the best cell.
 
     `grid` is a table with a row a score (a path, a frame, dicts) or a run (a folder, a name, LAST), whose
     configurations are the grid. `score` names the column, or the run's measure; `factor` the columns that are factors,
-    by default those that vary and describe no question. `by` names what every cell has in common, such as the
-    question: differences between its values are taken out first. Of a run that is the question.
+    which of a run are the settings that vary. `by` names what every cell has in common, such as the question:
+    differences between its values are taken out first. Of a run that is the question.
     """
-    return _factored(read_grid(grid, score, factor, by, runs_dir))
-
-
-def _factored(grid: Grid) -> Factored:
     from karat.diagnose.verify.names import measure_of
     from karat.stats.anova import anova
 
-    measure = measure_of(grid.score, 1)
+    is_run = isinstance(grid, str | os.PathLike) and not Path(grid).is_file()
+    read = _narrowed(_of_run(str(grid), score, factor, by, runs_dir) if is_run else _of_table(grid, score, factor, by))
+    found, notes = anova(read.values, read.factors, blocks=read.blocks), list(read.notes)
+    if found.residual_freedom < 1:
+        found = anova(read.values, read.factors, interactions=False, blocks=read.blocks)
+        notes.append("There is one score a cell: interactions cannot be told from chance.")
+    notes += [
+        f"{effect.name} says nothing of its own: the other factors settle its level."
+        for effect in found.effects
+        if len(effect.factors) == 1 and not effect.freedom
+    ]
+    effects = _adjusted([effect for effect in found.effects if effect.freedom])
+    measure = measure_of(read.score, 1)
     higher = measure is None or measure.spec.direction != "lower"
-    notes = list(grid.notes)
-    one_way: list[Effect] = []
-    balanced = True
-    for name, levels in grid.factors.items():
-        found = anova(grid.values, {name: levels}, blocks=grid.blocks)
-        balanced &= found.balanced
-        one_way += found.effects
-    two_way: list[tuple[Effect, ...]] = []
-    for pair in combinations(grid.factors, 2):
-        cells = len(set(grid.factors[pair[0]])) * len(set(grid.factors[pair[1]]))
-        if cells > CELLS:
-            notes.append(f"{pair[0]} x {pair[1]} has {cells:,} cells: too many for their interaction.")
-            continue
-        both = {name: grid.factors[name] for name in pair}
-        found = anova(grid.values, both, blocks=grid.blocks)
-        if found.residual_freedom < 1:
-            found = anova(grid.values, both, interactions=False, blocks=grid.blocks)
-            notes.append(
-                f"{pair[0]} x {pair[1]}: one score a cell, so that their interaction cannot be told from chance."
-            )
-        idle = [effect.name for effect in found.effects if len(effect.factors) == 1 and effect.freedom < 1]
-        if idle:
-            other = next(name for name in pair if name not in idle) if len(idle) < 2 else pair[0]
-            notes.append(
-                f"each level of {other} has one of {idle[0]}: beside {other}, {idle[0]} says nothing of its own."
-            )
-            balanced = False
-            continue
-        balanced &= found.balanced
-        two_way.append(tuple(effect for effect in found.effects if effect.freedom > 0))
-    cells_found, equals = _cells(grid, higher)
-    levels_found = _levels(grid)
-    made = Factored(
-        source=grid.source, score=grid.score, n=len(grid.values),
-        factors={name: tuple(_ordered(levels)) for name, levels in grid.factors.items()},
-        balanced=balanced, by=grid.by, blocks=len(set(grid.blocks)), one_way=_adjusted(one_way),
-        two_way=_regrouped(two_way), levels=levels_found, cells=cells_found, equals=equals, higher_is_better=higher,
-        notes=tuple(notes),
+    choice = _choice(read, higher) if read.blocks and not is_run else None
+    return Factored(
+        source=read.source, score=read.score, n=len(read.values),
+        factors={name: _levels(read, name) for name in read.factors},
+        balanced=found.balanced, by=read.by, blocks=len(set(read.blocks)), effects=effects,
+        choice=choice,
+        sentences=(*_sentences(read.score, effects), *(choice.sentences if choice is not None else ())),
+        notes=(*notes, *(() if read.blocks else (UNPAIRED,))),
     )  # fmt: skip
-    return replace(made, sentences=tuple(_sentences(made)))
+
+
+def _of_run(
+    name: str, score: str | None, named: Sequence[str], by: str | None, runs_dir: str | os.PathLike[str]
+) -> Grid:
+    from karat.core.language import parse
+    from karat.experiment.store import find_run
+    from karat.experiment.stored import load_study
+    from karat.experiment.study import values_of
+
+    if by not in (None, "question"):
+        raise UsageError(f"--by {by}: the scores of a run go with its questions. Write --by question, or leave it out.")
+    folder = find_run(runs_dir, name)
+    study = load_study(folder.path)
+    scores, choice = study.evaluation.scores, study.choice
+    known = [measure.name for measure in scores.measures]
+    wanted = parse(score).name if score is not None else choice.best.measure if choice is not None else study.main
+    if wanted not in known:
+        raise UsageError(f"the run has no {wanted}.{did_you_mean(wanted, known)} It has {', '.join(known)}.")
+    values = values_of(study.evaluation, wanted)
+    settings = {one.name: one.settings for one in study.configurations}
+    columns = dict.fromkeys(key for one in settings.values() for key in one)
+    for column in named:
+        if column not in columns:
+            raise UsageError(f"--factor {column}: no system has such a setting.{did_you_mean(column, columns)}")
+    rows, questions = np.nonzero(np.isfinite(values))
+    levels = {
+        column: [_said(settings[scores.systems[row]].get(column)) for row in rows.tolist()]
+        for column in named or columns
+    }
+    lost = values.size - len(rows)
+    notes = [f"{lost:,} scores are failed or undefined and left out."] if lost else []
+    notes.append(f"The best system, and those that equal it: karat show {folder.id}.")
+    blocks = [scores.questions[q] for q in questions.tolist()]
+    if not named:
+        levels = {column: own for column, own in levels.items() if len(set(own)) > 1}
+    return Grid(folder.id, wanted, values[rows, questions], levels, "question", blocks, tuple(notes))
+
+
+def _said(value: Any) -> str:
+    return "none" if value is None else ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | None) -> Grid:
+    from karat.diagnose.verify.rows import Rows, plain_value
+    from karat.files import read_plain
+
+    table = read_plain(given, "grid")
+    if table.document is not None:
+        raise table.error("holds no rows", remedy="Give a table with a row a score.")
+    if score is None or not named:
+        there = ", ".join(table.columns[:12])
+        raise UsageError(f"name the score and each factor: --score COLUMN --factor COLUMN. {table.name} has {there}.")
+    rows = Rows(table)
+    for option, column in (("--score", score), *(("--factor", name) for name in named), ("--by", by)):
+        if column is not None and column not in table.columns:
+            near = did_you_mean(column, table.columns)
+            raise UsageError(f"{option} {column}: {table.name} has no such column.{near}")
+    if score not in rows.numbers:
+        raise _no_number(table, rows.texts(score), score)
+    values = rows.values(score)
+    scored = np.flatnonzero(np.isfinite(values)).tolist()
+    lost = len(values) - len(scored)
+    notes = (f"{lost:,} of {len(values):,} rows have no {score} and are left out.",) if lost else ()
+    levels = {name: [plain_value(rows.texts(name)[i]) or "none" for i in scored] for name in named}
+    blocks = [rows.texts(by)[i] for i in scored] if by is not None else []
+    return Grid(table.name, score, values[scored], levels, by, blocks, notes)
+
+
+def _no_number(table: Plain, texts: Sequence[str], score: str) -> Exception:
+    from karat.diagnose.verify._digits import read_cell
+
+    row = next((i for i, text in enumerate(texts) if text and read_cell(text) is None), None)
+    problem = f"the column {score} has no numbers" if row is None else f"{texts[row][:40]!r} is no number"
+    return table.error(problem, row=row, field=score, remedy="Leave the cell empty where there is no score.")
+
+
+def _narrowed(grid: Grid) -> Grid:
+    """The grid without factors that say nothing: of one level, or the same as another."""
+    notes, own = list(grid.notes), dict[str, list[str]]()
+    for name, levels in grid.factors.items():
+        many = len(set(levels))
+        if many > LEVELS:
+            raise UsageError(
+                f"{name} has {many:,} levels, more than the {LEVELS} of a factor. Leave it out, or --by it."
+            )
+        twin = next((o for o, other in own.items() if len({*zip(other, levels, strict=True)}) == many), None)
+        if many < 2:
+            notes.append(f"{name} has one level ({levels[0] if levels else 'none'}): nothing to compare.")
+        elif twin is not None and len(set(own[twin])) == many:
+            notes.append(f"{name} changes exactly where {twin} does: {twin} stands for both.")
+        else:
+            own[name] = levels
+    if not own or len(grid.values) < 3:
+        raise UsageError(
+            f"{grid.source}: an analysis of variance takes three scores or more, and a factor with two levels or more. "
+            f"{' '.join(notes)}".rstrip()
+        )
+    return replace(grid, factors=own, notes=tuple(notes))
 
 
 def _adjusted(effects: Sequence[Effect]) -> tuple[Effect, ...]:
     """Effects with p adjusted by Holm over all of them."""
     from karat.stats.corrections import holm
 
-    told = [i for i, effect in enumerate(effects) if effect.p is not None]
-    adjusted = dict(zip(told, holm([effects[i].p or 0.0 for i in told]).tolist(), strict=True)) if told else {}
-    return tuple(replace(effect, adjusted=adjusted.get(i)) for i, effect in enumerate(effects))
+    adjusted = iter(holm([effect.p for effect in effects if effect.p is not None]).tolist())
+    return tuple(effect if effect.p is None else replace(effect, adjusted=next(adjusted)) for effect in effects)
 
 
-def _regrouped(groups: Sequence[Sequence[Effect]]) -> tuple[tuple[Effect, ...], ...]:
-    """Interactions adjusted over all pairs; main effects have their adjustment in the one-way table."""
-    crossed = iter(_adjusted([effect for group in groups for effect in group if len(effect.factors) > 1]))
-    return tuple(tuple(next(crossed) if len(e.factors) > 1 else e for e in group) for group in groups)
+def _levels(grid: Grid, factor: str) -> tuple[Level, ...]:
+    """The levels of a factor with their means: numbers in their order, then the others as they first stand."""
+
+    def place(level: str) -> tuple[bool, float]:
+        try:
+            return False, float(level)
+        except ValueError:
+            return True, 0.0
+
+    own = np.array(grid.factors[factor])
+    some = {level: grid.values[own == level] for level in sorted(dict.fromkeys(grid.factors[factor]), key=place)}
+    return tuple(Level(level, len(values), float(values.mean())) for level, values in some.items())
 
 
-def _ordered(levels: Sequence[str]) -> list[str]:
-    """Numbers in their order, then the other levels as they first stand."""
-    distinct = list(dict.fromkeys(levels))
-    numbers = [level for level in distinct if _is_number(level)]
-    return [*sorted(numbers, key=float), *(level for level in distinct if level not in numbers)]
+def _choice(grid: Grid, higher: bool) -> Choice | None:
+    """The best combination of levels, held against the others block by block."""
+    from karat.stats.choose import cells_of, choose
+
+    keys = zip(*grid.factors.values(), strict=True)
+    names = [", ".join(map(" ".join, zip(grid.factors, key, strict=True))) for key in keys]
+    cells, blocks = list(dict.fromkeys(names)), list(dict.fromkeys(grid.blocks))
+    places = {name: i for i, name in enumerate(cells)}, {block: i for i, block in enumerate(blocks)}
+    at = np.array([places[0][n] * len(blocks) + places[1][b] for n, b in zip(names, grid.blocks, strict=True)])
+    size = len(cells) * len(blocks)
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(at, grid.values, size) / np.bincount(at, minlength=size)
+    table = means.reshape(len(cells), len(blocks))
+    made = cells_of([(name, grid.score, None) for name in cells], table)
+    return choose(grid.score, made, table, higher_is_better=higher)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        return float(text) == float(text)
-    except ValueError:
-        return False
+def _sentences(score: str, effects: Sequence[Effect]) -> list[str]:
+    """The effects in words, the largest factor first; of interactions only what is significant."""
+    from karat.stats.pairs import LEVEL
 
-
-def _levels(grid: Grid) -> tuple[Level, ...]:
-    made = []
-    for name, levels in grid.factors.items():
-        own = np.array(levels)
-        for level in _ordered(levels):
-            low, high = _interval(grid, own == level, len(set(levels)))
-            some = grid.values[own == level]
-            made.append(Level(name, level, len(some), float(some.mean()), low, high))
-    return tuple(made)
-
-
-def _interval(grid: Grid, mask: Bools, levels: int) -> tuple[float | None, float | None]:
-    """A 95% interval of a mean; with blocks, of what is left when the blocks' own means are taken out."""
-    from karat.stats.student import t_quantile
-
-    some = grid.values[mask]
-    if grid.blocks:
-        left = grid.block_means(mask) - grid.block_means()
-        left = left[np.isfinite(left)]
-        if len(left) < 2:
-            return None, None
-        error = left.std(ddof=1) / np.sqrt(len(left)) * np.sqrt(levels / max(1, levels - 1))
-        reach = t_quantile(len(left) - 1) * float(error)
-    else:
-        if len(some) < 2:
-            return None, None
-        reach = t_quantile(len(some) - 1) * float(some.std(ddof=1) / np.sqrt(len(some)))
-    return float(some.mean()) - reach, float(some.mean()) + reach
-
-
-def _cells(grid: Grid, higher: bool) -> tuple[tuple[GridCell, ...], int]:
-    """Every combination of levels, best first, each against the best."""
-    from karat.stats.corrections import holm
-
-    keys = list(zip(*grid.factors.values(), strict=True))
-    order = list(dict.fromkeys(keys))
-    number = {key: i for i, key in enumerate(order)}
-    codes = np.array([number[key] for key in keys])
-    made = []
-    for i, key in enumerate(order):
-        mask = codes == i
-        low, high = _interval(grid, mask, len(order))
-        levels: Mapping[str, str] = dict(zip(grid.factors, key, strict=True))
-        made.append((GridCell(levels, int(mask.sum()), float(grid.values[mask].mean()), low, high), mask))
-    made.sort(key=lambda one: -one[0].mean if higher else one[0].mean)
-    best = made[0]
-    p = [_told_apart(grid, best[1], mask) for _, mask in made[1:]]
-    known = [value for value in p if value is not None]
-    adjusted = iter(holm(known).tolist() if known else [])
-    cells = [best[0]]
-    for (cell, _), value in zip(made[1:], p, strict=True):
-        adjusted_p = None if value is None else next(adjusted)
-        cells.append(replace(cell, difference=best[0].mean - cell.mean, p=value, adjusted=adjusted_p))
-    return tuple(cells), sum(cell.adjusted is None or cell.adjusted > LEVEL for cell in cells[1:])
-
-
-def _told_apart(grid: Grid, best: Bools, other: Bools) -> float | None:
-    """p of two cells: paired by block (permutation) where there are blocks, else Welch's t; None of too few scores."""
-    from karat.diagnose.verify.differences import welch
-    from karat.stats.fisher import t_tail
-    from karat.stats.permutation import sign_flip
-
-    a, b = grid.values[best], grid.values[other]
-    if grid.blocks:
-        differences = grid.block_means(best) - grid.block_means(other)
-        known = int(np.isfinite(differences).sum())
-        return float(sign_flip(differences[None, :])[0]) if known > 1 else None
-    if len(a) < 2 or len(b) < 2:
-        return None
-    if a.var() + b.var() <= 0:
-        return 1.0 if a.mean() == b.mean() else 0.0
-    return t_tail(*welch(b, a))
-
-
-def _sentences(made: Factored) -> list[str]:
-    """The findings in words."""
-    told = sorted(made.one_way, key=lambda e: -e.eta)
     said = []
-    for effect in told:
-        sure = effect.adjusted is not None and effect.adjusted <= LEVEL
-        share = f"{100 * effect.eta:.1f}% of the spread of {made.score} goes with {effect.name}"
-        if effect.p is None:
-            said.append(f"{share}; whether by chance cannot be told.")
-        else:
-            how = "more than chance gives" if sure else "which cannot be told from chance"
-            said.append(f"{share}, {how} ({_p(effect.adjusted)}).")
-    crossed = [effect for group in made.two_way for effect in group if len(effect.factors) > 1]
-    said += [
-        f"{' and '.join(effect.factors)} depend on each other ({_p(effect.adjusted)}): read their cells, not their "
-        "marginal means alone."
-        for effect in crossed
-        if effect.adjusted is not None and effect.adjusted <= LEVEL
-    ]
-    best, others = made.cells[0], len(made.cells) - 1
-    said.append(f"The best cell is {best.name} with {best.mean:.4f}; {_equal(made.equals, others)}")
+    for effect in sorted(effects, key=lambda e: (len(e.factors), -e.eta)):
+        p = effect.adjusted
+        told = "" if p is None else "p < .001" if p < 0.001 else f"p {p:.3f}"
+        if len(effect.factors) == 1:
+            how = "not testable" if p is None else f"{'significant' if p <= LEVEL else 'not significant'} ({told})"
+            said.append(f"{100 * effect.eta:.1f}% of the spread of {score} goes with {effect.name}: {how}.")
+        elif p is not None and p <= LEVEL:
+            said.append(f"{' and '.join(effect.factors)} interact ({told}): read their cells, not their means alone.")
     return said
-
-
-def _p(value: float | None) -> str:
-    return "" if value is None else "p < .001" if value < 0.001 else f"p {value:.3f}"
-
-
-def _equal(equals: int, others: int) -> str:
-    if not others:
-        return "there is no other."
-    if not equals:
-        return (
-            f"all {others} others can be told apart from it." if others > 1 else "the other can be told apart from it."
-        )
-    if equals == others:
-        return (
-            "none of the others can be told apart from it." if others > 1 else "the other cannot be told apart from it."
-        )
-    return f"{equals} of {others} others cannot be told apart from it."

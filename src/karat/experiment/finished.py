@@ -66,6 +66,12 @@ class FinishedRun(Report):
         super().__init__(study.evaluation, runs, choices)
         self.folder, self.study = folder, study
         self.on_broken: Callable[[str], None] | None = None
+        self.failed_calls = 0  # of a model that made the test set
+
+    @property
+    def n_failed(self) -> int:
+        """Pairs of system and question of which at least one score failed, and calls that failed before them."""
+        return super().n_failed + self.failed_calls
 
     @property
     def best(self) -> str:

@@ -1,197 +1,198 @@
-"""Reviewing a test set: its questions one by one, with gold and what the audit says, and the decisions applied."""
+"""Reviewing a test set in a file: its questions go out with a column for verdicts, and come back decided."""
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from karat.core.errors import KaratError, UsageError, did_you_mean
-from karat.testset.review import Review, review_path
+from karat.core.errors import UsageError
+from karat.core.types import TestSet
 
 if TYPE_CHECKING:
-    from karat.core.docs import Chunk
-    from karat.core.types import Question, TestSet
+    from karat.core.types import Question
     from karat.experiment.index import Index
-    from karat.match import Resolution
+    from karat.files import Plain
 
 PathLike = str | os.PathLike[str]
-KEYS = {
-    "k": "keep", "d": "drop", "e": "edit the question", "a": "edit the answer", "n": "next undecided",
-    "b": "back", "u": "undecided again", "q": "quit",
-}  # fmt: skip
-ORIGINAL = ".original"
+ENDING, ORIGINAL = ".review.csv", ".original"
+COLUMNS = ("id", "verdict", "question", "answer")  # what is read back; `digest` says of which question
+VERDICTS = ("keep", "drop")
 
 
-@dataclass(frozen=True)
-class Page:
-    """A question as it is shown: with the chunks that hold its gold, and the checks of the audit it is named by."""
-
-    number: int  # from 1
-    question: Question  # as it stands, edits included
-    stood: Question  # as it is in the test set
-    verdict: str | None
-    chunks: tuple[Chunk, ...] = ()
-    remarks: tuple[str, ...] = ()
-
-
-@dataclass
-class Session:
-    """A review under way: where it is, and how fast it goes."""
-
-    review: Review
-    at: int | None
-    resolution: Resolution | None = None
-    remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    decided: int = 0
-    begun: float = field(default_factory=time.monotonic)
-
-    @property
-    def page(self) -> Page | None:
-        """What is to be shown now; None: everything is decided."""
-        if self.at is None:
-            return None
-        stood = self.review.testset.questions[self.at]
-        decision = self.review.decisions.get(stood.id)
-        chunks: tuple[Chunk, ...] = ()
-        if self.resolution is not None:
-            rows = self.resolution.gold_rows(self.at).tolist()
-            chunks = tuple(self.resolution.chunks[row] for row in rows)
-        return Page(
-            self.at + 1, self.review.shown(stood), stood, decision.verdict if decision else None, chunks,
-            self.remarks.get(stood.id, ()),
-        )  # fmt: skip
-
-    @property
-    def seconds_each(self) -> float | None:
-        """Seconds for a decision, in this session; None before the first."""
-        return (time.monotonic() - self.begun) / self.decided if self.decided else None
-
-    def do(self, line: str, ask: Callable[[str, str], str | None]) -> bool:
-        """Carry out one command; False: to quit. `ask` gets what to ask for and the text as it stands.
-
-        A command is a letter of KEYS or its word; what follows an edit is the new text.
-        """
-        word, _, rest = line.strip().partition(" ")
-        key = word.lower()[:1]
-        if key == "q":
-            return False
-        assert self.at is not None
-        question = self.review.testset.questions[self.at]
-        if key in ("k", "d"):
-            self._count(question)
-            self.review.decide(question, "keep" if key == "k" else "drop")
-            self.at = self.review.undecided_after(self.at)
-        elif key in ("e", "a"):
-            self._edit(question, key, rest.strip(), ask)
-        elif key == "n":
-            after = self.review.undecided_after(self.at)
-            self.at = after if after is not None else (self.at + 1) % len(self.review.testset)
-        elif key == "b":
-            self.at = max(0, self.at - 1)
-        elif key == "u":
-            self.review.forget(question)
-        else:
-            raise UsageError(f"{line.strip()!r} is no command. There are {', '.join(KEYS)}.")
-        return True
-
-    def _edit(self, question: Question, key: str, text: str, ask: Callable[[str, str], str | None]) -> None:
-        now = self.review.shown(question)
-        stands = now.text if key == "e" else (now.answers or ("",))[0]
-        given = text or ask("question" if key == "e" else "answer", stands)
-        if not given or not given.strip():
-            return
-        self._count(question)
-        if key == "e":
-            self.review.edit(question, text=given)
-        else:
-            self.review.edit(question, answer=given)
-
-    def _count(self, question: Question) -> None:
-        self.decided += question.id not in self.review.decisions
-
-
-def begin(
+def export_review(
     testset: PathLike,
     index: PathLike | Index | None = None,
     *,
+    output: PathLike | None = None,
     columns: Mapping[str, str] | None = None,
-    start: str | None = None,
     say: Callable[[str], None] = lambda step: None,
-) -> Session:
-    """A review at the first question that is undecided, or at `start`, with what stood decided before.
+) -> tuple[Path, TestSet]:
+    """Write the questions to a CSV file with an empty verdict each, and what the audit has against them.
 
-    With an index the chunks that hold the gold are shown, and the audit knows more.
+    With an index the chunks that hold the gold stand beside each question, and the audit knows more.
     """
+    import polars as pl
+
+    from karat.core.writing import write_whole
     from karat.experiment.audit import audit
     from karat.experiment.index import Index
     from karat.files import read_testset
     from karat.match import resolve
+    from karat.report._escape import surrogates
+    from karat.report.csv import written
 
+    target = Path(output) if output is not None else Path(f"{os.fspath(testset)}{ENDING}")
+    _refuse_existing(target)
     say("reading the test set")
-    questions, _ = read_testset(testset, columns=columns)
-    review = Review.of(questions, review_path(testset))
-    at = review.undecided_after(-1)
-    if start is not None:
-        if start not in questions.ids:
-            raise UsageError(f"no question has the id {start!r}.{did_you_mean(start, questions.ids)}")
-        at = questions.ids.index(start)
-    opened = None if index is None else index if isinstance(index, Index) else Index.open(index)
-    resolution = None
-    if opened is not None:
-        say("finding the gold in the index")
-        resolution = resolve(questions, opened.chunks, opened.docs)
-    remarks: dict[str, tuple[str, ...]] = {}
-    try:
-        for found in audit(questions, opened, local=True, progress=say).findings:
-            for qid in found.questions if found.severity != "info" else ():
-                remarks[qid] = (*remarks.get(qid, ()), found.check)
-    except KaratError as problem:
-        say(f"no audit: {problem}")
-    return Session(review, at, resolution, remarks)
+    questions, _ = read_testset(Path(testset), columns=columns)
+    opened = index if index is None or isinstance(index, Index) else Index.open(index)
+    resolution = None if opened is None else resolve(questions, opened.chunks, opened.docs)
+    remarks: dict[str, list[str]] = {}
+    for finding in audit(questions, opened, local=True, progress=say).findings:
+        for qid in finding.questions if finding.severity != "info" else ():
+            remarks.setdefault(qid, []).append(finding.check)
+    rows = []
+    for number, question in enumerate(questions):
+        holders = [] if resolution is None else resolution.gold_rows(number).tolist()
+        texts = {
+            "id": question.id,
+            "verdict": "",
+            "question": question.text,
+            "answer": _answer(question),
+            "kind": question.kind or "",
+            "gold": "\n".join(gold.label for gold in question.gold),
+            "quotes": "\n".join(gold.quote for gold in question.gold if gold.quote),
+            "chunks": "\n\n".join(resolution.chunks[row].text for row in holders) if resolution is not None else "",
+            "audit": ", ".join(remarks.get(question.id, ())),
+            "digest": digest_of(question),
+        }
+        rows.append({name: surrogates(text) for name, text in texts.items()})
+    write_whole(target, written(pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))))
+    return target, questions
 
 
 @dataclass(frozen=True)
 class Applied:
-    """A review that was applied: the file, what is in it, and where the original is kept (None: where it was)."""
+    """A review that was applied: the file, what is in it, and where the original is kept (None: where it was).
+
+    `edited` questions are among the kept; `undecided` ones stay as they were.
+    """
 
     path: Path
     testset: TestSet
     original: Path | None
-    review: Review
+    kept: int
+    edited: int
+    dropped: int
+    undecided: int
 
 
 def apply_review(
-    testset: PathLike, *, output: PathLike | None = None, columns: Mapping[str, str] | None = None
+    testset: PathLike, review: PathLike, *, output: PathLike | None = None, columns: Mapping[str, str] | None = None
 ) -> Applied:
-    """Write the test set with all decisions applied, to `output`, or in place with a copy of the original beside it."""
-    from karat.files import frozen_beside, read_testset, write
+    """Write the test set with the verdicts of a review, to `output`, or in place with a copy of the original beside it.
+
+    A question or answer that reads otherwise in the review is an edit, and keeps the question unless it is dropped.
+    """
+    from karat.files import frozen_beside, read_plain, read_testset, write
 
     source = Path(testset)
     questions, taken = read_testset(source, columns=columns)
-    review = Review.of(questions, review_path(source))
-    if not review.decisions:
-        raise UsageError(f"nothing is decided about {source} yet. Review it: `karat review {source}`.")
-    made = review.reviewed()
+    decided = _decided(read_plain(review), questions)
+    if not decided:
+        raise UsageError(f"{review} decides nothing: write keep or drop into the column verdict, or edit questions.")
+    reviewed = [new for question in questions if (new := decided.get(question.id, question)) is not None]
+    if not reviewed:
+        raise UsageError("every question is dropped: nothing would be left of the test set.")
+    original = None
     if output is not None:
-        target = Path(output)
-        if target.exists():
-            raise UsageError(f"{target} exists, and nothing is overwritten unasked. Name another file.")
-        write(made, target, inputs=(source,))
-        return Applied(target, made, None, review)
-    frozen = frozen_beside(source)
-    if frozen is not None:
-        raise UsageError(
-            f"{source} is frozen as version {frozen.version} and is not changed in place. Name another file with -o."
-        )
-    if taken.format != "canonical" or not source.is_file():
-        raise UsageError(f"{source} is {taken.format}, not karat's own JSONL. Name a file to write with -o.")
-    original = keep_original(source)
-    write(made, source, format="canonical")
-    return Applied(source, made, original, replace(review.settled(made), outdated=review.outdated))
+        _refuse_existing(Path(output))
+    else:
+        frozen = frozen_beside(source)
+        if frozen is not None:
+            raise UsageError(
+                f"{source} is frozen as version {frozen.version} and is not changed in place. Name another file: -o."
+            )
+        if taken.format != "canonical" or not source.is_file():
+            raise UsageError(f"{source} is {taken.format}, not karat's own JSONL. Name a file to write with -o.")
+        original = keep_original(source)
+    target, made = Path(output or source), TestSet(reviewed, name=questions.name)
+    write(made, target, format=None if output is not None else "canonical", inputs=(source,) if output else ())
+    dropped = len(questions) - len(made)
+    edited = sum(decided.get(question.id) not in (None, question) for question in questions)
+    return Applied(
+        target, made, original, len(decided) - dropped, edited, dropped, undecided=len(questions) - len(decided)
+    )
+
+
+def _decided(table: Plain, questions: TestSet) -> dict[str, Question | None]:
+    """Each question that a review decides about, as it is to be; None: dropped."""
+    missing = [name for name in (*COLUMNS, "digest") if name not in table.columns]
+    if missing:
+        raise table.error(f"has no column {', '.join(missing)}", remedy="Give the file that `karat review` wrote.")
+    known = {question.id: question for question in questions}
+    if len(known) < len(questions):
+        raise UsageError(f"{questions.name} holds a question id twice. Give every question an id of its own.")
+    seen: set[str] = set()
+    decided: dict[str, Question | None] = {}
+    for row, record in enumerate(table.rows):
+        qid, verdict, text, answer = (_unescaped(record.get(name)) for name in COLUMNS)
+        if qid not in known or qid in seen:
+            problem = "is listed twice" if qid in seen else "is not in the test set"
+            raise table.error(f"question {qid!r} {problem}", row=row, remedy="Delete the row, or export again.")
+        seen.add(qid)
+        question, verdict = known[qid], verdict.lower()
+        if verdict and verdict not in VERDICTS:
+            raise table.error(f"{verdict!r} is no verdict", row=row, field="verdict", remedy="Write keep or drop.")
+        edits: dict[str, Any] = {}
+        if text != _line(question.text):
+            edits["text"] = text
+        if answer != _line(_answer(question)):
+            edits["answers"] = (answer, *question.answers[1:])
+        if not verdict and not edits:
+            continue
+        if record.get("digest") != digest_of(question):
+            raise table.error(
+                f"question {qid!r} was changed after the export", row=row, remedy="Delete the row, or export again."
+            )
+        if not text or (not answer and edits.get("answers")):
+            raise table.error("an edited text is empty", row=row, remedy="Write a text, or drop the question.")
+        if edits.get("answers") and not question.answerable:
+            raise table.error("an unanswerable question has no answer", row=row, field="answer", remedy="Leave it out.")
+        decided[qid] = None if verdict == "drop" else replace(question, **edits)
+    return decided
+
+
+def _answer(question: Question) -> str:
+    return question.answers[0] if question.answers else ""
+
+
+def _line(text: str) -> str:
+    """A text as it is compared: a spreadsheet may change the spaces in it, and no file holds lone surrogates."""
+    from karat.report._escape import surrogates
+
+    return " ".join(surrogates(text).split())
+
+
+def _unescaped(value: Any) -> str:
+    """The text of a cell, without the apostrophe that keeps a spreadsheet from running it."""
+    from karat.report._escape import cell
+
+    text = _line("" if value is None else str(value))
+    return text[1:] if text.startswith("'") and cell(text[1:]) == text else text
+
+
+def digest_of(question: Question) -> str:
+    """A short digest of all that a question is: a verdict about another text is not taken for one about this."""
+    return TestSet([question]).digest[:16]
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists():
+        raise UsageError(f"{path} exists, and nothing is overwritten unasked. Name another file with -o.")
 
 
 def keep_original(source: Path) -> Path:

@@ -17,7 +17,7 @@ from karat.experiment.progress import shown_in_notebook
 from karat.experiment.study import study_of
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Taken
+    from karat.core.evaluation import Note, Taken
     from karat.core.study import Study
     from karat.core.types import TestSet
     from karat.experiment._models import Models
@@ -42,6 +42,7 @@ def run(
     retry_errors: bool = False,
     changed_testset: bool = False,
     command: Sequence[str] = (),
+    notes: Sequence[Note] = (),
     say: Say = lambda what, done, total: None,
     announce: Callable[[str], None] | None = None,
 ) -> FinishedRun:
@@ -50,8 +51,9 @@ def run(
     A run of the same work that was stopped is resumed, unless it is to be `fresh`.
 
     `retry_errors` asks again what failed before. A frozen test set that was changed since is refused, unless
-    `changed_testset` says to go on. `say` is called with what is being done, how much of it is done, and
-    how much there is; `announce` with a sentence on what a chat model is about to be asked, before it is.
+    `changed_testset` says to go on. `notes` are shown beside the run's own. `say` is called with what is being done,
+    how much of it is done, and how much there is; `announce` with a sentence on what a chat model is about to be asked,
+    before it is.
     """
     from karat.experiment._provenance import manifest_of
     from karat.experiment.answering import answers_for
@@ -76,7 +78,7 @@ def run(
         records = folder.journaled()
         opened = [made.index for made in indexes]
         with _models(spec, folder, root, opened, say, announce) as models, folder.journal() as journal:
-            contenders, notes = work.contenders(records, journal, retry_errors, say, models.means)
+            contenders, of_systems = work.contenders(records, journal, retry_errors, say, models.means)
             contenders, told = answers_for(
                 spec, contenders, questions, models.means, records=records, journal=journal, retry_errors=retry_errors,
                 say=say,
@@ -85,7 +87,7 @@ def run(
                 spec.keys.name, questions, contenders, work.plan,
                 problems=[problem for index in opened for problem in index.problems],
                 taken=(taken, *_taken(indexes)),
-                notes=(*notes, *told),
+                notes=(*notes, *of_systems, *told),
                 manifest=folder.manifest,
                 means=models.judging,
                 say=lambda step: say(step, 0, 1),

@@ -176,7 +176,9 @@ def _made(value: Any, chunks: Sequence[Any], texts: Sequence[str]) -> Any:
         return TestSet(_made(value["questions"], chunks, texts), name=value["name"], **about)
     if kind == "scores":
         return _made_scores(value)
-    return _KNOWN[str(kind)](**{k: _made(v, chunks, texts) for k, v in value.items() if k != _KIND})
+    known = _KNOWN[str(kind)]
+    names = {f.name for f in fields(known) if f.init}  # what an earlier version stored besides is left aside
+    return known(**{k: _made(v, chunks, texts) for k, v in value.items() if k in names})
 
 
 def _made_scores(value: Mapping[str, Any]) -> Scores:

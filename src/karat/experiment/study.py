@@ -213,13 +213,10 @@ def values_of(evaluation: Evaluation, measure: str) -> Floats:
 def _chosen(
     evaluation: Evaluation, plan: Plan, contenders: Sequence[Contender], testset: TestSet
 ) -> tuple[Choice | None, tuple[Pair, ...]]:
-    """The choice among systems and cut-offs, with a router beside it, and the pairs of systems.
+    """The choice among systems and cut-offs, and the pairs of systems.
 
     Systems whose hits cannot show all the gold that those of others can are no part of either.
     """
-    from dataclasses import replace
-
-    from karat.experiment.router import route
     from karat.stats.choose import cells_of, choose
     from karat.stats.pairs import pairs
 
@@ -241,12 +238,6 @@ def _chosen(
     cells = cells_of(labels, values, seed=seed)
     title = base.name if len(measures) == 1 else base.spec.name
     choice = choose(title, cells, values, kinds=kinds if has_kinds else None, seed=seed, higher_is_better=higher)
-    if choice is not None and len(cells) > 1:
-        names_of_cells, texts = [cell.name for cell in cells], [q.text for q in testset]
-        routed = route(
-            title, names_of_cells, values, texts, kinds if has_kinds else None, seed=seed, higher_is_better=higher
-        )
-        choice = replace(choice, router=routed)
     main = by_measure[next((m.name for m in measures if m.k == plan.k), measures[0].name)]
     measure = next((m.name for m in measures if m.k == plan.k), measures[0].name)
     systems = [c.name for c in contenders]

@@ -45,7 +45,7 @@ LABELS: dict[FailureLabel, Label] = {
         "lost in fusion",
         "A leg had it among its first k; fusing or reranking put it below.",
         "Move alpha",
-        "Move alpha towards the leg that had it, or try rrf; the router does so per kind of question.",
+        "Move alpha towards the leg that had it, or try rrf.",
     ),
     "below_k": Label(
         "below the cut-off",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.report._escape import clean
 from karat.report._grid import listing, plain_table, texts, title
+from karat.report._numbers import number
 from karat.report._screen import as_text, put
 from karat.report.found import place_of, plain
 
@@ -49,11 +50,8 @@ def as_json(explanation: Explanation) -> str:
             {"unit": u.label, "grade": u.grade, "chunks": u.chunks, "rank": u.rank, "legs": dict(u.ranks), "why": u.why}
             for u in e.units
         ],
-        "measures": [
-            {"measure": m.measure, "value": m.value, "arithmetic": m.arithmetic, "reason": m.reason} for m in e.measures
-        ],
+        "measures": [{"measure": m.measure, "value": m.value, "reason": m.reason} for m in e.measures],
         "notes": e.notes,
-        "intent": None if e.intent is None else {"kind": e.intent[0], "confidence": e.intent[1]},
         "seconds": dict(e.seconds),
     }
     return json.dumps(steps, ensure_ascii=False, indent=2)
@@ -85,7 +83,7 @@ def _blocks(e: Explanation) -> Iterator[RenderableType]:
     yield title("Gold")
     yield from _gold(e)
     yield title("Measures")
-    yield listing(*((m.measure, m.arithmetic or _value(m.value, m.reason)) for m in e.measures))
+    yield listing(*((m.measure, _value(m.value, m.reason)) for m in e.measures))
     yield from texts([f"\n{clean(note)}" for note in e.notes])
 
 
@@ -93,8 +91,6 @@ def _head(e: Explanation) -> Iterator[tuple[str, str]]:
     kind = f" ({clean(e.question.kind)})" if e.question.kind else ""
     yield "question", f"{clean(e.question.id)}{kind}: {clean(e.question.text)}"
     yield from (("answer", clean(answer)) for answer in e.question.answers[:1])
-    if e.intent is not None:
-        yield "intent", f"{clean(e.intent[0])}, guessed from its form (confidence {e.intent[1]:.2f})"
     yield "system", f"{clean(e.system)}, k={e.k}"
     if e.seconds:
         steps = ", ".join(f"{clean(step)} {spent * 1000:.1f} ms" for step, spent in e.seconds)
@@ -168,4 +164,4 @@ def _rank(rank: int | None) -> str:
 
 
 def _value(value: float | None, reason: str | None) -> str:
-    return f"{value:.4f}" if value is not None else f"undefined: {clean(reason or 'no reason given')}"
+    return number(value) if value is not None else f"undefined: {clean(reason or 'no reason given')}"

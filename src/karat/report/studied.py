@@ -96,7 +96,6 @@ def _blocks(study: Study, width: int, place: str, quiet: bool, verbose: bool) ->
     yield from _cells(study, None if verbose else _ROWS)
     if not quiet:
         yield from _kinds(study)
-        yield from _router(study)
         yield from _failures(study)
         yield from answered.blocks(study, width, every=verbose)
     steps = next_steps(study)
@@ -162,15 +161,6 @@ def _kinds(study: Study) -> Iterator[RenderableType]:
             )
         )
     yield table
-
-
-def _router(study: Study) -> Iterator[RenderableType]:
-    routed = study.choice.router if study.choice is not None else None
-    if routed is None:
-        return
-    yield title("Router: the best setting for the predicted kind, scored out of sample")
-    interval = f" [{number(routed.low)}, {number(routed.high)}]" if routed.low is not None else ""
-    yield from texts([f"{routed.measure} {number(routed.mean)}{interval}, n {routed.n}. {clean(routed.note)}".rstrip()])
 
 
 def _failures(study: Study) -> Iterator[RenderableType]:

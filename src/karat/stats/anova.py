@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-EXACT = 1e-14  # of a score, below which two of them differ by rounding
-CONSTANT = 1e-12  # share of the total below which a sum of squares is rounding
+ROUNDING = 1e-12  # share of a whole, below which a difference or a sum of squares is rounding
+RANK = 1e-9  # share of the largest singular value, below which a column says nothing of its own
 
 
 @dataclass(frozen=True)
@@ -34,97 +34,68 @@ class Anova:
     effects: tuple[Effect, ...]
     residual: float
     residual_freedom: int
-    total: float
-    n: int
     balanced: bool
-    blocks: int = 0
 
 
 def anova(
     values: Floats, factors: Mapping[str, Sequence[object]], *, interactions: bool = True, blocks: Sequence[object] = ()
 ) -> Anova:
-    """Scores by the levels of their factors; one factor is the one-way analysis, two have an interaction."""
+    """Scores by the levels of their factors, with the interaction of each pair of factors."""
     scores = np.asarray(values, np.float64)
     if not len(scores) or not np.isfinite(scores).all():
         raise ValueError("an analysis of variance needs finite scores")
+    if np.ptp(scores) <= ROUNDING * float(np.abs(scores).max()):
+        scores = np.zeros(len(scores))
     total = float(((scores - scores.mean()) ** 2).sum())
-    if total <= len(scores) * (EXACT * float(np.abs(scores).max())) ** 2:
-        scores, total = np.zeros(len(scores)), 0.0
-    codes = {name: _coded(levels, len(scores)) for name, levels in factors.items()}
-    block = _coded(blocks, len(scores)) if len(blocks) else np.zeros(len(scores), np.int64)
-    dummies: dict[tuple[str, ...], Floats] = {(name,): _dummies(code) for name, code in codes.items()}
+    terms: dict[tuple[str, ...], Ints] = {(name,): _numbered(levels, len(scores)) for name, levels in factors.items()}
+    cells = np.unique(np.stack(list(terms.values())), axis=1, return_counts=True)[1]
+    full = int(np.prod([int(codes.max()) + 1 for codes in terms.values()]))
     if interactions:
-        for pair in combinations(codes, 2):
-            first, second = (dummies[(name,)] for name in pair)
-            dummies[pair] = (first[:, :, None] * second[:, None, :]).reshape(len(scores), -1)
-    dummies = {term: _within(design, block) for term, design in dummies.items()}
+        for (a, *_), (b, *_) in combinations(list(terms), 2):
+            terms[a, b] = _numbered(list(zip(factors[a], factors[b], strict=True)), len(scores))
+    block = _numbered(blocks or [0] * len(scores), len(scores))
+    designs = {term: _within(codes[:, None] == np.arange(codes.max() + 1), block) for term, codes in terms.items()}
     inside = _within(scores[:, None], block)[:, 0]
-    left, rank = _fit(inside, list(dummies.values()))
-    groups = int(block.max()) + 1
-    freedom = len(scores) - groups - rank
-    left = 0.0 if left <= CONSTANT * total else left
+    left, rank = _fit(inside, list(designs.values()))
+    freedom = len(scores) - int(block.max()) - 1 - rank
+    left = left if left > ROUNDING * total else 0.0
+    error = left / freedom if freedom > 0 else 0.0
     effects = []
-    for term, design in dummies.items():
-        others = [d for other, d in dummies.items() if not set(term) <= set(other)]
+    for term, design in designs.items():
+        others = [other for name, other in designs.items() if not set(term) <= set(name)]
         without, smaller = _fit(inside, others)
-        with_it, larger = _fit(inside, [*others, design])
-        squares = max(0.0, without - with_it)
-        effects.append(
-            _effect(term, larger - smaller, 0.0 if squares <= CONSTANT * total else squares, left, freedom, total)
-        )
-    cells = np.unique(np.stack(list(codes.values())), axis=1, return_counts=True)[1]
-    full = int(np.prod([int(code.max()) + 1 for code in codes.values()]))
-    balanced = len(set(cells.tolist())) == 1 and len(cells) == full
-    return Anova(tuple(effects), left, freedom, total, len(scores), balanced, groups if len(blocks) else 0)
+        beside, larger = _fit(inside, [*others, design])
+        squares, own = without - beside, larger - smaller
+        squares = squares if squares > ROUNDING * total else 0.0
+        f = p = None
+        if own > 0 and freedom > 0 and (error > 0 or squares > 0):
+            f = squares / own / error if error > 0 else float("inf")
+            p = f_tail(f, own, freedom)
+        eta = squares / total if total > 0 else 0.0
+        omega = max(0.0, (squares - own * error) / (total + error)) if total > 0 else 0.0
+        effects.append(Effect(term, own, freedom, squares, f, p, eta, omega))
+    return Anova(tuple(effects), left, freedom, balanced=len(cells) == full and len(set(cells.tolist())) == 1)
 
 
-def _coded(levels: Sequence[object], many: int) -> Ints:
+def _numbered(levels: Sequence[object], many: int) -> Ints:
     if len(levels) != many:
         raise ValueError(f"{len(levels)} levels for {many} scores")
     numbers: dict[object, int] = {}
     return np.array([numbers.setdefault(level, len(numbers)) for level in levels], np.int64)
 
 
-def _dummies(code: Ints) -> Floats:
-    """A column for each level but the first, summing to zero over a balanced grid."""
-    levels = int(code.max()) + 1
-    design: Floats = (code[:, None] == np.arange(1, levels)).astype(np.float64)
-    design -= (code == 0).astype(np.float64)[:, None]
-    return design
-
-
-def _within(design: Floats, block: Ints) -> Floats:
+def _within(design: NDArray[np.generic], block: Ints) -> Floats:
     """Columns less their mean in each block."""
-    sizes = np.bincount(block).astype(np.float64)
-    sums = np.zeros((len(sizes), design.shape[1]))
-    np.add.at(sums, block, design)
-    centred: Floats = design - (sums / sizes[:, None])[block]
+    columns = design.astype(np.float64)
+    sums = np.zeros((int(block.max()) + 1, columns.shape[1]))
+    np.add.at(sums, block, columns)
+    centred: Floats = columns - (sums / np.bincount(block)[:, None])[block]
     return centred
 
 
 def _fit(values: Floats, designs: Sequence[Floats]) -> tuple[float, int]:
     """What a linear model of these columns leaves of the values, and how many of them say something of their own."""
-    whole = np.concatenate(designs, axis=1) if designs else np.zeros((len(values), 0))
-    if not whole.shape[1]:
-        return float(values @ values), 0
-    products = whole.T @ whole
-    roots, vectors = np.linalg.eigh(products)
-    kept = roots > 1e-9 * max(1.0, float(roots[-1]))
-    basis = whole @ (vectors[:, kept] / np.sqrt(roots[kept]))
-    rest = values - basis @ (basis.T @ values)
-    return float(rest @ rest), int(kept.sum())
-
-
-def _effect(term: tuple[str, ...], freedom: int, squares: float, left: float, error: int, total: float) -> Effect:
-    mean_error = left / error if error > 0 else 0.0
-    f = p = None
-    if freedom > 0 and error > 0 and (mean_error > 0 or squares > 0):
-        f = squares / freedom / mean_error if mean_error > 0 else float("inf")
-        p = f_tail(f, freedom, error)
-    return Effect(
-        term, freedom, squares, f, p,
-        eta=squares / total if total > 0 else 0.0,
-        partial=squares / (squares + left) if squares + left > 0 else 0.0,
-        omega=max(0.0, (squares - freedom * mean_error) / (total + mean_error)) if total > 0 else 0.0,
-        error_freedom=error,
-    )  # fmt: skip
+    whole = np.concatenate([np.zeros((len(values), 0)), *designs], axis=1)
+    solution, _, rank, _ = np.linalg.lstsq(whole, values, rcond=RANK)
+    rest = values - whole @ solution
+    return float(rest @ rest), int(rank)

@@ -36,3 +36,12 @@ def test_a_seed_below_0_is_bad_usage_and_no_bug(monkeypatch, capsys, tmp_path, c
         main()
     assert stop.value.code == 2
     assert "'--seed'" in capsys.readouterr().err
+
+
+def test_a_removed_command_says_what_to_use_instead(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["karat", "serve-model", "--port", "0"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    said = capsys.readouterr().err
+    assert (stop.value.code, said.count("\n")) == (2, 1)
+    assert "karat serve-model was removed: start llama.cpp's llama-server or Ollama" in said

@@ -55,6 +55,14 @@ def test_answers_failures_and_what_judges_show_come_back(tmp_path):
     assert after.evaluation.scores.reasons == before.evaluation.scores.reasons
 
 
+def test_what_an_earlier_version_stored_besides_is_left_aside(tmp_path):
+    save_study(made(), tmp_path)
+    written = json.loads(gzip.decompress((tmp_path / STUDY).read_bytes()))
+    written["study"]["router"] = {"_": "Routed", "mean": 0.5}
+    (tmp_path / STUDY).write_bytes(gzip.compress(json.dumps(written).encode()))
+    assert load_study(tmp_path).answers == made().answers
+
+
 def test_a_context_of_several_answers_is_written_once(tmp_path):
     save_study(made(), tmp_path)
     written = json.loads(gzip.decompress((tmp_path / STUDY).read_bytes()))

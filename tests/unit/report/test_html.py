@@ -21,7 +21,6 @@ from karat.core.study import (
     FailureCount,
     KindChoice,
     Pair,
-    Routed,
     Study,
     StudyHit,
 )
@@ -91,7 +90,6 @@ def study(make):
             "F1", (best, *others), best, tuple(pairs[:equals]), tuple(pairs[equals:]), 0.48, 0.02,
             {best.name: 40, others[0].name: 10}, 5, 0.66,
             (KindChoice("factual", 7, cell(systems[1], 0.6), (cell(systems[0]).name,)),),
-            Routed("router", "F1", 0.52, 0.4, 0.6, 18, pair("single", "router", 0.02, 0.6), 0.8, 0.7, {}, (), ""),
             ("The choice as a sentence.",),
         )  # fmt: skip
         last = systems[-1]
@@ -147,12 +145,11 @@ def test_a_winner_and_a_full_tie_are_told_apart(study):
     assert "but the other cannot be told apart from it" in two[1]
 
 
-def test_the_summary_has_validation_routing_failure_and_next_step(study):
+def test_the_summary_has_validation_oracle_failure_and_next_step(study):
     text = Page(render(study(), {})).text
     assert "Cross-validated .4800" in text
     assert "added .0200. Chosen in 50 folds: hybrid @5 40, dense @5 10." in text
-    assert "Routing by kind, out of sample .5200 [.400, .600]" in text
-    assert "With the best configuration known for each question: .6600." in text
+    assert "Oracle: best configuration per question .6600" in text
     assert "Main failure not in the pool 1 of the 2 questions that hybrid fails." in text
     assert "would add .050 to the mean recall at 5" in text
     assert f"Next step {LABELS['not_in_pool'].step}" in text

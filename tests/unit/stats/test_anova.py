@@ -33,7 +33,7 @@ def test_blocks_take_out_what_questions_have_in_common():
     plain = anova(scores, {"a": list("xyxyxy")}).effects[0]
     blocked = anova(scores, {"a": list("xyxyxy")}, blocks=[1, 1, 2, 2, 3, 3])
     assert plain.p > 0.9
-    assert blocked.blocks == 3
+    assert blocked.residual_freedom == 2
     assert blocked.effects[0].p == pytest.approx(t_tail(0.04 / 3 / (np.std([0.01, 0.01, 0.02], ddof=1) / 3**0.5), 2))
 
 

@@ -32,8 +32,6 @@ CHOICE = {
     "cross-validated": "Nested: questions are dealt into folds, several times; for each fold the configuration with "
     "the best mean on the other folds is scored on it. Optimism is the best mean minus that.",
     "oracle": "<code>mean over questions of the best configuration's value for it</code>: what no choice can pass.",
-    "router": "Predicts the kind of a question from its words and takes the configuration that was best for that "
-    "kind on other questions; scored on questions it has not seen.",
 }
 FUSIONS = {
     "weighted": "<code>alpha &times; normalised dense score + (1 - alpha) &times; normalised sparse score</code>; "

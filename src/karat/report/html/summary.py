@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from karat.report._labels import LABELS, nothing_to_gain
-from karat.report._numbers import amount, percent
+from karat.report._numbers import amount
 from karat.report.html._markup import Box, Column, Row, bullets, folded, section, table, text
 from karat.report.html._shown import Shown, counted, listed, probability
 
 if TYPE_CHECKING:
-    from karat.core.study import Choice, Pair
+    from karat.core.study import Choice
 
 
 def make(shown: Shown) -> str:
@@ -99,24 +99,11 @@ def _choice(shown: Shown, choice: Choice) -> Iterator[tuple[str, str, str]]:
             + (folds if picks else ""),
         )
     if choice.oracle is not None:
-        yield _routing(shown, choice, choice.oracle)
-
-
-def _routing(shown: Shown, choice: Choice, oracle: float) -> tuple[str, str, str]:
-    """What knowing the kind of a question, or the question, would bring."""
-    best, router = choice.best, choice.router
-    most = f"With the best configuration known for each question: {shown.value(best.measure, oracle)}."
-    if router is None:
-        return "Room for routing", f"+{shown.value(best.measure, abs(oracle - best.mean))}", most
-    said = [f"A router guesses the kind of a question and takes what is best for it{_against(shown, router.against)}."]
-    if router.accuracy is not None:
-        said.append(f"It guesses {percent(router.accuracy)} of the kinds right.")
-    if router.note:
-        said = [text(router.note[:1].upper() + router.note[1:]).rstrip(".") + "."]
-    head = (
-        f"{shown.value(best.measure, router.mean)} <small>{shown.ends(best.measure, router.low, router.high)}</small>"
-    )
-    return "Routing by kind, out of sample", head, " ".join([*said, most])
+        yield (
+            "Oracle: best configuration per question",
+            shown.value(best.measure, choice.oracle),
+            "What the mean would be if it were known for each question: no choice by question can pass it.",
+        )
 
 
 def _sureness(shown: Shown, choice: Choice) -> tuple[str, str]:
@@ -142,12 +129,6 @@ def _fastest(shown: Shown, choice: Choice) -> str:
         return ""
     quick = min(timed, key=lambda s: (timed[s], s))
     return f" The quickest of them is {text(quick)}: {amount(float(f'{1000 * timed[quick]:.2g}'))} ms a question."
-
-
-def _against(shown: Shown, pair: Pair | None) -> str:
-    if pair is None:
-        return ""
-    return f": {shown.difference(pair)} against the best single one (p {probability(pair.adjusted)})"
 
 
 def _failing(shown: Shown) -> Iterator[tuple[str, str, str]]:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.benchmark import MODES
 from karat.core.docs import Chunks
 from karat.core.text import guess_language
 from karat.diagnose.check import Case
 from karat.testset.audit._lexicon import Weights, content_of, spoken
 from karat.testset.audit._overlap import Overlap, overlap_of
 from karat.testset.audit._reached import DEPTH, Found, attained, found_by, nearest
+from karat.testset.modes import MODES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,7 +1,7 @@
 """Kinds of questions of other tools, and the mode of evaluation that they belong to."""
 
-from karat.experiment.benchmark import mode_of
 from karat.testset.audit._view import SEMANTIC
+from karat.testset.modes import mode_of
 
 
 def test_paraphrase_or_scenario_is_semantic():
