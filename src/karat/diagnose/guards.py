@@ -70,9 +70,7 @@ def check(
         *questions_apart(facts, len(scores.questions)),
         *failed_rows(scores),
         *tables.values_in_range(scores, facts.dialect, facts.repeats),
-        *tables.f1_under_its_parts(table, counted),
-        *tables.grows_with_k(table, counted),
-        *tables.recall_under_hit(table, counted),
+        *tables.contradicting(table, counted),
         *equal_n(whole),
         *depths_apart(facts.depth, by_name),
         *empty_answers(facts.empty_answers),
@@ -87,12 +85,10 @@ def check_table(
     *,
     k: int | None = None,
     place: str | None = None,
-    slack: float = tables.SLACK,
 ) -> tuple[Note, ...]:
     """The guards that a bare table of means allows: system -> {measure name: mean}, as read from a file.
 
-    `n` is the number of questions behind each row and `k` what a literal k in a name stands for, where known; `slack`
-    is how far rounding may have moved means. A column that names no registered measure is left alone, and so is
+    `n` is the number of questions behind each row and `k` what a literal k in a name stands for, where known. A column that names no registered measure is left alone, and so is
     `module:function`: a file must not make karat load code.
     """
     table: Table = {}
@@ -104,10 +100,8 @@ def check_table(
             with suppress(UsageError):
                 table[system][parse(name, k=k)] = float(value)
     notes = (
-        *tables.means_in_range(table, slack=slack),
-        *tables.f1_under_its_parts(table, slack=slack),
-        *tables.grows_with_k(table, slack=slack),
-        *tables.recall_under_hit(table, slack=slack),
+        *tables.means_in_range(table),
+        *tables.contradicting(table),
         *tables.all_zero(table),
         *(_unequal("the table", {s: c for s, c in n.items() if s in rows}) if n else ()),
     )

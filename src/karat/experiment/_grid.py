@@ -121,7 +121,7 @@ def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | Non
     from karat.files import read_plain
 
     table = read_plain(given, "grid")
-    if table.document is not None:
+    if not table.rows:
         raise InputError("holds no rows", place=table.name, remedy="Give a table with a row a score.")
     rows = Rows(table)
     column = _score_column(rows, score)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.diagnose.verify._digits import Number, as_column, has_decimal_commas, pointed, read_cell
-from karat.diagnose.verify.figures import BLANK, CONTAINERS, is_name, is_share
+from karat.diagnose.verify.figures import BLANK, CONTAINERS, SLICED, is_name, is_share, is_total
 from karat.diagnose.verify.names import is_measured, keys, spelled
 
 if TYPE_CHECKING:
@@ -155,12 +155,13 @@ class Rows:
         return Chosen(mask, "" if mask.any() else "no row has these labels", strange)
 
     def _of_label(self, name: str, value: str) -> Bools | None:
-        column = self.names.get(spelled(name)) or self.names.get(spelled(f"tag.{name}")) if name else None
+        bare = name.removeprefix(SLICED)
+        column = self.names.get(spelled(bare)) or self.names.get(spelled(SLICED + bare)) if name else None
         wanted = plain_value(value)
         if column is not None and column in self.labels:
             found = np.array([own == wanted for own in self.labels[column]])
             return found if found.any() or not is_name(name) else self._anywhere(value)
-        if spelled(value) in CONTAINERS:
+        if spelled(value) in CONTAINERS or is_total((name, value)):
             return np.ones(len(self), bool)
         return self._anywhere(value)
 
