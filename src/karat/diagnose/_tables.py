@@ -97,29 +97,32 @@ def contradictions(
     name: Callable[[Measure], str] = str,
     same_n: Callable[..., bool] = lambda *measures: True,
 ) -> Iterator[Contradiction]:
-    """What contradicts what among the means of one system; `half` is how far rounding may have moved each of them.
+    """Means of one system that contradict others, each once; `half` is how far rounding may have moved each of them.
 
     `name` spells a measure, `same_n` tells whether means are over the same number of questions, as far as is known.
     """
-    for small, large, reason in (*_pairs(row), *grows_with_k(row)):
-        if row[small] > row[large] + half(small) + half(large) and same_n(small, large):
-            falls = small.spec.name == large.spec.name
-            first, second, how = (large, small, "below") if falls else (small, large, "above")
-            guard = f"{large.spec.name} falls with k" if falls else f"{small.spec.name} above {large.spec.name}"
-            said = f"{name(first)} {row[first]:.4f} is {how} {name(second)} {row[second]:.4f}; {reason}."
-            yield Contradiction(guard, first, said)
+    accused: set[Measure] = set()
     for measure, f1 in row.items():
-        parts = _parts_of_f1(row, measure) if measure.spec.name == "F1" else None
+        parts = parts_of_f1(row, measure) if measure.spec.name == "F1" else None
         if parts is None or not same_n(measure, *parts):
             continue
-        most = harmonic(*(row[part] + half(part) for part in parts))
-        if f1 > most + half(measure):
+        if f1 > harmonic(*(row[part] + half(part) for part in parts)) + half(measure):
             precision, recall = parts
             said = (
                 f"mean {name(measure)} {f1:.4f} is above 2PR/(P+R) of mean {name(precision)} and mean {name(recall)}, "
                 f"{harmonic(row[precision], row[recall]):.4f}, which no set of questions can produce."
             )
+            accused.add(measure)
             yield Contradiction("F1 above its parts", measure, said)
+    for small, large, reason in (*_grows_with_k(row), *_pairs(row)):
+        if row[small] > row[large] + half(small) + half(large) and same_n(small, large):
+            falls = small.spec.name == large.spec.name
+            first, second, how = (large, small, "below") if falls else (small, large, "above")
+            guard = f"{large.spec.name} falls with k" if falls else f"{small.spec.name} above {large.spec.name}"
+            if first not in accused:
+                accused.add(first)
+                said = f"{name(first)} {row[first]:.4f} is {how} {name(second)} {row[second]:.4f}; {reason}."
+                yield Contradiction(guard, first, said)
 
 
 def harmonic(precision: float, recall: float) -> float:
@@ -127,7 +130,7 @@ def harmonic(precision: float, recall: float) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
 
 
-def grows_with_k(row: Iterable[Measure]) -> Iterator[tuple[Measure, Measure, str]]:
+def _grows_with_k(row: Iterable[Measure]) -> Iterator[tuple[Measure, Measure, str]]:
     """Hit, Recall and MRR never fall as the cut moves down; without a cut they are highest."""
     chains: dict[tuple[str, tuple[tuple[str, Any], ...], bool], list[Measure]] = {}
     for measure in row:
@@ -155,19 +158,21 @@ def _pairs(row: Mapping[Measure, float]) -> Iterator[tuple[Measure, Measure, str
                         yield measure, reciprocal, "a first hit that is gold gives 1"
 
 
-def _parts_of_f1(row: Mapping[Measure, float], measure: Measure) -> tuple[Measure, Measure] | None:
+def parts_of_f1(row: Iterable[Measure], measure: Measure) -> tuple[Measure, Measure] | None:
     """Precision and Recall at the cut of an F1; of one without a cut, at the only cut there is.
 
     Beside measures of answers, a bare F1 may be theirs.
     """
-    precision, recall = (_sibling(row, measure, name) for name in ("Precision", "Recall"))
-    if precision is not None and recall is not None:
-        return precision, recall
-    cuts = {(m.k, m.tokens) for m in row if m.spec.name in ("Precision", "Recall", "F1") and m.name != "F1"}
-    if measure.name != "F1" or len(cuts) != 1 or any(m.spec.stage != "retrieval" for m in row):
-        return None
-    parts = [next((m for m in row if m.spec.name == name and not m.given), None) for name in ("Precision", "Recall")]
-    return (parts[0], parts[1]) if parts[0] is not None and parts[1] is not None else None
+    measures = list(row)
+    precision, recall = (_sibling(measures, measure, name) for name in ("Precision", "Recall"))
+    if measure.name == "F1" and (precision is None or recall is None):
+        cuts = {(m.k, m.tokens) for m in measures if m.spec.name in ("Precision", "Recall", "F1") and m.name != "F1"}
+        if len(cuts) != 1 or any(m.spec.stage != "retrieval" for m in measures):
+            return None
+        precision, recall = (
+            next((m for m in measures if m.spec.name == name and not m.given), None) for name in ("Precision", "Recall")
+        )
+    return None if precision is None or recall is None else (precision, recall)
 
 
 def contradicting(table: Table, counted: Counted | None = None) -> tuple[Note, ...]:
@@ -190,7 +195,7 @@ def all_zero(table: Table) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _sibling(row: Mapping[Measure, float], measure: Measure, name: str) -> Measure | None:
+def _sibling(row: Iterable[Measure], measure: Measure, name: str) -> Measure | None:
     """The measure of that name at the same cut, with the same parameters."""
     for other in row:
         if (other.spec.name, other.k, other.tokens, other.given) == (name, measure.k, measure.tokens, measure.given):

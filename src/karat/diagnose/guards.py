@@ -88,8 +88,8 @@ def check_table(
 ) -> tuple[Note, ...]:
     """The guards that a bare table of means allows: system -> {measure name: mean}, as read from a file.
 
-    `n` is the number of questions behind each row and `k` what a literal k in a name stands for, where known. A column that names no registered measure is left alone, and so is
-    `module:function`: a file must not make karat load code.
+    `n` is the number of questions behind each row and `k` what a literal k in a name stands for, where known. A column
+    that names no registered measure is left alone, and so is `module:function`: a file must not make karat load code.
     """
     table: Table = {}
     for system, row in rows.items():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from karat.core.errors import InputError
-from karat.files import _cells, _records
+from karat.files import _aliases, _cells, _records
 from karat.files._cells import CellError, Record
 from karat.files._look import Look
 from karat.files._objects import is_frame, polars_frame
@@ -38,6 +38,14 @@ class Plain:
         """An InputError that names the file, and the row by its place in `rows`."""
         number = None if row is None else self.numbers[row]
         return InputError(problem, place=self.name, row=number, unit=self.unit, field=field, remedy=remedy or None)
+
+    def column(self, *fields: str) -> str | None:
+        """The first column that other tools, too, call one of these fields of a test set or results."""
+        spelled = {_aliases.field_name(column): column for column in self.columns}
+        names = (
+            name for field in fields for names in (_aliases.RESULTS, _aliases.TESTSET) for name in names.get(field, ())
+        )
+        return next((spelled[name] for name in names if name in spelled), None)
 
     def lists(self, column: str) -> list[tuple[str, ...] | None]:
         """The cells of a column as lists of ids (JSON, Python literals, or one id); a missing page is an empty text."""

@@ -34,10 +34,12 @@ CAUSES = {
     "URL spelling": "addresses that differ in spelling alone were taken for different ones",
     "substring": "ids were compared as parts of one another, so that 34 is found in 340",
     "ideal of the retrieved": "nDCG's ideal is made of the retrieved hits alone, so missing gold costs nothing",
-    "not 1/rank": "a reciprocal rank is 0 or 1/rank",
-    "not a share of the gold": "recall times the number of gold units is a whole number",
-    "first hit": "the first hit decides whether the reciprocal rank is 1",
+    "not 1/rank": "a reciprocal rank that is neither 0 nor 1/rank",
+    "not a share of the gold": "recall × number of gold items is not whole",
+    "first hit": "the reciprocal rank and the first hit contradict each other",
+    "answer F1": "the answers and references give another F1",
     "answer text": "the answers and references give another score",
+    "other tokens": "no way of splitting words that karat knows gives these scores",
     "no hits": "it returned no hits",
     "no gold": "no question has gold",
     "identical lists": "two systems return the same lists for every question",
@@ -48,7 +50,8 @@ CAUSES = {
 
 def because(cause: str, more: str = "") -> str:
     """A cause in words, with what is particular to the case."""
-    return f"{CAUSES[cause]}{': ' if more and ':' not in CAUSES[cause] else '; ' if more else ''}{more}."
+    mark = "" if not more else " " if more.startswith("in ") else "; " if ":" in CAUSES[cause] else ": "
+    return f"{CAUSES[cause]}{mark}{more}."
 
 
 def cause_of(key: str) -> str:

@@ -72,9 +72,8 @@ def lines_of(figures: Sequence[Printed], n: int | None = None, k: int | None = N
     lines = []
     for labels, some in grouped.items():
         whole = tuple(label for label in labels if not is_total(label))
-        over_systems = any(
-            is_total(label) and (is_name(label[0]) or (label[0] == "" and whole in keyed)) for label in labels
-        )
+        totals = [name for name, value in labels if is_total((name, value))]
+        over_systems = any(is_name(name) or (not name and whole in keyed) for name in totals)
         counts = (one for one in some if one.statistic == "n" and not one.name and one.heading not in settings)
         count = next((int(one.value) for one in counts if one.value >= 1), None)
         if count is None and not any(is_slice(name) for name, _ in whole):

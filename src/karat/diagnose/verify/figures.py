@@ -223,7 +223,7 @@ def _is_figure(table: Plain, column: str, known: frozenset[str]) -> bool:
 
 
 def _long(table: Plain, columns: Mapping[str, str]) -> list[Printed]:
-    """A row a system and measure with a column a statistic, as karat's summary.csv; or a row a measure, a column a system."""
+    """A row a system and measure, a column a statistic, as karat's summary.csv; or a row a measure, a column a system."""
     named = columns.get("measure") or columns["metric"]
     statistics = {c: s for c in table.columns if (s := STATISTICS.get(c.strip().lower()) or STATISTICS.get(spelled(c)))}
     sliced = {columns[c] for c in ("slice", "value") if {"slice", "value"} <= set(columns)}
