@@ -26,13 +26,13 @@ def pages(put):
 def test_a_clean_table_passes(karat, pages):
     told = karat("verify", "rows.csv", "--table", "table.csv")
     assert told.code == 0
-    assert "170 printed values are as they should be." in told.out
+    assert "170 figures checked: no contradiction." in told.out
 
 
 def test_a_mismatch_exits_with_4_and_says_why(karat, pages):
     told = karat("verify", "rows.csv", "--table", "wrong.csv")
     assert told.code == 4
-    assert "2 printed values are wrong" in told.out
+    assert "170 figures checked: 2 are wrong." in told.out
     assert "Recall is a hit rate" in " ".join(told.out.split())
     assert karat("verify", "rows.csv", "--table", "wrong.csv", "-q").code == 4
 

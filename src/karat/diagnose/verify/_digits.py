@@ -124,6 +124,8 @@ def as_column(numbers: Iterable[Number], *, exact: bool = False) -> list[Number]
     """
     kept = list(numbers)
     most = max((number.decimals for number in kept), default=0)
+    if most == FEW and all(n.value == int(n.value) for n in kept) and max(n.value for n in kept) > 1:
+        return [replace(number, decimals=0) for number in kept]  # 45.0 of a program that rounds to 45
     if exact and most <= FEW:
         return [replace(number, decimals=EXACTLY) for number in kept]
     few = most if most >= FULL else FEW

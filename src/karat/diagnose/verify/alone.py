@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -67,34 +67,50 @@ def lines_of(figures: Sequence[Printed], n: int | None = None, k: int | None = N
     grouped: dict[Labels, list[Printed]] = defaultdict(list)
     for one in figures:
         grouped[one.labels].append(one)
-    settings = settings_among_counts(figures, k)
+    settings = settings_among_counts(figures, n, k)
     keyed = {labels[:-1] for labels in grouped if labels and not labels[-1][0] and not is_total(labels[-1])}
     lines = []
-    for labels, some in grouped.items():
+    for labels, every in grouped.items():
+        some = [one for one in every if one.heading not in settings]
         whole = tuple(label for label in labels if not is_total(label))
         totals = [name for name, value in labels if is_total((name, value))]
         over_systems = any(is_name(name) or (not name and whole in keyed) for name in totals)
-        counts = (one for one in some if one.statistic == "n" and not one.name and one.heading not in settings)
+        counts = (one for one in some if one.statistic == "n" and not one.name)
         count = next((int(one.value) for one in counts if one.value >= 1), None)
         if count is None and not any(is_slice(name) for name, _ in whole):
             count = n
         of = {(m, one.statistic): one for one in some if one.name and (m := one.measure(k)) is not None}
-        lines.append(Line(whole, some[0].where, of, count, whole != labels, over_systems))
+        lines.append(Line(whole, every[0].where, of, count, whole != labels, over_systems))
     return lines
 
 
-def settings_among_counts(figures: Sequence[Printed], k: int | None = None) -> set[str]:
-    """Headings such as n_queries under which, by most of the figures that can tell, no numbers of questions stand."""
-    counts = {one.labels: one for one in figures if one.statistic == "n" and one.heading and one.value >= 1}
-    votes: dict[str, int] = defaultdict(int)
+def settings_among_counts(figures: Sequence[Printed], n: int | None = None, k: int | None = None) -> set[str]:
+    """Headings such as n_queries under which no numbers of questions stand.
+
+    So it is where `n` is said to be another, or where the figures that can tell speak against it: one that no such
+    number gives weighs twice as much as one that it gives and not by chance.
+    """
+    counts = {
+        (one.labels, one.name): one for one in figures
+        if one.heading and spelled(one.heading) not in SURE_COUNTS and one.value >= 1
+    }  # fmt: skip
+    votes: dict[str, float] = defaultdict(float)
     for one in figures:
-        count, measure = counts.get(one.labels), one.measure(k) if one.name else None
-        if count is None or measure is None or one.statistic != "mean" or spelled(count.heading) in SURE_COUNTS:
+        count = counts.get((one.labels, one.name)) or counts.get((one.labels, ""))
+        measure = one.measure(k) if one.name else None
+        if count is None or measure is None or one.statistic != "mean":
             continue
         total = _steps(measure) * int(count.value)
-        if 0 < one.value < 1 and 0 < total < 10**one.number.decimals:
-            votes[count.heading] += 1 if one.number.agrees(round(one.value * total) / total) else -1
-    return {heading for heading, vote in votes.items() if vote < 0}
+        if 0 < one.value < 1 and total:
+            given = one.number.agrees(round(one.value * total) / total)
+            votes[count.heading] += max(0.0, 1 - total / 10**one.number.decimals) if given else -2
+    other = {one.heading for one in counts.values() if n is not None and one.value != n} - _varying(counts.values())
+    return {heading for heading, vote in votes.items() if vote < 0} | other
+
+
+def _varying(counts: Iterable[Printed]) -> set[str]:
+    """Headings of counts of slices."""
+    return {one.heading for one in counts if any(is_slice(name) for name, _ in one.labels)}
 
 
 def _steps(measure: Measure) -> int:
@@ -114,7 +130,7 @@ def check_alone(
     broken += _identical([line for line in lines if line.of_a_system], one_gold)
     found = list({(f.where, f.name, f.what, f.cause): f for f in reversed(broken)}.values())[::-1]
     wrong = {(f.where, f.name, f.what) for f in broken}
-    settings = settings_among_counts(figures, k)
+    settings = settings_among_counts(figures, n, k)
     for one in figures:
         if (one.where, one.name or one.statistic, one.statistic) in wrong:
             continue
@@ -156,7 +172,7 @@ def _of_line(line: Line, one_gold: bool) -> Iterator[Figure]:
     yield from _quantiles(line)
     yield from _contradictions(line.means, lambda m: line.means[m].name)
     yield from _one_gold(line, one_gold)
-    for note in tables.all_zero({"": {m: one.value for m, one in line.means.items()}}):
+    for note in tables.all_zero({"": {m: one.value for m, one in line.means.items()}} if line.of_a_system else {}):
         yield _figure(next(iter(line.means.values())), "suspect", "", note.text.removeprefix(": "))
 
 

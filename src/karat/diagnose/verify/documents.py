@@ -51,9 +51,15 @@ def _without_rows(value: Mapping[str, Any], way: tuple[str, ...], records: list[
         elif isinstance(item, list) and _are_rows(item):
             system = {"system": ", ".join(way)} if way and not any(is_name(str(c)) for c in item[0]) else {}
             records.extend({**system, **_flat(one)} for one in item)
+        elif isinstance(item, list) and item and all(isinstance(one, Mapping) for one in item):
+            rest[str(key)] = [_without_rows(one, (*way, *_names(one)), records) for one in item]
         else:
             rest[str(key)] = item
     return rest
+
+
+def _names(record: Mapping[str, Any]) -> Iterator[str]:
+    yield from (value for key, value in record.items() if is_name(str(key)) and isinstance(value, str))
 
 
 def _are_rows(items: list[Any]) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
 
 CONTAINERS = frozenset({
-    "metrics", "results", "summary", "overall", "systems", "methods", "scores", "retrieval", "aggregate",
+    "metrics", "results", "summary", "summaries", "overall", "systems", "methods", "scores", "retrieval", "aggregate",
     "aggregated", "all", "statistics", "evaluation", "averages", "metadata", "config", "by_method",
     "by_system", "total",
 })  # fmt: skip
@@ -36,7 +36,7 @@ SLICES = frozenset({
 })  # fmt: skip
 SLICED = "tag."  # before the name of a label that parts questions, where the shape of the table says so
 BLANK = ("", "-", "–", "—", "n/a", "N/A", "nan", "NaN", "None", "null")
-NO_LABELS = frozenset({
+NO_LABELS = frozenset({  # columns and keys beside figures that are none of them, and tell no rows apart
     "n_undefined", "n_failed", "worst", "best", "equal", "threshold", "met", "ceiling", "band", "meaning", "spread",
 })  # fmt: skip
 Labels = tuple[tuple[str, str], ...]  # (column, or empty where the shape names none; value)
@@ -173,14 +173,14 @@ def _aligned(found: list[Printed]) -> list[Printed]:
 
 
 def _scaled(found: list[Printed]) -> list[Printed]:
-    """Columns of shares in percent as shares: where no value but 0 is below 1 and some are well above."""
+    """Columns of shares in percent as shares: where most values are above 1 and some well above."""
     values: dict[str, list[float]] = defaultdict(list)
     for one in found:
         if one.statistic in ("mean", "min", "max", "25%", "50%", "75%") and _is_share(one):
             values[one.name].append(one.value)
-    percent = {
-        name for name, got in values.items() if max(got) > 2 and max(got) <= 100 and all(v == 0 or v >= 1 for v in got)
-    }
+    large = {name for name, some in values.items() if 2 < max(some) <= 100}
+    clear = {name for name in large if sorted(values[name])[(len(values[name]) - 1) // 2] >= 1}
+    percent = large if clear else set()  # beside a column in percent, .68 of another is too
     units = ("mean", "std", "min", "max", "25%", "50%", "75%", "low", "high", "sem")
     return [
         replace(one, number=one.number.scaled(0.01), percent=True)
@@ -223,23 +223,35 @@ def _is_figure(table: Plain, column: str, known: frozenset[str]) -> bool:
 
 
 def _long(table: Plain, columns: Mapping[str, str]) -> list[Printed]:
-    """A row a system and measure, a column a statistic, as karat's summary.csv; or a row a measure, a column a system."""
+    """A row a system and measure with a column a statistic, or a row a measure with a column a system."""
     named = columns.get("measure") or columns["metric"]
     statistics = {c: s for c in table.columns if (s := STATISTICS.get(c.strip().lower()) or STATISTICS.get(spelled(c)))}
+    counts = {c: "n" for c in table.columns if spelled(c) in COUNTS}
     sliced = {columns[c] for c in ("slice", "value") if {"slice", "value"} <= set(columns)}
     values = {c: "mean" for c in table.columns if spelled(c) in ("value", "score") and c not in sliced}
     figures = (statistics if set(statistics.values()) - {"n"} else {}) or values
+    figures = {**figures, **counts} if figures else {}
     systems = [] if figures else [c for c in table.columns if c != named and _holds_figures(table, c)]
-    other = {named, *statistics, *sliced, *values, *systems, *(c for c in table.columns if spelled(c) in NO_LABELS)}
+    other = {
+        named,
+        *statistics,
+        *counts,
+        *sliced,
+        *values,
+        *systems,
+        *(c for c in table.columns if spelled(c) in NO_LABELS),
+    }
     found: list[Printed] = []
     for record in table.rows:
         labels = [(c, _text(record[c])) for c in table.columns if c not in other and _text(record.get(c)) not in BLANK]
         if sliced and _text(record.get(columns["slice"])):
             labels.append((SLICED + _text(record[columns["slice"]]), _text(record.get(columns["value"]))))
+        name, under = split(_text(record[named]))
         for column, statistic in figures.items():
-            found.extend(_of_cell(record.get(column), tuple(labels), _text(record[named]), statistic))
+            cells = _of_cell(record.get(column), tuple(labels), name, under if statistic == "mean" else statistic)
+            found.extend(replace(one, heading=column) if column in counts else one for one in cells)
         for column in systems:
-            found.extend(_of_cell(record.get(column), (("", column), *labels), _text(record[named]), "mean"))
+            found.extend(_of_cell(record.get(column), (("", column), *labels), name, under))
     return found
 
 
@@ -277,6 +289,8 @@ def _nested(value: Mapping[str, Any], labels: Labels, measure: str | None = None
     )  # fmt: skip
     for key, item in value.items():
         text, plain = str(key), spelled(str(key))
+        if plain in NO_LABELS:
+            continue
         if isinstance(item, Mapping):
             statistic = STATISTICS.get(text.lower(), "") if plain == "mean" or plain not in TOTALS else ""
             if measure_of(text, 1) is not None and any(str(k).lower() in STATISTICS for k in item):
