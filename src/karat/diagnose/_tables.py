@@ -175,12 +175,12 @@ def parts_of_f1(row: Iterable[Measure], measure: Measure) -> tuple[Measure, Meas
     return None if precision is None or recall is None else (precision, recall)
 
 
-def contradicting(table: Table, counted: Counted | None = None) -> tuple[Note, ...]:
-    """The contradictions of every system of a table."""
+def contradicting(table: Table, counted: Counted | None = None, *, slack: float = SLACK) -> tuple[Note, ...]:
+    """The contradictions of every system of a table; `slack` is how far rounding may have moved each mean."""
     return tuple(
         warn(one.guard, f"{system}: {one.text}")
         for system, row in table.items()
-        for one in contradictions(row, same_n=partial(_same_n, counted, system))
+        for one in contradictions(row, lambda measure: slack, same_n=partial(_same_n, counted, system))
     )
 
 

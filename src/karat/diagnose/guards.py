@@ -85,11 +85,13 @@ def check_table(
     *,
     k: int | None = None,
     place: str | None = None,
+    slack: float = tables.SLACK,
 ) -> tuple[Note, ...]:
     """The guards that a bare table of means allows: system -> {measure name: mean}, as read from a file.
 
-    `n` is the number of questions behind each row and `k` what a literal k in a name stands for, where known. A column
-    that names no registered measure is left alone, and so is `module:function`: a file must not make karat load code.
+    `n` is the number of questions behind each row and `k` what a literal k in a name stands for, where known; `slack`
+    is how far rounding may have moved each mean. A column that names no registered measure is left alone, and so is
+    `module:function`: a file must not make karat load code.
     """
     table: Table = {}
     for system, row in rows.items():
@@ -100,8 +102,8 @@ def check_table(
             with suppress(UsageError):
                 table[system][parse(name, k=k)] = float(value)
     notes = (
-        *tables.means_in_range(table),
-        *tables.contradicting(table),
+        *tables.means_in_range(table, slack=slack),
+        *tables.contradicting(table, slack=slack),
         *tables.all_zero(table),
         *(_unequal("the table", {s: c for s, c in n.items() if s in rows}) if n else ()),
     )

@@ -323,3 +323,22 @@ def test_what_is_missing_is_said(tmp_path):
     assert {f.why for f in found.of("unchecked")} == {"k is unknown: add -k 5."}
     found = verify(put(tmp_path, "u.csv", "system,MRR,sparkle\na,0.41,0.5\n"))
     assert [f.why for f in found.of("unchecked")] == ["not a measure that karat knows, and there are no rows."]
+
+
+@pytest.mark.parametrize(
+    ("document", "figure"),
+    [
+        ({"dense": {"recall": {"1": 0.3, "5": 0.52, "10": 0.45}}}, "recall@10"),
+        ({"hit_rate@k": {"@1": 0.3, "@5": 0.52, "@10": 0.45}}, "hit_rate@10"),
+        ({"k=3": {"recall": 0.52}, "k=5": {"recall": 0.45}}, "recall"),
+        ({"dense": {"hits@1": 0.52, "hits@5": 0.41}}, "hits@5"),
+        ({"precision@5": 0.25, "recall@5": 0.3, "f1@5": 0.29}, "f1@5"),
+    ],
+)
+def test_cut_offs_and_digits_as_json_writes_them(tmp_path, document, figure):
+    assert causes(verify(put(tmp_path, "t.json", document))) == {(figure, "order")}
+
+
+def test_lists_are_no_figures_that_could_not_be_read(tmp_path):
+    trace = {"query": "when?", "retrieved": ["34", "78"], "gold": ["34"], "metrics": {"mrr": 1.0}}
+    assert [f.verdict for f in verify(put(tmp_path, "t.json", trace)).figures] == ["ok"]

@@ -110,7 +110,8 @@ def _not_checked(rows: Rows, checked: set[str]) -> list[Figure]:
     unread = [
         Figure("", column, "rows", "unchecked", why=f"{text!r} of question {qid} is no number.", cells=len(rows))
         for column in rows.table.columns
-        if column not in rows.numbers and measure_of(column, rows.k or 1) is not None
+        if column not in {*rows.numbers, rows.retrieved_column, rows.gold_column}
+        and measure_of(column, rows.k or 1) is not None
         for qid, text in list(zip(rows.ids, rows.texts(column), strict=True))
         if text and read_cell(text) is None
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.verification import Figure
 from karat.diagnose._tables import UNKNOWN_K
-from karat.diagnose.verify._digits import Number, as_column, cut_of, has_decimal_commas, pointed, read_cell
+from karat.diagnose.verify._digits import FEW, Number, as_column, cut_of, has_decimal_commas, pointed, read_cell
 from karat.diagnose.verify.names import COUNTS, STATISTICS, TESTS, is_measured, measure_of, spelled, split
 from karat.files import Plain
 
@@ -39,6 +40,7 @@ BLANK = ("", "-", "–", "—", "n/a", "N/A", "nan", "NaN", "None", "null")
 NO_LABELS = frozenset({  # columns and keys beside figures that are none of them, and tell no rows apart
     "n_undefined", "n_failed", "worst", "best", "equal", "threshold", "met", "ceiling", "band", "meaning", "spread",
 })  # fmt: skip
+_CUT = re.compile(r"(?:@|k\s*=\s*|k_|top_?-?)?([1-9]\d{0,4})", re.IGNORECASE)
 Labels = tuple[tuple[str, str], ...]  # (column, or empty where the shape names none; value)
 
 
@@ -102,7 +104,8 @@ def printed_figures(table: Plain, known: frozenset[str] = frozenset()) -> list[P
             found = _described(table, described)
         else:
             found = _wide(table, known)
-    return _scaled(_aligned(found))
+    typed = table.document is not None or any(isinstance(cell, float) for row in table.rows for cell in row.values())
+    return _scaled(_aligned(found, typed))
 
 
 def is_share(column: str) -> bool:
@@ -160,16 +163,23 @@ def _unread_nested(value: Mapping[str, Any], way: tuple[str, ...]) -> Iterator[F
             yield Figure(", ".join(way), name, "mean", "unchecked", why=f"{_text(item)[:40]!r} is no number.")
 
 
-def _aligned(found: list[Printed]) -> list[Printed]:
-    """Digits as the columns have them."""
+def _aligned(found: list[Printed], typed: bool) -> list[Printed]:
+    """Digits as the columns have them; `typed` numbers lost the zeros at their end, so that .3 beside .25 is .30."""
     columns: dict[tuple[str, str], list[int]] = defaultdict(list)
     for i, one in enumerate(found):
         columns[one.name, one.statistic].append(i)
-    made = list(found)
+    aligned = list(found)
     for places in columns.values():
         for i, number in zip(places, as_column(found[i].number for i in places), strict=True):
-            made[i] = replace(found[i], number=number)
-    return made
+            aligned[i] = replace(found[i], number=number)
+    if typed and any(one.number.decimals > FEW for one in aligned if _is_share(one)):
+        return [
+            replace(one, number=replace(one.number, decimals=FEW + 1))
+            if one.number.decimals == FEW and one.value <= 1 and _is_share(one)
+            else one
+            for one in aligned
+        ]
+    return aligned
 
 
 def _scaled(found: list[Printed]) -> list[Printed]:
@@ -293,15 +303,22 @@ def _nested(value: Mapping[str, Any], labels: Labels, measure: str | None = None
             continue
         if isinstance(item, Mapping):
             statistic = STATISTICS.get(text.lower(), "") if plain == "mean" or plain not in TOTALS else ""
+            cuts = [_CUT.fullmatch(str(k)) for k in item]
             if measure_of(text, 1) is not None and any(str(k).lower() in STATISTICS for k in item):
                 yield from _nested(item, labels, text, under)
+            elif measure_of(text, 1) is not None and None not in cuts:
+                base = re.sub(r"(@|_at_)k$", "", text, flags=re.IGNORECASE)
+                at_cuts = {f"{base}@{cut[1]}": v for cut, v in zip(cuts, item.values(), strict=True) if cut is not None}
+                yield from _nested(at_cuts, labels, None, under)
             elif statistic or (plain in CONTAINERS and plain not in TOTALS):
                 yield from _nested(item, labels, measure, statistic or under)
             elif plain.startswith(("by_", "per_")) and all(isinstance(one, Mapping) for one in item.values()):
                 for part, one in item.items():
                     yield from _nested(one, (*labels, (SLICED + plain.partition("_")[2], str(part))), measure, under)
             else:
-                yield from _nested(item, (*labels, ("", text)), measure, under)
+                cut = _CUT.fullmatch(text)
+                label = ("k", cut[1]) if cut is not None and not text.isdecimal() else ("", text)
+                yield from _nested(item, (*labels, label), measure, under)
         elif isinstance(item, list) and item and all(isinstance(one, Mapping) for one in item):
             yield from _listed(item, labels if plain in CONTAINERS else (*labels, ("", text)))
         elif measure is not None and text.lower() in STATISTICS:

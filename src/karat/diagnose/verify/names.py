@@ -58,8 +58,10 @@ def measure_of(text: str, k: int | None = None) -> Measure | None:
     if ":" in text:
         return None
     plain = spelled(text)
+    base, _, cut = plain.partition("@")
+    worded = WORDS.get(plain) or (WORDS.get(base, "").replace("@k", f"@{cut}") if cut else None)
     bare = BARE.get(plain) if k not in (None, UNKNOWN_K) else None
-    for name in (bare, WORDS.get(plain), text.strip(), plain):
+    for name in (bare, worded, text.strip(), plain):
         if name is not None:
             with suppress(UsageError):
                 return parse(name, k=k)
