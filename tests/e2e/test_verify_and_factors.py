@@ -26,13 +26,13 @@ def pages(put):
 def test_a_clean_table_passes(karat, pages):
     told = karat("verify", "rows.csv", "--table", "table.csv")
     assert told.code == 0
-    assert "170 printed values are as they should be." in told.out
+    assert "170 figures checked: no contradiction." in told.out
 
 
 def test_a_mismatch_exits_with_4_and_says_why(karat, pages):
     told = karat("verify", "rows.csv", "--table", "wrong.csv")
     assert told.code == 4
-    assert "2 printed values are wrong" in told.out
+    assert "170 figures checked: 2 are wrong." in told.out
     assert "Recall is a hit rate" in " ".join(told.out.split())
     assert karat("verify", "rows.csv", "--table", "wrong.csv", "-q").code == 4
 
@@ -92,6 +92,41 @@ def test_a_run_verifies_itself_and_is_a_grid(karat, put, folder):
 
 
 FACTORS = ("--factor", "chunker", "--factor", "retriever")
+
+
+def test_no_file_that_karat_writes_is_accused(karat, put, folder):
+    put("docs/a.md", "# Oil\n\nUse SAE 30 oil.\n")
+    put("docs/b.md", "# Reset\n\nHold the red button for two seconds.\n")
+    put("qa.jsonl", [
+        {"id": "q1", "question": "Which oil?", "gold": [{"doc": "a.md"}], "kind": "fact", "answers": ["SAE 30"]},
+        {"id": "q2", "question": "How is it reset?", "gold": [{"doc": "b.md"}], "kind": "steps", "answers": ["button"]},
+        {"id": "q3", "question": "What is the red button for?", "gold": [{"doc": "b.md"}], "kind": "fact"},
+    ])  # fmt: skip
+    put("mine.jsonl", [
+        {"id": "q1", "retrieved": [{"id": "x", "doc": "a.md", "text": "Use oil"}], "answer": "SAE 30 oil"},
+        {"id": "q2", "status": "failed", "error": "timeout"},
+        {"id": "q3", "retrieved": [{"id": "y", "doc": "a.md", "text": "-"}, {"id": "z", "doc": "b.md", "text": "-"}],
+         "answer": "to reset"},
+    ])  # fmt: skip
+    put("karat.yaml", SPEC)
+    for command in (
+        ("run", "karat.yaml"),
+        ("index", "docs", "-o", "docs.index"),
+        ("score", "qa.jsonl", "mine.jsonl", "--by", "kind", "-o", "scored", "--export", "liverag"),
+        *(("score", "qa.jsonl", "mine.jsonl", "-o", f"score.{end}") for end in ("csv", "json", "md", "parquet")),
+        ("sweep", "qa.jsonl", "docs.index", "--alpha", "0,0.5,1", "-k", "1,2", "-o", "swept"),
+        *(("compare", "LAST", "--by", "kind", "-o", f"compared.{end}") for end in ("csv", "json", "md")),
+    ):
+        told = karat(*command)
+        assert told.code in (0, 5), (command, told.err)  # 5: a row failed
+    written = [path for place in ("scored", "swept", "runs") for path in (folder / place).rglob("*")]
+    written += [*folder.glob("score.*"), *folder.glob("compared.*")]
+    tables = [p for p in written if p.suffix in (".csv", ".tsv", ".json", ".md", ".parquet") and "index" not in str(p)]
+    assert len(tables) > 20
+    for path in tables:
+        told = karat("verify", str(path), "--json")
+        assert told.code == 0, (path, told.out, told.err)
+        assert set(json.loads(told.out)["causes"]) <= {"identical rows"}, path  # three questions, three alphas
 
 
 def test_factors(karat, put, folder):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     Counted = Mapping[tuple[str, str], int]  # (system, measure name) -> n
 
 SLACK = 1e-9
+UNKNOWN_K = 10**9 + 7  # stands for the k of a table that does not say it: comparable with itself alone
 COUNTS_REPEATS = {"healthcare", "liverag"}
 
 
@@ -79,58 +82,106 @@ def _range(measure: Measure) -> str:
     return "[" + ", ".join(f"{end:g}" for end in measure.bounds) + "]"
 
 
-def f1_under_its_parts(table: Table, counted: Counted | None = None, *, slack: float = SLACK) -> tuple[Note, ...]:
-    """Mean F1 at most the average of mean precision and mean recall: true question by question, so of means too."""
-    notes = []
-    for system, row in table.items():
-        for measure, f1 in row.items():
-            if measure.spec.name != "F1":
-                continue
-            precision, recall = (_sibling(row, measure, name) for name in ("Precision", "Recall"))
-            if precision is None or recall is None or not _same_n(counted, system, measure, precision, recall):
-                continue
-            half = (row[precision] + row[recall]) / 2
-            if f1 > half + slack:
-                said = (
-                    f"{system}: mean {measure.name} {f1:.4f} is above the average of mean {precision.name} and mean "
-                    f"{recall.name}, {half:.4f}, which no set of questions can produce."
-                )
-                notes.append(warn("F1 above its parts", said))
-    return tuple(notes)
+@dataclass(frozen=True)
+class Contradiction:
+    """A mean that no set of questions can give beside another one."""
+
+    guard: str
+    measure: Measure
+    text: str
 
 
-def grows_with_k(table: Table, counted: Counted | None = None, *, slack: float = SLACK) -> tuple[Note, ...]:
-    """Hit and Recall never fall as the cut moves down; without a cut they are highest."""
-    notes = []
-    for system, row in table.items():
-        chains: dict[tuple[str, tuple[tuple[str, Any], ...], bool], list[Measure]] = {}
-        for measure in row:
-            if measure.spec.name in ("Hit", "Recall"):
-                for by_tokens in (False, True):
-                    if (measure.k if by_tokens else measure.tokens) is None:
-                        chains.setdefault((measure.spec.name, measure.given, by_tokens), []).append(measure)
-        for (_, _, by_tokens), chain in chains.items():
-            chain.sort(key=lambda m: (m.tokens if by_tokens else m.k) or np.inf)
-            for shallow, deep in pairwise(chain):
-                if row[deep] < row[shallow] - slack and _same_n(counted, system, shallow, deep):
-                    said = (
-                        f"{system}: {deep.name} {row[deep]:.4f} is below {shallow.name} {row[shallow]:.4f}; "
-                        "looking further down can only find more."
-                    )
-                    notes.append(warn(f"{deep.spec.name} falls with k", said))
-    return tuple(notes)
+def contradictions(
+    row: Mapping[Measure, float],
+    half: Callable[[Measure], float] = lambda measure: SLACK,
+    name: Callable[[Measure], str] = str,
+    same_n: Callable[..., bool] = lambda *measures: True,
+) -> Iterator[Contradiction]:
+    """Means of one system that contradict others, each once; `half` is how far rounding may have moved each of them.
+
+    `name` spells a measure, `same_n` tells whether means are over the same number of questions, as far as is known.
+    """
+    accused: set[Measure] = set()
+    for measure, f1 in row.items():
+        parts = parts_of_f1(row, measure) if measure.spec.name == "F1" else None
+        if parts is None or not same_n(measure, *parts):
+            continue
+        if f1 > harmonic(*(row[part] + half(part) for part in parts)) + half(measure):
+            precision, recall = parts
+            said = (
+                f"mean {name(measure)} {f1:.4f} is above 2PR/(P+R) of mean {name(precision)} and mean {name(recall)}, "
+                f"{harmonic(row[precision], row[recall]):.4f}, which no set of questions can produce."
+            )
+            accused.add(measure)
+            yield Contradiction("F1 above its parts", measure, said)
+    for small, large, reason in (*_grows_with_k(row), *_pairs(row)):
+        if row[small] > row[large] + half(small) + half(large) and same_n(small, large):
+            falls = small.spec.name == large.spec.name
+            first, second, how = (large, small, "below") if falls else (small, large, "above")
+            guard = f"{large.spec.name} falls with k" if falls else f"{small.spec.name} above {large.spec.name}"
+            if first not in accused:
+                accused.add(first)
+                said = f"{name(first)} {row[first]:.4f} is {how} {name(second)} {row[second]:.4f}; {reason}."
+                yield Contradiction(guard, first, said)
 
 
-def recall_under_hit(table: Table, counted: Counted | None = None, *, slack: float = SLACK) -> tuple[Note, ...]:
-    """Recall at most Hit at the same cut: a question that misses scores 0 in both."""
-    notes = []
-    for system, row in table.items():
-        for measure, recall in row.items():
-            hit = _sibling(row, measure, "Hit") if measure.spec.name == "Recall" else None
-            if hit is not None and recall > row[hit] + slack and _same_n(counted, system, measure, hit):
-                said = f"{system}: {measure.name} {recall:.4f} is above {hit.name} {row[hit]:.4f}, which cannot be."
-                notes.append(warn("Recall above Hit", said))
-    return tuple(notes)
+def harmonic(precision: float, recall: float) -> float:
+    """2PR/(P+R), 0 when both are 0. It is concave: of means it is at least the mean of it."""
+    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+
+
+def _grows_with_k(row: Iterable[Measure]) -> Iterator[tuple[Measure, Measure, str]]:
+    """Hit, Recall and MRR never fall as the cut moves down; without a cut they are highest."""
+    chains: dict[tuple[str, tuple[tuple[str, Any], ...], bool], list[Measure]] = {}
+    for measure in row:
+        if measure.spec.name in ("Hit", "Recall", "MRR"):
+            for by_tokens in (False, True):
+                if (measure.k if by_tokens else measure.tokens) is None:
+                    chains.setdefault((measure.spec.name, measure.given, by_tokens), []).append(measure)
+    for (_, _, by_tokens), chain in chains.items():
+        chain.sort(key=lambda m: (m.tokens if by_tokens else m.k) or np.inf)
+        for shallow, deep in pairwise(m for m in chain if m.k != UNKNOWN_K):
+            yield shallow, deep, "looking further down can only find more"
+
+
+def _pairs(row: Mapping[Measure, float]) -> Iterator[tuple[Measure, Measure, str]]:
+    """Measures at one cut of which one can never be the larger, the smaller first."""
+    for measure in row:
+        if measure.spec.name == "Hit" and not measure.given:
+            for name in ("Recall", "MRR", "nDCG", "Precision", "F1"):
+                small = _sibling(row, measure, name)
+                if small is not None:
+                    yield small, measure, "a question without a hit scores 0 in both"
+            if measure.k == 1:
+                for reciprocal in row:
+                    if reciprocal.spec.name == "MRR" and reciprocal.k != UNKNOWN_K and not reciprocal.given:
+                        yield measure, reciprocal, "a first hit that is gold gives 1"
+
+
+def parts_of_f1(row: Iterable[Measure], measure: Measure) -> tuple[Measure, Measure] | None:
+    """Precision and Recall at the cut of an F1; of one without a cut, at the only cut there is.
+
+    Beside measures of answers, a bare F1 may be theirs.
+    """
+    measures = list(row)
+    precision, recall = (_sibling(measures, measure, name) for name in ("Precision", "Recall"))
+    if measure.name == "F1" and (precision is None or recall is None):
+        cuts = {(m.k, m.tokens) for m in measures if m.spec.name in ("Precision", "Recall", "F1") and m.name != "F1"}
+        if len(cuts) != 1 or any(m.spec.stage != "retrieval" for m in measures):
+            return None
+        precision, recall = (
+            next((m for m in measures if m.spec.name == name and not m.given), None) for name in ("Precision", "Recall")
+        )
+    return None if precision is None or recall is None else (precision, recall)
+
+
+def contradicting(table: Table, counted: Counted | None = None, *, slack: float = SLACK) -> tuple[Note, ...]:
+    """The contradictions of every system of a table; `slack` is how far rounding may have moved each mean."""
+    return tuple(
+        warn(one.guard, f"{system}: {one.text}")
+        for system, row in table.items()
+        for one in contradictions(row, lambda measure: slack, same_n=partial(_same_n, counted, system))
+    )
 
 
 def all_zero(table: Table) -> tuple[Note, ...]:
@@ -144,7 +195,7 @@ def all_zero(table: Table) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def _sibling(row: Mapping[Measure, float], measure: Measure, name: str) -> Measure | None:
+def _sibling(row: Iterable[Measure], measure: Measure, name: str) -> Measure | None:
     """The measure of that name at the same cut, with the same parameters."""
     for other in row:
         if (other.spec.name, other.k, other.tokens, other.given) == (name, measure.k, measure.tokens, measure.given):

@@ -73,9 +73,7 @@ def check(
         *questions_apart(facts, len(scores.questions)),
         *failed_rows(scores),
         *tables.values_in_range(scores, facts.dialect, facts.repeats),
-        *tables.f1_under_its_parts(table, counted),
-        *tables.grows_with_k(table, counted),
-        *tables.recall_under_hit(table, counted),
+        *tables.contradicting(table, counted),
         *equal_n(whole),
         *depths_apart(facts.depth, by_name),
         *missing_answers(facts, len(scores.questions)),
@@ -96,7 +94,7 @@ def check_table(
     """The guards that a bare table of means allows: system -> {measure name: mean}, as read from a file.
 
     `n` is the number of questions behind each row and `k` what a literal k in a name stands for, where known; `slack`
-    is how far rounding may have moved means. A column that names no registered measure is left alone, and so is
+    is how far rounding may have moved each mean. A column that names no registered measure is left alone, and so is
     `module:function`: a file must not make karat load code.
     """
     table: Table = {}
@@ -109,9 +107,7 @@ def check_table(
                 table[system][parse(name, k=k)] = float(value)
     notes = (
         *tables.means_in_range(table, slack=slack),
-        *tables.f1_under_its_parts(table, slack=slack),
-        *tables.grows_with_k(table, slack=slack),
-        *tables.recall_under_hit(table, slack=slack),
+        *tables.contradicting(table, slack=slack),
         *tables.all_zero(table),
         *(_unequal("the table", {s: c for s, c in n.items() if s in rows}) if n else ()),
     )

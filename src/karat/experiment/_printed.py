@@ -50,7 +50,8 @@ def _check_means(system: str, printed: Mapping[str, Mapping[str, float]], k: int
 
     columns = dict.fromkeys(c for row in printed.values() for c in row)
     means = {c: float(np.mean([row[c] for row in printed.values() if c in row])) for c in columns}
-    return check_table({f"{system} (printed)": {BARE.get(c.lower(), c): v for c, v in means.items()}}, k=k)
+    table = {f"{system} (printed)": {BARE.get(c.lower(), c): v for c, v in means.items()}}
+    return check_table(table, k=k, slack=TOLERANCE)
 
 
 def _check(testset: TestSet, run: Run, printed: Mapping[str, Mapping[str, float]], k: int) -> list[Note]:

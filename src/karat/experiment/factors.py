@@ -130,7 +130,7 @@ def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | Non
     from karat.files import read_plain
 
     table = read_plain(given, "grid")
-    if table.document is not None:
+    if not table.rows:
         raise table.error("holds no rows", remedy="Give a table with a row a score.")
     if score is None or not named:
         there = ", ".join(table.columns[:12])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, UsageError
 from karat.core.verification import Verification
+from karat.diagnose._words import plural
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats
@@ -38,7 +39,8 @@ def verify(
     literal k in its names stands for, and `one_gold` that every question has a single gold unit.
     """
     from karat.diagnose.verify import rows_of, verify_rows, verify_table
-    from karat.files import read_plain
+    from karat.diagnose.verify.documents import parted
+    from karat.files import read_plain, read_tables
 
     if n is not None and n < 1:
         raise UsageError(f"n={n}: a table is over 1 question or more.")
@@ -47,27 +49,33 @@ def verify(
     rows, table = _run_files(rows, table, runs_dir)
     if testset is not None:
         return _by_testset(rows, table, testset, dialect, match, n, k, columns, one_gold)
-    read = read_plain(rows, "rows")
-    summary = read_plain(table, "table") if table is not None else None
-    found = rows_of(read, sure=summary is not None)
-    notes = []
-    if found is None:
-        if summary is not None:
+    tables = read_tables(rows, "rows")
+    name = tables[0].name
+    records, beside = parted(tables[0]) if len(tables) == 1 else (None, None)
+    summary = read_plain(table, "table") if table is not None else beside
+    single = rows_of(records, sure=table is not None or beside is not None) if records is not None else None
+    if single is None:
+        if table is not None:
             raise InputError(
-                "holds no rows of single questions", place=read.name,
+                "holds no rows of single questions", place=name,
                 remedy="Give a file with a column that names questions, or give it alone as a table.",
             )  # fmt: skip
-        notes.append(f"{read.name}: taken for a table of summaries")
-        return Verification(None, read.name, tuple(verify_table(read, n=n, k=k, one_gold=one_gold)), tuple(notes))
-    if k is not None and found.k is None:
-        found.k = k
-    repeats = _repeats(found, dialect, notes)
-    many = [f"{len(found):,} rows", f"{len(set(found.ids)):,} questions", f"{len(set(found.systems)):,} systems"]
-    notes.insert(0, f"{read.name}: {many[0]} of {many[1]} and {many[2]}")
-    if summary is not None:
-        notes.append(f"{summary.name}: taken for its summary")
-    figures = verify_rows(found, summary, repeats=repeats, n=n, one_gold=one_gold)
-    return Verification(read.name, None if summary is None else summary.name, tuple(figures), tuple(notes))
+        figures = verify_table(tables, n=n, k=k, one_gold=one_gold)
+        return Verification(None, name, tuple(figures), (f"{name}: read as a table of summaries",))
+    notes: list[str] = []
+    if k is not None and single.k is None:
+        single.k = k
+    repeats = _repeats(single, dialect, notes)
+    counts = (
+        plural(len(single), "row"),
+        plural(len(set(single.ids)), "question"),
+        plural(len(set(single.systems)), "system"),
+    )
+    notes.insert(0, f"{name}: {counts[0]} of {counts[1]} and {counts[2]}")
+    if table is not None and summary is not None:
+        notes.append(f"{summary.name}: read as its summary")
+    figures = verify_rows(single, summary, repeats=repeats, n=n, one_gold=one_gold, beside=table is None)
+    return Verification(name, None if summary is None else summary.name, tuple(figures), tuple(notes))
 
 
 def _repeats(rows: Rows, dialect: str | None, notes: list[str]) -> Repeats:
@@ -104,6 +112,7 @@ def _by_testset(
     from karat.diagnose.verify.figures import printed_figures
     from karat.diagnose.verify.recompute import from_testset
     from karat.diagnose.verify.rows import Rows
+    from karat.experiment.score import Choices, brought_together
     from karat.files import as_runs, as_testset, read_plain
     from karat.match import MATCHERS, Settings, check_questions
     from karat.match import match as matched
@@ -113,6 +122,7 @@ def _by_testset(
         raise UsageError("with a test set, give the table that is to be verified: --table summary.csv.")
     questions, _ = as_testset(testset, columns=columns or {})
     runs, _ = as_runs(results, columns=columns or {})
+    runs, joined = brought_together(questions, runs, Choices(dialect=dialect or "karat"))
     check_questions(questions, runs)
     summary = read_plain(table, "table")
     repeats = dialect_named(dialect or "karat").repeats
@@ -122,8 +132,9 @@ def _by_testset(
     rows = [{"system": run.name, "question_id": qid} for run in runs for qid in questions.ids]
     made = read_plain(rows, _named(results))
     figures = verify_rows(Rows(made, k), summary, computed=computed, n=n, one_gold=one_gold)
-    note = f"{made.name}: {len(runs)} systems scored against {questions.name}, matched by {settings.matcher.name}"
-    return Verification(made.name, summary.name, tuple(figures), (note, f"{summary.name}: taken for its summary"))
+    scored = f"{made.name}: {plural(len(runs), 'system')} scored against {questions.name}"
+    notes = (f"{scored}, matched by {settings.matcher.name}", f"{summary.name}: read as its summary")
+    return Verification(made.name, summary.name, tuple(figures), (*notes, *(note.text for note in joined)))
 
 
 def _named(given: Any) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from karat.files._frozen import Frozen, frozen_beside, frozen_path, write_frozen
     from karat.files._labels import as_labels
     from karat.files._objects import as_runs, as_testset
-    from karat.files._plain import Plain, read_plain
+    from karat.files._plain import Plain, read_plain, read_tables
     from karat.files._printed import printed_measures
     from karat.files._read import read_any, read_results, read_testset
     from karat.files._score_table import as_score_table, is_score_table
@@ -32,6 +32,7 @@ __all__ = [
     "read_any",
     "read_plain",
     "read_results",
+    "read_tables",
     "read_testset",
     "write",
     "write_frozen",
@@ -53,6 +54,7 @@ _HOME = {
     "read_any": "_read",
     "read_plain": "_plain",
     "read_results": "_read",
+    "read_tables": "_plain",
     "read_testset": "_read",
     "write": "_write",
     "write_frozen": "_frozen",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from karat.core.errors import InputError
-from karat.files import _cells, _records
+from karat.files import _aliases, _cells, _records
 from karat.files._cells import CellError, Record
 from karat.files._look import Look
 from karat.files._objects import is_frame, polars_frame
@@ -24,7 +24,7 @@ STATISTICS = frozenset({
 class Plain:
     """Rows under the names of their columns; cells of a text file are texts, so that printed digits are kept.
 
-    `document` is a JSON object that holds no list of records: figures lie somewhere in it.
+    `document` is a JSON object: figures lie somewhere in it, and rows too unless they are what it wraps.
     """
 
     name: str
@@ -38,6 +38,14 @@ class Plain:
         """An InputError that names the file, and the row by its place in `rows`."""
         number = None if row is None else self.numbers[row]
         return InputError(problem, place=self.name, row=number, unit=self.unit, field=field, remedy=remedy or None)
+
+    def column(self, *fields: str) -> str | None:
+        """The first column that other tools, too, call one of these fields of a test set or results."""
+        spelled = {_aliases.field_name(column): column for column in self.columns}
+        names = (
+            name for field in fields for names in (_aliases.RESULTS, _aliases.TESTSET) for name in names.get(field, ())
+        )
+        return next((spelled[name] for name in names if name in spelled), None)
 
     def lists(self, column: str) -> list[tuple[str, ...] | None]:
         """The cells of a column as lists of ids (JSON, Python literals, or one id); a missing page is an empty text."""
@@ -54,33 +62,78 @@ class Plain:
 
 
 def read_plain(given: Any, name: str = "table") -> Plain:
-    """A table of a path (CSV, TSV, JSON, JSONL, Parquet), a frame, a list of dicts, or a dict."""
+    """A table of a path (CSV, TSV, JSON, JSONL, Parquet, Markdown with one table), a frame, a list of dicts, a dict."""
+    tables = read_tables(given, name)
+    if len(tables) > 1:
+        raise InputError(f"holds {len(tables)} tables", place=tables[0].name, remedy="Keep one of them.")
+    return tables[0]
+
+
+def read_tables(given: Any, name: str = "table") -> tuple[Plain, ...]:
+    """The same as `read_plain`, but Markdown may hold several tables."""
     if isinstance(given, str | os.PathLike):
-        return _of_look(Look(given))
+        look = Look(given)
+        if look.name.lower().endswith((".md", ".markdown")):
+            return _markdown(look)
+        try:
+            return (_of_look(look),)
+        except InputError:
+            if look.name.lower().endswith((".txt", ".tex", ".html")) and look.shape in ("csv", "tsv"):
+                raise _no_table(look) from None  # a text whose first line holds a comma
+            raise
     if is_frame(given):
-        return _of_look(Look.of_frame(name, polars_frame(given)))
+        return (_of_look(Look.of_frame(name, polars_frame(given))),)
     if isinstance(given, Mapping):
-        return Plain(name, (), (), (), "record", given)
+        return (Plain(name, (), (), (), "record", given),)
     if isinstance(given, Sequence):
-        return _of_look(Look.of_records(name, given))
+        return (_of_look(Look.of_records(name, given)),)
     raise InputError(f"{type(given).__name__} is no table", place=name, remedy="Give a path, a frame or dicts.")
+
+
+def _markdown(look: Look) -> tuple[Plain, ...]:
+    """The tables of a Markdown file, their cells without marks of emphasis."""
+    from markdown_it import MarkdownIt
+
+    tables: list[Plain] = []
+    lines: list[list[str]] = []
+    numbers: list[int] = []
+    for token in MarkdownIt("commonmark").enable("table").parse(look.need_source().text()):
+        if token.type == "tr_open":
+            lines.append([])
+            numbers.append((token.map or [0])[0] + 1)
+        elif token.type == "inline" and lines:
+            lines[-1].append("".join(child.content for child in token.children or ()).strip())
+        elif token.type == "table_close":
+            columns = tuple(head or f"column {i}" for i, head in enumerate(lines[0], 1))
+            rows = tuple(dict(zip(columns, line, strict=True)) for line in lines[1:])
+            if rows:
+                tables.append(Plain(look.name, columns, rows, tuple(numbers[1:])))
+            lines, numbers = [], []
+    if not tables:
+        raise look.error("holds no table", remedy="Give CSV, TSV, JSON, JSONL, Parquet, or Markdown with a table.")
+    return tuple(tables)
+
+
+def _no_table(look: Look) -> InputError:
+    return look.error("is no table with named columns", remedy="Give CSV, TSV, JSON, JSONL, Parquet or Markdown.")
 
 
 def _of_look(look: Look) -> Plain:
     if look.shape in ("text", "columns", "folder"):
-        raise look.error("is no table with named columns", remedy="Give CSV, TSV, JSON, JSONL or Parquet.")
-    if look.shape == "json object" and isinstance(look.document, dict) and not look.wrapper:
-        return Plain(look.name, (), (), (), "record", look.document)
+        raise _no_table(look)
+    document = look.document if look.shape == "json object" and isinstance(look.document, dict) else None
+    if document is not None and not look.wrapper:
+        return Plain(look.name, (), (), (), "record", document)
     numbered = _two_headers(look) if look.shape in ("csv", "tsv") else None
     if numbered is None:
         numbered = [(row, dict(record)) for row, record in look.raw()]
     if not numbered:
         raise look.error("no rows", remedy="Give at least one.")
     if len(numbered) == 1 and any(isinstance(value, dict) for value in numbered[0][1].values()):
-        return Plain(look.name, (), (), (), "record", numbered[0][1])
+        return Plain(look.name, (), (), (), "record", document or numbered[0][1])
     columns = tuple(dict.fromkeys(str(name) for _, record in numbered for name in record))
     rows = tuple({str(k): _records.without_nan(v) for k, v in record.items()} for _, record in numbered)
-    return Plain(look.name, columns, rows, tuple(row for row, _ in numbered), look.unit)
+    return Plain(look.name, columns, rows, tuple(row for row, _ in numbered), look.unit, document)
 
 
 def _two_headers(look: Look) -> list[tuple[int, Record]] | None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from karat.core.verification import Figure, Verdict, Verification
 from karat.report._escape import clean
-from karat.report._grid import listing, plain_table, texts, title
-from karat.report._numbers import NONE, amount, number
+from karat.report._grid import listing, texts, title
+from karat.report._numbers import amount, number
 from karat.report._screen import as_text, put
 from karat.report.json import finite
 
@@ -21,9 +21,10 @@ _HEADS: dict[Verdict, str] = {
     "impossible": "Impossible",
     "suspect": "Worth a look",
     "unchecked": "Not checked",
-    "ok": "As it should be",
+    "ok": "No contradiction",
 }
-_FEW = 12  # figures of a kind that are shown without `verbose`
+_MARKS: dict[Verdict, str] = {"mismatch": "✗", "impossible": "✗", "suspect": "!", "unchecked": "–", "ok": "✓"}
+_NAMED = 4  # figures that are named for each reason without `verbose`
 
 
 def show(verification: Verification, stream: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
@@ -42,59 +43,69 @@ def as_json(verification: Verification) -> str:
 
 
 def verdict(verification: Verification) -> str:
-    """One sentence: how many figures are right, wrong, and not checked."""
-    ok, unchecked = verification.count("ok"), verification.count("unchecked")
+    """One sentence: how many figures were checked, are wrong, and were not checked."""
+    ok, suspect, unchecked = (verification.count(kind) for kind in ("ok", "suspect", "unchecked"))
     wrong = verification.count("mismatch") + verification.count("impossible")
-    said = f"{ok:,} printed values are as they should be"
+    checked = ok + suspect + wrong
+    if not checked:
+        return f"Nothing could be checked ({_figures(unchecked)})."
+    outcome = "no contradiction"
     if wrong:
-        said = f"{wrong:,} printed {'value is' if wrong == 1 else 'values are'} wrong; {ok:,} are as they should be"
-    elif not ok:
-        said = "nothing could be checked"
-    return said + (f"; {unchecked:,} could not be checked." if unchecked else ".")
+        outcome = f"{wrong:,} {'is' if wrong == 1 else 'are'} wrong"
+    elif suspect:
+        outcome = f"no contradiction, {suspect:,} worth a look"
+    return f"{_figures(checked)} checked: {outcome}" + (f"; {unchecked:,} not checked." if unchecked else ".")
+
+
+def _figures(count: int) -> str:
+    return f"{count:,} {'figure' if count == 1 else 'figures'}"
 
 
 def _blocks(verification: Verification, quiet: bool, verbose: bool) -> Iterator[RenderableType]:
-    mark = "✗" if verification.broken else "!" if verification.of("suspect") else "✓"
+    mark = "✗" if verification.broken else "!" if verification.of("suspect") else "✓" if verification.of("ok") else "–"
     yield listing((mark, verdict(verification)))
     if not quiet:
         yield listing(*(("", clean(note)) for note in verification.notes))
     for kind, head in _HEADS.items():
         figures = verification.of(kind)
-        if not figures or (quiet and kind in ("unchecked", "ok")):
+        if not figures or (quiet and kind in ("unchecked", "ok")) or (kind == "ok" and not verbose):
             continue
         yield title(head)
-        most = len(figures) if verbose or kind in ("mismatch", "impossible", "suspect") else _FEW
-        shown = figures[:most]
-        yield listing(*_lines(shown)) if kind == "suspect" else _table(shown)
-        if len(figures) > most:
-            yield from texts([f"and {len(figures) - most:,} more: -v shows all."])
+        lines = _each(figures) if verbose or kind in ("mismatch", "impossible", "suspect") else _by_reason(figures)
+        yield listing(*((_MARKS[kind], line) for line in lines))
+    if verification.of("ok") and not (quiet or verbose):
+        yield from texts(["-v lists every figure."])
 
 
-def _lines(figures: Sequence[Figure]) -> Iterator[tuple[str, str]]:
+def _each(figures: Sequence[Figure]) -> Iterator[str]:
+    """A line for each figure: what is printed, what it should be, and why."""
     for figure in figures:
-        about = ", ".join(part for part in (clean(figure.where, 60), clean(figure.name, 30)) if part)
-        yield "!", f"{about}: {clean(figure.why)}" if about else clean(figure.why)
-
-
-def _table(figures: Sequence[Figure]) -> RenderableType:
-    table = plain_table("of", "figure", "printed", "should be", "difference", "why", right=(2, 3, 4))
-    for column, width in zip(table.columns, (12, 12, 7, 9, 10, 34), strict=True):
-        column.min_width = width
-    for figure in figures:
-        of = clean(figure.where, 48) or NONE
+        numbers = []
+        if figure.printed is not None:
+            numbers.append(f"printed {_written(figure.printed)}")
+        if figure.recomputed is not None and figure.verdict != "ok":
+            numbers.append(f"should be {_written(figure.recomputed)}")
         if figure.question is not None and figure.apart:
-            of += f", question {clean(figure.question, 24)}"
-        what = "" if figure.what in ("rows", "order", figure.name) else f" {clean(figure.what, 12)}"
-        values = f" ({figure.cells:,} values)" if figure.what == "rows" and not figure.apart else ""
-        row = [
-            of, f"{clean(figure.name, 30)}{what}{values}", _written(figure.printed), _written(figure.recomputed),
-            number(figure.difference) if figure.difference is not None else NONE, clean(figure.why),
-        ]  # fmt: skip
-        table.add_row(*texts(row))
-    return table
+            numbers.append(f"question {clean(figure.question)}")
+        yield ": ".join(part for part in (_about(figure), ", ".join(numbers), clean(figure.why)) if part)
 
 
-def _written(value: float | None) -> str:
-    if value is None:
-        return NONE
+def _by_reason(figures: Sequence[Figure]) -> Iterator[str]:
+    """A line for each reason, with the first figures it is the reason of."""
+    reasons: dict[str, list[Figure]] = {}
+    for figure in figures:
+        reasons.setdefault(figure.why, []).append(figure)
+    for why, some in reasons.items():
+        names = list(dict.fromkeys(map(_about, some)))
+        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        yield f"{'; '.join(names[:_NAMED])}{more}: {clean(why)}"
+
+
+def _about(figure: Figure) -> str:
+    what = "" if figure.what in ("rows", "order", figure.name) else f" {clean(figure.what)}"
+    values = f" ({figure.cells:,} values)" if figure.what == "rows" and not figure.apart else ""
+    return ", ".join(part for part in (clean(figure.where), f"{clean(figure.name)}{what}{values}".strip()) if part)
+
+
+def _written(value: float) -> str:
     return amount(value) if abs(value) > 10 or value == int(value) else number(value)

@@ -78,8 +78,10 @@ def test_an_undefined_value_is_not_out_of_range():
 
 def test_f1_above_its_parts():
     table = {"a": {"Precision@5": [0.2, 0.2], "Recall@5": [0.4, 0.4], "F1@5": [0.31, 0.31]}}
-    assert "0.3100 is above the average" in fired(table)["F1 above its parts"]
-    table["a"]["F1@5"] = [0.3, 0.3]
+    assert "0.3100 is above 2PR/(P+R)" in fired(table)["F1 above its parts"]
+    table["a"]["F1@5"] = [0.27, 0.27]
+    assert "0.2667" in fired(table)["F1 above its parts"]
+    table["a"]["F1@5"] = [0.26, 0.27]
     assert fired(table) == {}
     other_cut = {"a": {"Precision@3": [0.2], "Recall@5": [0.4], "F1@5": [0.9]}}
     assert fired(other_cut) == {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.errors import InputError
@@ -44,10 +44,12 @@ def verify_rows(
     computed: Mapping[str, Values] | None = None,
     n: int | None = None,
     one_gold: bool = False,
+    beside: bool = False,
 ) -> list[Figure]:
     """What rows say of themselves, and of the table that is said to summarise them.
 
     `computed` are values that were worked out from a test set; else the lists of the rows are used, if they have any.
+    `beside`: the table is what stands beside the rows in their own file, and may hold no figures.
     """
     from karat.diagnose.verify.aggregates import check_aggregates
     from karat.diagnose.verify.alone import check_alone
@@ -72,9 +74,9 @@ def verify_rows(
     if table is not None:
         labels = frozenset(spelled(name) for name in rows.labels)
         figures = printed_figures(table, labels)
-        if not figures:
-            raise InputError("no figures were found in it", place=table.name, remedy="Name measures in its columns.")
-        found += check_aggregates(rows, figures, known)
+        if not figures and not beside:
+            raise _no_figures(table)
+        found += check_aggregates(rows, figures, known, [figure for figure in found if figure.broken])
         found += unread_cells(table, labels)
         wrong = {(f.where, f.name, f.what) for f in found if f.broken}
         follows = {(f.where, f.name, f.what) for f in found if not f.broken and f.recomputed is not None}
@@ -108,7 +110,8 @@ def _not_checked(rows: Rows, checked: set[str]) -> list[Figure]:
     unread = [
         Figure("", column, "rows", "unchecked", why=f"{text!r} of question {qid} is no number.", cells=len(rows))
         for column in rows.table.columns
-        if column not in rows.numbers and measure_of(column, rows.k or 1) is not None
+        if column not in {*rows.numbers, rows.retrieved_column, rows.gold_column}
+        and measure_of(column, rows.k or 1) is not None
         for qid, text in list(zip(rows.ids, rows.texts(column), strict=True))
         if text and read_cell(text) is None
     ]
@@ -120,12 +123,21 @@ def _not_checked(rows: Rows, checked: set[str]) -> list[Figure]:
     ]
 
 
-def verify_table(table: Plain, *, n: int | None = None, k: int | None = None, one_gold: bool = False) -> list[Figure]:
-    """What a table can be by itself."""
+def verify_table(
+    tables: Sequence[Plain], *, n: int | None = None, k: int | None = None, one_gold: bool = False
+) -> list[Figure]:
+    """What tables can be by themselves, each apart from the others."""
     from karat.diagnose.verify.alone import check_alone
     from karat.diagnose.verify.figures import printed_figures, unread_cells
 
-    figures = printed_figures(table)
-    if not figures:
-        raise InputError("no figures were found in it", place=table.name, remedy="Name measures in its columns.")
-    return [*check_alone(figures, n=n, k=k, one_gold=one_gold), *unread_cells(table)]
+    found: list[Figure] = []
+    for table in tables:
+        figures = printed_figures(table)
+        found += [*check_alone(figures, n=n, k=k, one_gold=one_gold), *unread_cells(table)] if figures else []
+    if not found:
+        raise _no_figures(tables[0])
+    return found
+
+
+def _no_figures(table: Plain) -> InputError:
+    return InputError("no figures were found in it", place=table.name, remedy="Name measures in its columns.")

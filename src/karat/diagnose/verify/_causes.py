@@ -22,10 +22,11 @@ CAUSES = {
     "other system": "the figure belongs to another system",
     "failures scored 0": "rows that failed were scored 0",
     "not 0/1 over n": "no mean of so many values of 0 and 1",
-    "not a share of k over n": "no mean of so many precisions",
-    "spread": "no values with this mean and range spread so much",
+    "not a share of k over n": "not a multiple of 1/k",
+    "spread": "the standard deviation contradicts the mean",
     "range": "outside the range of the measure",
     "order": "two figures contradict each other",
+    "total": "a mean over all questions lies between the means of its slices",
     "MAP is not MRR": "with one gold a question, MAP is MRR",
     "identical columns": "two measures are the same in every row",
     "identical rows": "two systems are the same in every measure",
@@ -33,10 +34,15 @@ CAUSES = {
     "URL spelling": "addresses that differ in spelling alone were taken for different ones",
     "substring": "ids were compared as parts of one another, so that 34 is found in 340",
     "ideal of the retrieved": "nDCG's ideal is made of the retrieved hits alone, so missing gold costs nothing",
-    "not 1/rank": "a reciprocal rank is 0 or 1/rank",
-    "not a share of the gold": "recall times the number of gold units is a whole number",
-    "first hit": "the first hit decides whether the reciprocal rank is 1",
-    "answer F1": "the answers give another F1",
+    "not 1/rank": "a reciprocal rank that is neither 0 nor 1/rank",
+    "not a share of the gold": "recall × number of gold items is not whole",
+    "first hit": "the reciprocal rank and the first hit contradict each other",
+    "answer F1": "the answers and references give another F1",
+    "answer text": "the answers and references give another score",
+    "other tokens": "no way of splitting words that karat knows gives these scores",
+    "no hits": "it returned no hits",
+    "no gold": "no question has gold",
+    "identical lists": "two systems return the same lists for every question",
     "off by one page": "pages are counted from 0 on one side and from 1 on the other",
 }
 """Every cause that can be named, and how it reads."""
@@ -44,7 +50,8 @@ CAUSES = {
 
 def because(cause: str, more: str = "") -> str:
     """A cause in words, with what is particular to the case."""
-    return f"{CAUSES[cause]}{': ' if more and ':' not in CAUSES[cause] else '; ' if more else ''}{more}."
+    mark = "" if not more else " " if more.startswith("in ") else "; " if ":" in CAUSES[cause] else ": "
+    return f"{CAUSES[cause]}{mark}{more}."
 
 
 def cause_of(key: str) -> str:

@@ -17,7 +17,8 @@ _LONGEST = 80  # characters of a cell that may be a number
 
 _NUMBER = r"[-+−]?(?:[1-9]\d{0,2}(?:,\d{3})++(?:\.\d*+)?|\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?"
 _CELL = re.compile(
-    rf"[~≈]?\s*(?P<value>{_NUMBER})\s*(?P<percent>%)?\s*(?:(?:±|\+/-|\+-)\s*(?P<spread>{_NUMBER})\s*%?)?"
+    rf"[~≈]?\s*(?P<value>{_NUMBER})\s*(?P<percent>%)?[*~†‡]*\s*(?:(?:±|\+/-|\+-)\s*(?:(?P<spread>{_NUMBER})\s*%?|[–-]))?"
+    rf"(?:\s*[\[(]{_NUMBER},\s*{_NUMBER}[\])](?:\s+[A-Za-z]+)?)?"
 )
 _COMMA = re.compile(r"(?<![\d,.])(\d++),(\d++)(?![\d,.])")
 _SHARE = re.compile(r"(?<![\d,.])0,\d++(?![\d,.])|(?<![\d,.])\d{1,2},\d{1,2}(?=\s*%)")
@@ -71,6 +72,7 @@ def pointed(text: str) -> str:
 def read_cell(cell: Any) -> tuple[Number, Number | None] | None:
     """The number of a cell and, after ±, its spread; None where the cell holds something else.
 
+    Marks of significance, an interval in brackets and a word after it are passed over.
     A comma parts thousands, unless it stands after a lone 0 or in a percentage: `has_decimal_commas` tells of columns.
 
     >>> read_cell("0.2487 ± 0.18")[0].value, read_cell("57.9%")[0].value, read_cell("n/a")
@@ -122,6 +124,8 @@ def as_column(numbers: Iterable[Number], *, exact: bool = False) -> list[Number]
     """
     kept = list(numbers)
     most = max((number.decimals for number in kept), default=0)
+    if most == FEW and all(n.value == int(n.value) for n in kept) and max(n.value for n in kept) > 1:
+        return [replace(number, decimals=0) for number in kept]  # 45.0 of a program that rounds to 45
     if exact and most <= FEW:
         return [replace(number, decimals=EXACTLY) for number in kept]
     few = most if most >= FULL else FEW

@@ -13,7 +13,7 @@ import numpy as np
 from karat.core.verification import Figure
 from karat.diagnose._words import plural
 from karat.diagnose.verify._causes import because, cause_of
-from karat.diagnose.verify.names import measure_of
+from karat.diagnose.verify.names import SURE_COUNTS, measure_of, spelled
 from karat.diagnose.verify.rows import Chosen, Rows, unique_first
 
 if TYPE_CHECKING:
@@ -46,11 +46,48 @@ class Values:
         return self.suppose()
 
 
-def check_aggregates(rows: Rows, figures: Sequence[Printed], computed: Mapping[str, Values]) -> list[Figure]:
-    """Each printed figure beside what its rows give. `computed` holds values that were worked out from rankings."""
+def check_aggregates(
+    rows: Rows, figures: Sequence[Printed], computed: Mapping[str, Values], wrong: Sequence[Figure] = ()
+) -> list[Figure]:
+    """Each printed figure beside what its rows give. `computed` holds values that were worked out from rankings.
+
+    A figure that follows from rows that are `wrong` themselves is worth a look.
+    """
     counts = {one.labels: one for one in figures if one.statistic == "n" and not one.name}
     chosen = _told_apart({one.labels: rows.choose(one.labels) for one in figures})
-    return [_checked(rows, one, chosen[one.labels], figures, counts.get(one.labels), computed) for one in figures]
+    settings = _settings(figures, {labels: int(one.mask.sum()) for labels, one in chosen.items()})
+    flagged = {(figure.where, figure.name): figure for figure in wrong}
+    checked = []
+    for one in figures:
+        if one.heading in settings:
+            why = f"read as a setting: {one.heading} is the number of no system's rows"
+            checked.append(_unchecked(one, one.name or one.statistic, why))
+            continue
+        figure = _checked(rows, one, chosen[one.labels], figures, counts.get(one.labels), computed)
+        if figure.verdict == "ok" and figure.recomputed is not None and one.name:
+            systems = dict.fromkeys(s for s, kept in zip(rows.systems, chosen[one.labels].mask, strict=True) if kept)
+            faults = [f for s in systems if (f := flagged.get((s, rows.column_of(one.name) or ""))) is not None]
+            if faults:
+                figure = replace(figure, verdict="suspect", cause=faults[0].cause, why=_over_wrong_rows(faults))
+        checked.append(figure)
+    return checked
+
+
+def _over_wrong_rows(faults: Sequence[Figure]) -> str:
+    wrong, rows = sum(f.apart for f in faults), sum(f.cells for f in faults)
+    return f"it follows from its rows, but {wrong} of its {rows} rows {'is' if wrong == 1 else 'are'} wrong."
+
+
+def _settings(figures: Sequence[Printed], sizes: Mapping[Labels, int]) -> set[str]:
+    """Headings of counts, as n_queries, that no row count agrees with and that are the same in every line."""
+    counts: dict[str, list[Printed]] = {}
+    for one in figures:
+        if one.heading and spelled(one.heading) not in SURE_COUNTS:
+            counts.setdefault(one.heading, []).append(one)
+    return {
+        heading for heading, some in counts.items()
+        if len({one.value for one in some}) == 1 and not any(one.value == sizes[one.labels] for one in some)
+    }  # fmt: skip
 
 
 def _told_apart(chosen: dict[Labels, Chosen]) -> dict[Labels, Chosen]:

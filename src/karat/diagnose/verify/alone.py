@@ -7,39 +7,46 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from karat.core.measure import Measure
 from karat.core.verification import Figure, Verdict
+from karat.diagnose import _tables as tables
 from karat.diagnose.verify._causes import because
-from karat.diagnose.verify._digits import Number
+from karat.diagnose.verify._digits import Number, cut_of
+from karat.diagnose.verify.figures import CUTS, is_name, is_slice, is_total
+from karat.diagnose.verify.names import SURE_COUNTS, spelled
 
 if TYPE_CHECKING:
-    from karat.core.measure import Measure
     from karat.diagnose.verify.figures import Labels, Printed
 
 WHOLE = ("Hit", "EM", "AnyGold", "AllGold")  # 0 or 1 for each question
 WIDER = {"Faithfulness": (-1.0, 1.0), "Relevance": (-1.0, 2.0)}  # as LiveRAG's judges score
 ROWS = 3  # systems or measures before two that are the same say anything
-GUARDS = {
-    "F1 above its parts": "order",
-    "Recall above Hit": "order",
-    "value out of range": "range",
-    "equal n": "unequal n",
-}
 
 
 @dataclass(frozen=True)
 class Line:
     """One row of a table: the statistics of each measure, and the number of questions where it is known."""
 
-    labels: Labels
+    labels: Labels  # without those that say "total"
     where: str
     of: Mapping[tuple[Measure, str], Printed]
     n: int | None
-    total: bool = False  # it is over the other rows: of its figures no n is known
+    total: bool = False  # it is over other rows
+    over_systems: bool = False  # and those are systems: of its figures no n is known
+
+    @property
+    def means(self) -> dict[Measure, Printed]:
+        return {measure: one for (measure, statistic), one in self.of.items() if statistic == "mean"}
+
+    @property
+    def of_a_system(self) -> bool:
+        """Whether it is about one system and all questions."""
+        return not self.total and not any(is_slice(name) for name, _ in self.labels)
 
     def number(self, measure: Measure | None, statistic: str = "mean") -> Number | None:
         found = self.of.get((measure, statistic)) if measure is not None else None
@@ -52,20 +59,65 @@ class Line:
 
     def named(self, name: str, k: int | None = None) -> Measure | None:
         """The measure of that name at that cut, without parameters."""
-        return next((m for m, s in self.of if s == "mean" and m.spec.name == name and m.k == k and not m.given), None)
+        return next((m for m in self.means if m.spec.name == name and m.k == k and not m.given), None)
 
 
 def lines_of(figures: Sequence[Printed], n: int | None = None, k: int | None = None) -> list[Line]:
-    """The rows of a table, by their labels."""
+    """The rows of a table, by their labels; `n` is of those that are about all questions."""
     grouped: dict[Labels, list[Printed]] = defaultdict(list)
     for one in figures:
         grouped[one.labels].append(one)
-    made = []
-    for labels, some in grouped.items():
-        count = next((int(one.value) for one in some if one.statistic == "n" and not one.name and one.value >= 1), n)
+    settings = settings_among_counts(figures, n, k)
+    keyed = {labels[:-1] for labels in grouped if labels and not labels[-1][0] and not is_total(labels[-1])}
+    lines = []
+    for labels, every in grouped.items():
+        some = [one for one in every if one.heading not in settings]
+        whole = tuple(label for label in labels if not is_total(label))
+        totals = [name for name, value in labels if is_total((name, value))]
+        over_systems = any(is_name(name) or (not name and whole in keyed) for name in totals)
+        counts = (one for one in some if one.statistic == "n" and not one.name)
+        count = next((int(one.value) for one in counts if one.value >= 1), None)
+        if count is None and not any(is_slice(name) for name, _ in whole):
+            count = n
         of = {(m, one.statistic): one for one in some if one.name and (m := one.measure(k)) is not None}
-        made.append(Line(labels, some[0].where, of, count, some[0].total))
-    return made
+        lines.append(Line(whole, every[0].where, of, count, whole != labels, over_systems))
+    return lines
+
+
+def settings_among_counts(figures: Sequence[Printed], n: int | None = None, k: int | None = None) -> set[str]:
+    """Headings such as n_queries under which no numbers of questions stand.
+
+    So it is where `n` is said to be another, or where the figures that can tell speak against it: one that no such
+    number gives weighs twice as much as one that it gives and not by chance.
+    """
+    counts = {
+        (one.labels, one.name): one for one in figures
+        if one.heading and spelled(one.heading) not in SURE_COUNTS and one.value >= 1
+    }  # fmt: skip
+    votes: dict[str, float] = defaultdict(float)
+    for one in figures:
+        count = counts.get((one.labels, one.name)) or counts.get((one.labels, ""))
+        measure = one.measure(k) if one.name else None
+        if count is None or measure is None or one.statistic != "mean":
+            continue
+        total = _steps(measure) * int(count.value)
+        if 0 < one.value < 1 and total:
+            given = one.number.agrees(round(one.value * total) / total)
+            votes[count.heading] += max(0.0, 1 - total / 10**one.number.decimals) if given else -2
+    other = {one.heading for one in counts.values() if n is not None and one.value != n} - _varying(counts.values())
+    return {heading for heading, vote in votes.items() if vote < 0} | other
+
+
+def _varying(counts: Iterable[Printed]) -> set[str]:
+    """Headings of counts of slices."""
+    return {one.heading for one in counts if any(is_slice(name) for name, _ in one.labels)}
+
+
+def _steps(measure: Measure) -> int:
+    """Of how many equal steps a value of one question is made; 0 where that is not known."""
+    if measure.spec.name in WHOLE:
+        return 1
+    return measure.k if measure.spec.name == "Precision" and measure.k and measure.k != tables.UNKNOWN_K else 0
 
 
 def check_alone(
@@ -73,23 +125,27 @@ def check_alone(
 ) -> list[Figure]:
     """Every printed figure of a registered measure, checked by arithmetic; the others are listed as unchecked."""
     lines = lines_of(figures, n, k)
-    broken: list[Figure] = []
-    for line in lines:
-        broken.extend(_of_line(line, one_gold))
-    broken.extend(_ranges(figures))
-    broken.extend(_guards(lines))
-    broken.extend(_identical(lines, one_gold))
+    broken = [figure for line in lines for figure in _of_line(line, one_gold)]
+    broken += [*_ranges(figures), *_across_cuts(lines), *_totals(lines), *_unequal(lines)]
+    broken += _identical([line for line in lines if line.of_a_system], one_gold)
+    found = list({(f.where, f.name, f.what, f.cause): f for f in reversed(broken)}.values())[::-1]
     wrong = {(f.where, f.name, f.what) for f in broken}
-    found = list(broken)
+    settings = settings_among_counts(figures, n, k)
     for one in figures:
         if (one.where, one.name or one.statistic, one.statistic) in wrong:
             continue
-        if one.name and one.measure(k) is None:
-            found.append(_figure(one, "unchecked", "", "no registered measure has this name, and there are no rows."))
+        measure = one.measure(k) if one.name else None
+        if one.name and measure is None:
+            found.append(_figure(one, "unchecked", "", "not a measure that karat knows, and there are no rows."))
+        elif measure is not None and measure.k == tables.UNKNOWN_K:
+            found.append(_figure(one, "unchecked", "", "k is unknown: add -k 5."))
         elif one.statistic in ("F", "t", "p"):
             found.append(_figure(one, "unchecked", "", "there are no rows to compute it from."))
+        elif one.statistic == "n" and one.heading in settings:
+            why = f"read as a setting: the means are not over so many questions ({one.heading}); -n gives their number."
+            found.append(_figure(one, "unchecked", "", why))
         else:
-            found.append(_figure(one, "ok", "", "nothing speaks against it."))
+            found.append(_figure(one, "ok", "", "no contradiction found."))
     return found
 
 
@@ -106,15 +162,79 @@ def _impossible(one: Printed, cause: str, more: str, recomputed: float | None = 
 
 def _of_line(line: Line, one_gold: bool) -> Iterator[Figure]:
     for (measure, statistic), one in line.of.items():
-        if line.total:
-            continue
-        if statistic == "mean":
+        low, high = WIDER.get(measure.spec.name, measure.bounds)
+        if statistic == "mean" and not low - one.number.half <= one.value <= high + one.number.half:
+            yield _impossible(one, "range", f"{one.value:g} is not in [{low:g}, {high:g}]")
+        elif statistic == "mean" and not line.over_systems:
             yield from _granular(line, measure, one)
-        elif statistic == "std":
+        elif statistic == "std" and not line.over_systems:
             yield from _spread(line, measure, one)
     yield from _quantiles(line)
-    yield from _orders(line)
+    yield from _contradictions(line.means, lambda m: line.means[m].name)
     yield from _one_gold(line, one_gold)
+    for note in tables.all_zero({"": {m: one.value for m, one in line.means.items()}} if line.of_a_system else {}):
+        yield _figure(next(iter(line.means.values())), "suspect", "", note.text.removeprefix(": "))
+
+
+def _contradictions(
+    means: Mapping[Measure, Printed], name: Callable[[Measure], str], guard: str = "",
+    same_n: Callable[..., bool] = lambda *measures: True,
+) -> Iterator[Figure]:  # fmt: skip
+    values = {m: one.value for m, one in means.items() if m.spec.name not in WIDER}
+    for one in tables.contradictions(values, lambda m: means[m].number.half, name, same_n):
+        if one.guard.endswith(guard):
+            yield _impossible(means[one.measure], "order", one.text.removesuffix("."))
+
+
+def _across_cuts(lines: Sequence[Line]) -> Iterator[Figure]:
+    """Rows that differ in nothing but k: what can only grow with it."""
+    families: dict[Labels, list[tuple[int, Line]]] = defaultdict(list)
+    for line in lines:
+        cut = next((cut_of(value) for name, value in line.labels if spelled(name) in CUTS), None)
+        if cut is not None:
+            rest = tuple(label for label in line.labels if spelled(label[0]) not in CUTS)
+            families[rest].append((cut, line))
+    for members in families.values():
+        means: dict[Measure, Printed] = {}
+        sizes: dict[Measure, int | None] = {}
+        for cut, line in members:
+            for measure, one in line.means.items():
+                if measure.tokens is None and measure.k in (None, cut):
+                    at = Measure(measure.spec, cut, None, measure.given)
+                    means[at], sizes[at] = one, line.size(measure)
+
+        def same_n(*measures: Measure, sizes: Mapping[Measure, int | None] = sizes) -> bool:
+            return len({sizes[measure] for measure in measures}) == 1
+
+        def at_k(measure: Measure, means: Mapping[Measure, Printed] = means) -> str:
+            return f"{means[measure].name} at k {measure.k}"
+
+        yield from _contradictions(means, at_k, "falls with k", same_n)
+
+
+def _totals(lines: Sequence[Line]) -> Iterator[Figure]:
+    """The mean over all questions lies among the means of its slices, unless they leave questions out."""
+    slices: dict[frozenset[tuple[str, str]], dict[str, list[Line]]] = defaultdict(lambda: defaultdict(list))
+    for line in lines:
+        if not line.total:
+            for label in line.labels:
+                slices[frozenset(line.labels) - {label}][label[0]].append(line)
+    for line in lines:
+        for dimension, parts in slices.get(frozenset(line.labels), {}).items():
+            if not line.total and not is_slice(dimension):
+                continue
+            for measure, one in line.means.items():
+                numbers = [number for part in parts if (number := part.number(measure)) is not None]
+                sizes = [part.size(measure) for part in parts]
+                size = line.size(measure)
+                known = [n for n in sizes if n is not None]
+                apart = size is not None and len(known) == len(sizes) and sum(known) != size and is_slice(dimension)
+                if len(numbers) < 2 or len(numbers) < len(parts) or apart:
+                    continue
+                low, high = (pick(numbers, key=lambda number: number.value) for pick in (min, max))
+                if not low.value - low.half - one.number.half <= one.value <= high.value + high.half + one.number.half:
+                    more = f"{one.value:g} is not between {low.value:g} and {high.value:g}"
+                    yield _impossible(one, "total", more)
 
 
 def _ranges(figures: Sequence[Printed]) -> Iterator[Figure]:
@@ -132,15 +252,13 @@ def _ranges(figures: Sequence[Printed]) -> Iterator[Figure]:
 
 
 def _granular(line: Line, measure: Measure, one: Printed) -> Iterator[Figure]:
-    """Means of values that are whole numbers of 1/parts: the GRIM test."""
-    parts = 1 if measure.spec.name in WHOLE else measure.k if measure.spec.name == "Precision" and measure.k else 0
-    n = line.size(measure)
-    if not parts or not n or not 0 <= one.value <= 1:
+    """Means of values that are whole numbers of steps: the GRIM test."""
+    steps, n = _steps(measure), line.size(measure)
+    if not steps or not n:
         return
-    total = n * parts
-    nearest = round(one.value * total) / total
+    nearest = round(one.value * n * steps) / (n * steps)
     if not one.number.agrees(nearest):
-        cause = "not 0/1 over n" if parts == 1 else "not a share of k over n"
+        cause = "not 0/1 over n" if steps == 1 else "not a share of k over n"
         more = f"with n {n} the nearest is {nearest:.{max(4, one.number.decimals)}f}"
         yield _impossible(one, cause, more, nearest)
 
@@ -158,13 +276,20 @@ def _spread(line: Line, measure: Measure, one: Printed) -> Iterator[Figure]:
         around.append(middle)
     most = max(math.sqrt(max(0.0, (m - low) * (high - m)) * correction) for m in around)
     if one.value > most + one.number.half:
-        yield _impossible(one, "spread", f"at most {most:.4f} with mean {mean.value:g}", most)
+        more = f"values in [{low:g}, {high:g}] with mean {mean.value:g} have std {_short(most)} at most"
+        yield _impossible(one, "spread", more, most)
     elif measure.spec.name in WHOLE:
         spreads = [math.sqrt(max(0.0, (m - low) * (high - m))) for m in around]
         least = min(spreads)
         if one.value < least - one.number.half - 1e-9:
             exact = math.sqrt(mean.value * (1 - mean.value) * (correction if n else 1.0))
-            yield _impossible(one, "spread", f"values of 0 and 1 with mean {mean.value:g} spread by {exact:.4f}", exact)
+            more = f"0/1 values with mean {_short(mean.value, mean.decimals)} must have std {_short(exact)}"
+            yield _impossible(one, "spread", more, exact)
+
+
+def _short(value: float, decimals: int = 4) -> str:
+    """A share as tables print it: .4956."""
+    return f"{value:.{min(decimals, 4)}f}".removeprefix("0")
 
 
 def _quantiles(line: Line) -> Iterator[Figure]:
@@ -177,39 +302,11 @@ def _quantiles(line: Line) -> Iterator[Figure]:
                     yield _impossible(large, "order", f"{first} {small.value:g} is above {second} {large.value:g}")
 
 
-def _orders(line: Line) -> Iterator[Figure]:
-    """Pairs of measures of which one can never be the larger, beyond what the guards look at."""
-    means = [(m, one) for (m, s), one in line.of.items() if s == "mean" and not m.given]
-    for small, one in means:
-        for large, other in means:
-            reason = _never_above(small, large)
-            if reason and one.value > other.value + one.number.half + other.number.half:
-                more = f"{one.name} {one.value:g} is above {other.name} {other.value:g}, and {reason}"
-                yield _impossible(one, "order", more)
-
-
-def _never_above(small: Measure, large: Measure) -> str:
-    pair, same = (small.spec.name, large.spec.name), small.k == large.k and small.tokens == large.tokens
-    if small is large or small.tokens is not None or large.tokens is not None:
-        return ""
-    if pair in (("MRR", "MRR"), ("MAP", "MAP")) and small.k is not None and (large.k is None or small.k < large.k):
-        return "looking further down can only find more"
-    if (
-        pair in (("MRR", "Hit"), ("nDCG", "Hit"), ("Precision", "Hit"), ("F1", "Hit"), ("MAP", "Recall"))
-        and same
-        and small.k
-    ):
-        return "a question without a hit scores 0 in both"
-    if pair == ("Hit", "MRR") and small.k == 1 and not same:
-        return "a first hit that is gold gives 1"
-    return "the two are the same at 1" if set(pair) == {"Hit", "MRR"} and same and small.k == 1 else ""
-
-
 def _one_gold(line: Line, told: bool) -> Iterator[Figure]:
     """With one gold unit a question MAP is MRR, Recall is Hit, and Precision is Hit / k."""
     if not told:
         return
-    cuts = dict.fromkeys(m.k for m, s in line.of if s == "mean")
+    cuts = dict.fromkeys(m.k for m in line.means)
     for k in cuts:
         pairs = [
             ("MAP", "MRR", 1.0, "MAP is not MRR"),
@@ -225,30 +322,9 @@ def _one_gold(line: Line, told: bool) -> Iterator[Figure]:
                 yield _impossible(line.of[a, "mean"], cause, f"{second} is {theirs.value:g}", theirs.value / factor)
 
 
-def _guards(lines: Sequence[Line]) -> Iterator[Figure]:
-    """The guards of karat's own tables, with the room that printed digits need."""
-    from karat.diagnose.guards import check_table
-
-    names = {f"{i}": line for i, line in enumerate(lines)}
-    for key, line in names.items():
-        means = {m.name: one for (m, s), one in line.of.items() if s == "mean" and m.spec.name not in WIDER}
-        slack = 2 * max((one.number.half for one in means.values()), default=0.0)
-        for note in check_table({key: {name: one.value for name, one in means.items()}}, slack=slack):
-            text = note.text.removeprefix(f"{key}: ")
-            named = [(text.index(name), -len(name), name) for name in means if name in text]
-            if not named:
-                continue
-            one = means[min(named)[2]]
-            if note.guard == "zero overlap":
-                yield _figure(one, "suspect", "", text)
-            else:
-                yield _figure(one, "impossible", GUARDS.get(str(note.guard), "order"), text)
-    fewest = min((len(line.labels) for line in lines), default=0)
-    counted = {
-        line.where: line.n
-        for line in lines
-        if line.n is not None and line.of and len(line.labels) == fewest and not line.total
-    }
+def _unequal(lines: Sequence[Line]) -> Iterator[Figure]:
+    """Systems that are compared over different numbers of questions."""
+    counted = {line.where: line.n for line in lines if line.n is not None and line.of and line.of_a_system}
     if len(set(counted.values())) > 1:
         said = ", ".join(f"{where} {n}" for where, n in list(counted.items())[:6])
         yield Figure("", "n", "n", "suspect", cause="unequal n", why=because("unequal n", said))
@@ -262,9 +338,7 @@ def _alike(a: Measure, b: Measure, one_gold: bool) -> bool:
 
 
 def _identical(lines: Sequence[Line], one_gold: bool) -> Iterator[Figure]:
-    """Two measures that are the same for every system, or two systems that are in every measure; slices aside."""
-    fewest = min((len(line.labels) for line in lines), default=0)
-    lines = [line for line in lines if len(line.labels) == fewest and not line.total]
+    """Two measures that are the same for every system, or two systems that are in every measure."""
     measures = list(dict.fromkeys(m for line in lines for m, s in line.of if s == "mean"))
     columns = {m: [line.of[m, "mean"].value for line in lines if (m, "mean") in line.of] for m in measures}
     for a, b in combinations(measures, 2):

@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.verification import Figure
-from karat.diagnose.verify._digits import Number, as_column, cut_of, has_decimal_commas, pointed, read_cell
+from karat.diagnose._tables import UNKNOWN_K
+from karat.diagnose.verify._digits import FEW, Number, as_column, cut_of, has_decimal_commas, pointed, read_cell
 from karat.diagnose.verify.names import COUNTS, STATISTICS, TESTS, is_measured, measure_of, spelled, split
+from karat.files import Plain
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
-    from karat.files import Plain
 
 CONTAINERS = frozenset({
-    "metrics", "results", "summary", "overall", "systems", "methods", "scores", "retrieval", "aggregate",
+    "metrics", "results", "summary", "summaries", "overall", "systems", "methods", "scores", "retrieval", "aggregate",
     "aggregated", "all", "statistics", "evaluation", "averages", "metadata", "config", "by_method",
     "by_system", "total",
 })  # fmt: skip
+CUTS = ("k", "top_k", "topk")
 SETTINGS = frozenset({
-    "alpha", "k", "top_k", "topk", "depth", "rrf_k", "seed", "chunk_size", "overlap", "temperature", "beta",
+    "alpha", *CUTS, "depth", "rrf_k", "seed", "chunk_size", "overlap", "temperature", "beta",
     "rank", "id", "index", "row", "version", "dim", "dimension", "df", "ddof", "levels", "year",
 })  # fmt: skip
 TOTALS = frozenset({
     "total", "totals", "overall", "all", "average", "avg", "mean", "all_systems", "macro_avg", "micro_avg",
     "weighted_avg", "macro_average", "micro_average", "weighted_average", "grand_total",
 })  # fmt: skip
+SLICES = frozenset({
+    "kind", "query_type", "question_type", "type", "category", "slice", "difficulty", "topic", "domain", "language",
+    "subset", "split", "intent", "hops",
+})  # fmt: skip
+SLICED = "tag."  # before the name of a label that parts questions, where the shape of the table says so
 BLANK = ("", "-", "–", "—", "n/a", "N/A", "nan", "NaN", "None", "null")
+NO_LABELS = frozenset({  # columns and keys beside figures that are none of them, and tell no rows apart
+    "n_undefined", "n_failed", "worst", "best", "equal", "threshold", "met", "ceiling", "band", "meaning", "spread",
+})  # fmt: skip
+_CUT = re.compile(r"(?:@|k\s*=\s*|k_|top_?-?)?([1-9]\d{0,4})", re.IGNORECASE)
 Labels = tuple[tuple[str, str], ...]  # (column, or empty where the shape names none; value)
 
 
@@ -41,25 +53,34 @@ class Printed:
     statistic: str  # mean, std, n, F, ...
     number: Number
     percent: bool = False  # the column is in percent, and `number` is already a share
+    heading: str = ""  # of a number of questions: the column it stands in
 
     @property
     def where(self) -> str:
         """The labels in words."""
-        return ", ".join(value if not name or is_name(name) else f"{name} {value}" for name, value in self.labels)
-
-    @property
-    def total(self) -> bool:
-        """Whether its row is over all others, as the last of a table may be."""
-        return any(spelled(value.strip("*_` ")) in TOTALS for name, value in self.labels if not name or is_name(name))
+        return ", ".join(
+            value if not name or is_name(name) else f"{name.removeprefix(SLICED)} {value}"
+            for name, value in self.labels
+        )
 
     @property
     def value(self) -> float:
         return self.number.value
 
     def measure(self, k: int | None = None) -> Measure | None:
-        """The registered measure, if its name is one; a literal k is what its labels say, else `k`."""
-        told = next((v for name, v in self.labels if spelled(name) in ("k", "top_k", "topk")), None)
-        return measure_of(self.name, cut_of(told) or k)
+        """The registered measure, if its name is one; a literal k is what its labels say, else `k`, else unknown."""
+        cut = next((v for name, v in self.labels if spelled(name) in CUTS), None)
+        return measure_of(self.name, cut_of(cut) or k or UNKNOWN_K)
+
+
+def is_slice(column: str) -> bool:
+    """Whether a label parts the questions, so that a row of it is not about all of them."""
+    return column.startswith(SLICED) or spelled(column) in SLICES
+
+
+def is_total(label: tuple[str, str]) -> bool:
+    """Whether a label says that its row is over all others, as the last of a table may be."""
+    return spelled(label[1].strip("*_` ")) in TOTALS and spelled(label[0]) not in SETTINGS
 
 
 def is_name(column: str) -> bool:
@@ -83,7 +104,8 @@ def printed_figures(table: Plain, known: frozenset[str] = frozenset()) -> list[P
             found = _described(table, described)
         else:
             found = _wide(table, known)
-    return _scaled(_aligned(found))
+    typed = table.document is not None or any(isinstance(cell, float) for row in table.rows for cell in row.values())
+    return _scaled(_aligned(found, typed))
 
 
 def is_share(column: str) -> bool:
@@ -141,27 +163,34 @@ def _unread_nested(value: Mapping[str, Any], way: tuple[str, ...]) -> Iterator[F
             yield Figure(", ".join(way), name, "mean", "unchecked", why=f"{_text(item)[:40]!r} is no number.")
 
 
-def _aligned(found: list[Printed]) -> list[Printed]:
-    """Digits as the columns have them."""
+def _aligned(found: list[Printed], typed: bool) -> list[Printed]:
+    """Digits as the columns have them; `typed` numbers lost the zeros at their end, so that .3 beside .25 is .30."""
     columns: dict[tuple[str, str], list[int]] = defaultdict(list)
     for i, one in enumerate(found):
         columns[one.name, one.statistic].append(i)
-    made = list(found)
+    aligned = list(found)
     for places in columns.values():
         for i, number in zip(places, as_column(found[i].number for i in places), strict=True):
-            made[i] = replace(found[i], number=number)
-    return made
+            aligned[i] = replace(found[i], number=number)
+    if typed and any(one.number.decimals > FEW for one in aligned if _is_share(one)):
+        return [
+            replace(one, number=replace(one.number, decimals=FEW + 1))
+            if one.number.decimals == FEW and one.value <= 1 and _is_share(one)
+            else one
+            for one in aligned
+        ]
+    return aligned
 
 
 def _scaled(found: list[Printed]) -> list[Printed]:
-    """Columns of shares in percent as shares: where no value but 0 is below 1 and some are well above."""
+    """Columns of shares in percent as shares: where most values are above 1 and some well above."""
     values: dict[str, list[float]] = defaultdict(list)
     for one in found:
         if one.statistic in ("mean", "min", "max", "25%", "50%", "75%") and _is_share(one):
             values[one.name].append(one.value)
-    percent = {
-        name for name, got in values.items() if max(got) > 2 and max(got) <= 100 and all(v == 0 or v >= 1 for v in got)
-    }
+    large = {name for name, some in values.items() if 2 < max(some) <= 100}
+    clear = {name for name in large if sorted(values[name])[(len(values[name]) - 1) // 2] >= 1}
+    percent = large if clear else set()  # beside a column in percent, .68 of another is too
     units = ("mean", "std", "min", "max", "25%", "50%", "75%", "low", "high", "sem")
     return [
         replace(one, number=one.number.scaled(0.01), percent=True)
@@ -193,7 +222,7 @@ def _is_figure(table: Plain, column: str, known: frozenset[str]) -> bool:
     plain = spelled(column)
     cells = [record.get(column) for record in table.rows if _text(record.get(column)) not in BLANK]
     if _is_count(column):
-        return all(read_cell(cell) for cell in cells) or (plain not in known and _has_digits(cells))
+        return plain not in known and (all(read_cell(cell) for cell in cells) or _has_digits(cells))
     if measure_of(split(column)[0], 1) is not None:
         return any(read_cell(cell) for cell in cells)
     if not cells or not all(read_cell(cell) for cell in cells):
@@ -204,27 +233,40 @@ def _is_figure(table: Plain, column: str, known: frozenset[str]) -> bool:
 
 
 def _long(table: Plain, columns: Mapping[str, str]) -> list[Printed]:
-    """A row a system and measure, a column a statistic; as karat's summary.csv."""
+    """A row a system and measure with a column a statistic, or a row a measure with a column a system."""
     named = columns.get("measure") or columns["metric"]
-    statistics = [c for c in table.columns if spelled(c) in STATISTICS or c.strip().lower() in STATISTICS]
-    values = [c for c in ("value", "score") if c in columns] if not statistics else []
+    statistics = {c: s for c in table.columns if (s := STATISTICS.get(c.strip().lower()) or STATISTICS.get(spelled(c)))}
+    counts = {c: "n" for c in table.columns if spelled(c) in COUNTS}
     sliced = {columns[c] for c in ("slice", "value") if {"slice", "value"} <= set(columns)}
+    values = {c: "mean" for c in table.columns if spelled(c) in ("value", "score") and c not in sliced}
+    figures = (statistics if set(statistics.values()) - {"n"} else {}) or values
+    figures = {**figures, **counts} if figures else {}
+    systems = [] if figures else [c for c in table.columns if c != named and _holds_figures(table, c)]
+    other = {
+        named,
+        *statistics,
+        *counts,
+        *sliced,
+        *values,
+        *systems,
+        *(c for c in table.columns if spelled(c) in NO_LABELS),
+    }
     found: list[Printed] = []
     for record in table.rows:
-        labels = [
-            (c, _text(record[c]))
-            for c in table.columns
-            if c not in {named, *statistics, *sliced} and _text(record.get(c)) and not spelled(c).startswith("n_")
-            and c not in ("worst", "best") and spelled(c) not in values
-        ]  # fmt: skip
+        labels = [(c, _text(record[c])) for c in table.columns if c not in other and _text(record.get(c)) not in BLANK]
         if sliced and _text(record.get(columns["slice"])):
-            labels.append((_text(record[columns["slice"]]), _text(record.get(columns["value"]))))
-        for column in statistics:
-            told = STATISTICS.get(column.strip().lower()) or STATISTICS[spelled(column)]
-            found.extend(_of_cell(record.get(column), tuple(labels), _text(record[named]), told))
-        for column in values:
-            found.extend(_of_cell(record.get(columns[column]), tuple(labels), _text(record[named]), "mean"))
+            labels.append((SLICED + _text(record[columns["slice"]]), _text(record.get(columns["value"]))))
+        name, under = split(_text(record[named]))
+        for column, statistic in figures.items():
+            cells = _of_cell(record.get(column), tuple(labels), name, under if statistic == "mean" else statistic)
+            found.extend(replace(one, heading=column) if column in counts else one for one in cells)
+        for column in systems:
+            found.extend(_of_cell(record.get(column), (("", column), *labels), name, under))
     return found
+
+
+def _holds_figures(table: Plain, column: str) -> bool:
+    return spelled(column) not in {*SETTINGS, *COUNTS, *NO_LABELS} and any(read_cell(r.get(column)) for r in table.rows)
 
 
 def _describing(table: Plain) -> str | None:
@@ -246,25 +288,56 @@ def _described(table: Plain, column: str) -> list[Printed]:
     return found
 
 
-def _nested(value: Mapping[str, Any], labels: Labels, measure: str | None = None) -> Iterator[Printed]:
-    """Numbers of nested objects: keys on the way are labels, the last ones measures and statistics."""
-    own = tuple((k, _text(v)) for k, v in value.items() if isinstance(v, str) and is_name(k) and v)
+def _nested(value: Mapping[str, Any], labels: Labels, measure: str | None = None, under: str = "") -> Iterator[Printed]:
+    """Numbers of nested objects: keys on the way are labels, the last ones measures and statistics.
+
+    `measure`: all of them are statistics of it. `under`: all of them are this statistic.
+    """
+    labels = labels + tuple(
+        (str(k), _text(v)) for k, v in value.items()
+        if (isinstance(v, str) and v and (is_name(k) or is_slice(k))) or (isinstance(v, int) and spelled(k) in CUTS)
+    )  # fmt: skip
     for key, item in value.items():
-        text = str(key)
+        text, plain = str(key), spelled(str(key))
+        if plain in NO_LABELS:
+            continue
         if isinstance(item, Mapping):
+            statistic = STATISTICS.get(text.lower(), "") if plain == "mean" or plain not in TOTALS else ""
+            cuts = [_CUT.fullmatch(str(k)) for k in item]
             if measure_of(text, 1) is not None and any(str(k).lower() in STATISTICS for k in item):
-                yield from _nested(item, labels + own, text)
-            elif spelled(text) in CONTAINERS:
-                yield from _nested(item, labels + own)
+                yield from _nested(item, labels, text, under)
+            elif measure_of(text, 1) is not None and None not in cuts:
+                base = re.sub(r"(@|_at_)k$", "", text, flags=re.IGNORECASE)
+                at_cuts = {f"{base}@{cut[1]}": v for cut, v in zip(cuts, item.values(), strict=True) if cut is not None}
+                yield from _nested(at_cuts, labels, None, under)
+            elif statistic or (plain in CONTAINERS and plain not in TOTALS):
+                yield from _nested(item, labels, measure, statistic or under)
+            elif plain.startswith(("by_", "per_")) and all(isinstance(one, Mapping) for one in item.values()):
+                for part, one in item.items():
+                    yield from _nested(one, (*labels, (SLICED + plain.partition("_")[2], str(part))), measure, under)
             else:
-                yield from _nested(item, (*labels, *own, ("", text)))
+                cut = _CUT.fullmatch(text)
+                label = ("k", cut[1]) if cut is not None and not text.isdecimal() else ("", text)
+                yield from _nested(item, (*labels, label), measure, under)
         elif isinstance(item, list) and item and all(isinstance(one, Mapping) for one in item):
-            for one in item:
-                yield from _nested(one, labels + own)
+            yield from _listed(item, labels if plain in CONTAINERS else (*labels, ("", text)))
         elif measure is not None and text.lower() in STATISTICS:
-            yield from _of_cell(item, labels + own, measure, STATISTICS[text.lower()])
-        elif spelled(text) in COUNTS or spelled(text) in TESTS or is_measured(text) or _counts_as_figure(text, item):
-            yield from _read(item, text, labels + own)
+            yield from _of_cell(item, labels, measure, STATISTICS[text.lower()])
+        elif plain in COUNTS or plain in TESTS or is_measured(text) or _counts_as_figure(text, item):
+            for one in _read(item, text, labels):
+                yield replace(one, statistic=under) if under and one.statistic == "mean" else one
+
+
+def _listed(items: Sequence[Mapping[str, Any]], labels: Labels) -> Iterator[Printed]:
+    """Records in a nested object: a row a system and measure, or each an object of its own."""
+    columns = {spelled(str(c)): str(c) for one in items for c in one}
+    if "measure" in columns or "metric" in columns:
+        rows = tuple({str(k): v for k, v in one.items()} for one in items)
+        table = Plain("", tuple(columns.values()), rows, tuple(range(1, len(rows) + 1)), "record")
+        yield from (replace(one, labels=labels + one.labels) for one in _long(table, columns))
+    else:
+        for one in items:
+            yield from _nested(one, labels)
 
 
 def _counts_as_figure(text: str, item: Any) -> bool:
@@ -274,7 +347,7 @@ def _counts_as_figure(text: str, item: Any) -> bool:
 def _read(cell: Any, column: str, labels: Labels) -> Iterator[Printed]:
     plain = spelled(column)
     if plain in COUNTS:
-        yield from _of_cell(cell, labels, "", "n")
+        yield from (replace(one, heading=column) for one in _of_cell(cell, labels, "", "n"))
     elif plain in TESTS:
         yield from _of_cell(cell, labels, "", TESTS[plain])
     else:

@@ -1,20 +1,24 @@
 """Implied: what the values of one row say of each other, where rows keep no whole ranking.
 
 A reciprocal rank is 0 or 1/rank, and 1 exactly when the first hit is gold. Recall times the number of gold units is a
-whole number. Precision times k is. F1 follows from precision and recall; that of answers from the answers.
+whole number. Precision times k is. F1 follows from precision and recall; EM, BLEU, ROUGE and F1 of answers from the
+answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.verification import Figure
+from karat.core.verification import Figure, Verdict
+from karat.diagnose._tables import UNKNOWN_K, harmonic, parts_of_f1
 from karat.diagnose.verify._causes import because
 from karat.diagnose.verify.names import measure_of
+from karat.diagnose.verify.rows import FIRST_HITS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,15 +29,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-TOP = ("retrieved_top1_url", "top1_url", "retrieved_top1", "top1", "first_hit")
-GOLD = (
-    "expected_url", "expected_urls", "ground_truth_url", "ground_truth_urls", "source_url", "source_urls", "gold_url",
-    "gold_urls", "gold",
-)  # fmt: skip
-ANSWERS = (
-    ("answer", "generated_answer", "response"),
-    ("expected_answer", "reference_answer", "reference", "ground_truth"),
-)
+BY_TEXT = ("EM", "TokenF1", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "chrF")
 RANKS = 1000
 FEW_LISTS = 10  # rows with several gold units before whole recalls say anything
 
@@ -43,8 +39,9 @@ Bad = list[tuple[int, float | None]]  # row, and what it should be where that is
 def check_implied(rows: Rows, checked: Sequence[str] = ()) -> list[Figure]:
     """A figure for each column that its own rows say something about; `checked` columns were recomputed already."""
     found: list[Figure] = []
-    columns = {c: m for c in rows.numbers if c not in checked and (m := measure_of(c, _cut(rows))) is not None}
-    gold = _lists(rows, GOLD)
+    cut = rows.k or UNKNOWN_K
+    columns = {c: m for c in rows.numbers if c not in checked and (m := measure_of(c, cut)) is not None}
+    gold = _gold(rows)
     for column, measure in columns.items():
         checks = _breaches(rows, column, measure, columns, gold)
         found.extend(_once(f for cause, kind, bad in checks for f in _figures(rows, column, cause, kind, bad)))
@@ -74,14 +71,10 @@ def _whole_recalls(rows: Rows, column: str, gold: list[tuple[str, ...]]) -> Iter
         yield Figure("", column, "rows", "suspect", cause="hit rate", why=because("hit rate", more), cells=len(several))
 
 
-def _cut(rows: Rows) -> int:
-    return rows.k or 1
-
-
-def _lists(rows: Rows, names: Sequence[str]) -> list[tuple[str, ...]] | None:
+def _gold(rows: Rows) -> list[tuple[str, ...]] | None:
     from karat.diagnose.verify.recompute import unit_of
 
-    column = next((rows.names[name] for name in names if name in rows.names), None)
+    column = rows.gold_column
     if column is None:
         return None
     return [tuple(unit_of(one) for one in items or () if one) for items in rows.table.lists(column)]
@@ -100,9 +93,10 @@ def _figures(rows: Rows, column: str, cause: str, kind: str, bad: Bad) -> Iterat
         i = wrong[0]
         number = numbers[i]
         assert number is not None
+        verdict: Verdict = "suspect" if cause == "other tokens" else "impossible" if by_row[i] is None else "mismatch"
         yield Figure(
-            system, column, "rows", "mismatch" if by_row[i] is not None else "impossible", number.value, by_row[i],
-            cause, because(cause, f"{len(wrong)} of {len(places)} rows"), len(places), len(wrong), rows.ids[i],
+            system, column, "rows", verdict, number.value, by_row[i], cause,
+            because(cause, f"in {len(wrong)} of {len(places)} rows"), len(places), len(wrong), rows.ids[i],
         )  # fmt: skip
 
 
@@ -111,31 +105,26 @@ def _breaches(
 ) -> Iterator[tuple[str, str, Bad]]:
     numbers = rows.numbers[column]
     name = measure.spec.name
-    if name == "MRR":
+    low, high = measure.bounds
+    if name in BY_TEXT and None not in rows.answer_columns:
+        yield from _answers(rows, numbers, measure)
+    elif name == "MRR":
         yield "not 1/rank", "each is 0 or 1/rank", _where(numbers, _no_reciprocal)
         yield from _first_hits(rows, numbers, gold)
     elif name in ("Hit", "EM", "AnyGold", "AllGold"):
         yield "range", "each is 0 or 1", _where(numbers, lambda n: n.value not in (0.0, 1.0))
-    elif name == "Precision" and measure.k and (rows.k or not _has_k(column)):
+    elif name == "Precision" and measure.k and measure.k != UNKNOWN_K:
         cut = measure.k
         yield "not a share of k over n", f"times {cut} each is whole", _where(numbers, lambda n: not _whole(n, cut))
     elif name == "Recall" and gold is not None:
         sizes = [len(set(units)) for units in gold]
         bad: Bad = [(i, None) for i, n in enumerate(numbers) if n is not None and sizes[i] and not _whole(n, sizes[i])]
-        yield "not a share of the gold", "times the gold each is whole", bad
+        yield "not a share of the gold", "recall × number of gold items is whole in every row", bad
     elif name == "F1":
         yield from _f1(rows, column, measure, columns)
-    elif name == "TokenF1":
-        yield from _answers(rows, numbers)
-    else:
-        low, high = measure.bounds
-        if np.isfinite(low + high) and measure.spec.name not in ("Faithfulness", "Relevance"):
-            said = f"each is in [{low:g}, {high:g}]"
-            yield "range", said, _where(numbers, lambda n: not low - n.half <= n.value <= high + n.half)
-
-
-def _has_k(column: str) -> bool:
-    return column.lower().endswith(("_k", "@k"))
+    elif np.isfinite(low + high) and name not in ("Faithfulness", "Relevance"):
+        kind = f"each is in [{low:g}, {high:g}]"
+        yield "range", kind, _where(numbers, lambda n: not low - n.half <= n.value <= high + n.half)
 
 
 def _where(numbers: Sequence[Number | None], breaks: Callable[[Number], bool]) -> Bad:
@@ -163,8 +152,8 @@ def _first_hits(
     """mrr is 1 exactly when the first hit is gold."""
     from karat.diagnose.verify.recompute import unit_of
 
-    top = next((rows.names[name] for name in TOP if name in rows.names), None)
-    if top is None or gold is None:
+    top = next((rows.names[name] for name in FIRST_HITS if name in rows.names), None)
+    if top is None or gold is None or rows.gold_column is None:
         return
     texts = rows.texts(top)
     first = [unit_of(text) in units if text else False for text, units in zip(texts, gold, strict=True)]
@@ -173,7 +162,7 @@ def _first_hits(
         if number is not None and first[i] != (number.value == 1):
             bad.append((i, 1.0 if first[i] else None))
     cause = "first hit"
-    written = rows.texts(next(rows.names[name] for name in GOLD if name in rows.names))
+    written = rows.texts(rows.gold_column)
     missed = [i for i, expected in bad if expected == 1.0]
     if missed and len(missed) == len(bad):
         if _as_text(missed, first, numbers, written, gold):
@@ -199,48 +188,46 @@ def _as_text(
 
 def _f1(rows: Rows, column: str, measure: Measure, columns: dict[str, Measure]) -> Iterator[tuple[str, str, Bad]]:
     """F1 is the harmonic mean of the precision and recall beside it."""
-    parts = {}
-    for part in ("Precision", "Recall"):
-        alike = (c for c, m in columns.items() if m.spec.name == part and (m.k, m.given) == (measure.k, measure.given))
-        parts[part] = next(alike, None)
-    if parts["Precision"] is None or parts["Recall"] is None:
+    parts = parts_of_f1(columns.values(), measure)
+    if parts is None:
         return
+    precisions, recalls = (rows.numbers[next(c for c, m in columns.items() if m == part)] for part in parts)
     bad: Bad = []
-    for i, number in enumerate(rows.numbers[column]):
-        p, r = rows.numbers[parts["Precision"]][i], rows.numbers[parts["Recall"]][i]
+    for i, (number, p, r) in enumerate(zip(rows.numbers[column], precisions, recalls, strict=True)):
         if number is None or p is None or r is None:
             continue
-        low, high = (_harmonic(max(0.0, p.value + s * p.half), max(0.0, r.value + s * r.half)) for s in (-1, 1))
+        low, high = (harmonic(max(0.0, p.value + s * p.half), max(0.0, r.value + s * r.half)) for s in (-1, 1))
         if not low - number.half <= number.value <= high + number.half:
-            bad.append((i, _harmonic(p.value, r.value)))
+            bad.append((i, harmonic(p.value, r.value)))
     yield "order", "each follows from precision and recall", bad
 
 
-def _harmonic(p: float, r: float) -> float:
-    return 2 * p * r / (p + r) if p + r > 0 else 0.0
-
-
-def _answers(rows: Rows, numbers: Sequence[Number | None]) -> Iterator[tuple[str, str, Bad]]:
-    """F1 of answers under each way of counting words; right when one of them gives all values."""
+def _answers(rows: Rows, numbers: Sequence[Number | None], measure: Measure) -> Iterator[tuple[str, str, Bad]]:
+    """A measure of answers under each way of counting words; right when one gives all values, or all in percent."""
     from karat.core.answered import Answered
     from karat.core.language import parse
-    from karat.core.text import NORMS
 
-    mine, theirs = (next((rows.names[n] for n in names if n in rows.names), None) for names in ANSWERS)
-    if mine is None or theirs is None:
-        return
-    given, references = rows.texts(mine), [(text,) if text else () for text in rows.texts(theirs)]
-    ids, none = tuple(map(str, range(len(given)))), [""] * len(given)
-    answered = Answered(("rows",), ids, none, given, references, [None] * len(given), [True] * len(given))
-    best: tuple[int, str, Bad] | None = None
-    for norm in NORMS:
-        for bag in ("set", "multiset"):
-            outcome = parse(f"TokenF1(norm={norm}, bag={bag})").of(answered)
-            values = np.nan_to_num(np.asarray(getattr(outcome, "values", outcome), np.float64))
-            bad: Bad = [
-                (i, float(values[i])) for i, n in enumerate(numbers) if n is not None and not n.agrees(values[i])
-            ]
-            if best is None or len(bad) < best[0]:
-                best = (len(bad), f"F1 of {bag}s of words under `{norm}`", bad)
-    assert best is not None
-    yield "answer F1", best[1], best[2]
+    answers, references = (rows.texts(column) for column in rows.answer_columns if column is not None)
+    ids, none, there = tuple(map(str, range(len(rows)))), [""] * len(rows), [True] * len(rows)
+    several = [(text,) if text else () for text in references]
+    answered = Answered(("rows",), ids, none, answers, several, [None] * len(rows), there)
+    ways = product(*([f"{p.name}={c}" for c in p.choices] for p in measure.spec.params if p.name in ("norm", "bag")))
+    percent = max((n.value for n in numbers if n is not None), default=0.0) > 1
+    best: tuple[str, Bad] | None = None
+    for way in map(", ".join, ways):
+        values = _computed(parse(f"{measure.spec.name}({way})" if way else measure.spec.name).of(answered))
+        bad: Bad = [
+            (i, float(values[i] * (100 if percent else 1))) for i, n in enumerate(numbers)
+            if n is not None and np.isfinite(values[i]) and not (n.scaled(0.01) if percent else n).agrees(values[i])
+        ]  # fmt: skip
+        if best is None or len(bad) < len(best[1]):
+            best = (f"{measure.spec.name} of the answers{f' ({way})' if way else ''}", bad)
+    if best is not None:
+        telling = sum(n is not None and n.value not in (0, 1) for n in numbers)
+        foreign = measure.spec.name not in ("EM", "TokenF1") and 2 * len(best[1]) > telling
+        same = "answer F1" if measure.spec.name == "TokenF1" else "answer text"
+        yield "other tokens" if foreign and best[1] else same, *best
+
+
+def _computed(outcome: object) -> Floats:
+    return np.asarray(getattr(outcome, "values", outcome), np.float64)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from karat.core.errors import UsageError
 from karat.core.language import parse
 from karat.core.measure import Measure
+from karat.diagnose._tables import UNKNOWN_K
 
 STATISTICS = {
     "mean": "mean", "avg": "mean", "average": "mean", "overall": "mean",
@@ -25,6 +26,10 @@ COUNTS = frozenset({
     "total", "sample_count", "n_rows", "num_rows", "rows", "n_samples", "num_samples", "samples",
     "total_questions", "total_queries", "question_count", "query_count",
 })  # fmt: skip
+SURE_COUNTS = frozenset({
+    "n", "count", "n_questions", "num_questions", "questions", "total_questions", "question_count",
+})  # fmt: skip
+"""Counts that are of questions; others, as n_queries, can be settings."""
 TESTS = {
     "f": "F", "f_stat": "F", "f_statistic": "F", "f_value": "F", "t": "t", "t_stat": "t", "t_statistic": "t",
     "t_value": "t", "p": "p", "p_value": "p", "pvalue": "p", "pr(>f)": "p",
@@ -53,7 +58,10 @@ def measure_of(text: str, k: int | None = None) -> Measure | None:
     if ":" in text:
         return None
     plain = spelled(text)
-    for name in (BARE.get(plain) if k is not None else None, WORDS.get(plain), text.strip(), plain):
+    base, _, cut = plain.partition("@")
+    worded = WORDS.get(plain) or (WORDS.get(base, "").replace("@k", f"@{cut}") if cut else None)
+    bare = BARE.get(plain) if k not in (None, UNKNOWN_K) else None
+    for name in (bare, worded, text.strip(), plain):
         if name is not None:
             with suppress(UsageError):
                 return parse(name, k=k)

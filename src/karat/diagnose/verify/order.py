@@ -1,8 +1,9 @@
-"""Order: whether a hybrid ranks its dense leg in reverse, as when a distance is fused as if it were a similarity.
+"""Order: lists that are empty, the same for two systems, or in reverse.
 
-Three things betray it. A dense ranking and the hybrid that gives it most weight order the same units the other way
-round. Beside a sparse ranking, whatever the weight, those units do that it lacks: the dense leg alone places them.
-And of one configuration at two cut-offs, the shorter list is how the longer one ends, not how it begins.
+A hybrid ranks its dense leg in reverse where a distance is fused as if it were a similarity. Three things betray it. A
+dense ranking and the hybrid that gives it most weight order the same units the other way round. Beside a sparse
+ranking, whatever the weight, those units do that it lacks: the dense leg alone places them. And of one configuration at
+two cut-offs, the shorter list is how the longer one ends, not how it begins.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from typing import TYPE_CHECKING
 
 from karat.core.verification import Figure
 from karat.diagnose.verify._causes import because
-from karat.diagnose.verify.recompute import RETRIEVED
 
 if TYPE_CHECKING:
     from karat.diagnose.verify.rows import Rows
 
+EMPTY = 0.5  # share of a system's lists
+SAME = 3  # lists before those of two systems that are the same say anything
 LEAST = 20  # pairs of units, or lists, before anything is said
 REVERSED = 0.8  # share of them that stand the other way round
 _DENSE = re.compile(r"dense|faiss|embedding|semantic|vector", re.IGNORECASE)
@@ -30,16 +32,41 @@ Lists = Mapping[str, tuple[str, ...]]  # question -> units, each once
 
 
 def check_order(rows: Rows) -> list[Figure]:
-    """A figure for each configuration whose order gives it away."""
-    column = next((rows.names[name] for name in RETRIEVED if name in rows.names), None)
-    if column is None:
+    """A figure for each configuration whose lists give it away."""
+    column = rows.retrieved_column
+    gold = rows.gold_column
+    if column is None or gold is None:
         return []
     lists = rows.table.lists(column)
     grouped: dict[str, dict[str, tuple[str, ...]]] = {}
     for system, qid, units in zip(rows.systems, rows.ids, lists, strict=True):
         grouped.setdefault(system, {})[qid] = tuple(dict.fromkeys(unit for unit in units or () if unit))
     alphas = _of_systems(rows, "alpha")
-    return [*_against_dense(grouped, alphas, column), *_across_cuts(rows, grouped, alphas, column)]
+    empty = not any(rows.table.lists(gold))
+    return [
+        *([_suspect("", gold, "no gold", f"all {len(rows)} lists are empty", len(rows))] if empty else ()),
+        *_without_hits(grouped, column),
+        *_identical(grouped, column),
+        *_against_dense(grouped, alphas, column),
+        *_across_cuts(rows, grouped, alphas, column),
+    ]
+
+
+def _suspect(where: str, column: str, cause: str, more: str, cells: int) -> Figure:
+    return Figure(where, column, "order", "suspect", cause=cause, why=because(cause, more), cells=cells)
+
+
+def _without_hits(grouped: Mapping[str, Lists], column: str) -> Iterator[Figure]:
+    for system, lists in grouped.items():
+        empty = sum(not units for units in lists.values())
+        if empty and empty >= EMPTY * len(lists):
+            yield _suspect(system, column, "no hits", f"{empty} of {len(lists)} lists are empty", len(lists))
+
+
+def _identical(grouped: Mapping[str, Lists], column: str) -> Iterator[Figure]:
+    for (first, mine), (second, theirs) in combinations(grouped.items(), 2):
+        if len(mine) >= SAME and mine == theirs and any(mine.values()):
+            yield _suspect(second, column, "identical lists", f"{first} and {second}, {len(mine)} lists", len(mine))
 
 
 def _of_systems(rows: Rows, name: str) -> dict[str, float]:

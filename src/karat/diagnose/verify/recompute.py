@@ -15,7 +15,7 @@ from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
 from karat.diagnose.verify._digits import cut_of
 from karat.diagnose.verify.aggregates import Values
-from karat.diagnose.verify.names import measure_of
+from karat.diagnose.verify.names import BARE, measure_of, spelled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,14 +27,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-RETRIEVED = (
-    "retrieved_pages", "retrieved_docs", "retrieved_ids", "retrieved_doc_ids", "retrieved_urls",
-    "retrieved_chunk_ids", "retrieved", "doc_ids", "ranked_ids",
-)  # fmt: skip
-GOLD = (
-    "relevant_pages", "expected_pages", "relevant_docs", "relevant_ids", "gold_pages", "gold_ids",
-    "gold_doc_ids", "relevant_chunk_ids", "expected_url", "expected_urls", "document_ids", "gold",
-)  # fmt: skip
 Lists = Sequence[tuple[str, ...]]
 
 
@@ -52,8 +44,7 @@ def scores_of(
 
 def from_lists(rows: Rows, repeats: Repeats = "once") -> dict[str, Values]:
     """Values of each printed column, worked out from the lists of its rows; empty where rows hold no such lists."""
-    retrieved = next((rows.names[name] for name in RETRIEVED if name in rows.names), None)
-    gold = next((rows.names[name] for name in GOLD if name in rows.names), None)
+    retrieved, gold = rows.retrieved_column, rows.gold_column
     if retrieved is None or gold is None:
         return {}
     hits, units = rows.table.lists(retrieved), rows.table.lists(gold)
@@ -63,7 +54,7 @@ def from_lists(rows: Rows, repeats: Repeats = "once") -> dict[str, Values]:
     made: dict[str, Values] = {}
     for column in rows.numbers:
         cuts = _cuts(rows, column)
-        if cuts is None:
+        if cuts is None or (rows.k is None and spelled(column) in BARE):
             continue
         own = np.full(len(rows), np.nan)
         for measure, places in cuts:

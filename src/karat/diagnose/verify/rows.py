@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.diagnose.verify._digits import Number, as_column, has_decimal_commas, pointed, read_cell
-from karat.diagnose.verify.figures import BLANK, CONTAINERS, is_name, is_share
+from karat.diagnose.verify.figures import BLANK, CONTAINERS, SLICED, is_name, is_share, is_total
 from karat.diagnose.verify.names import is_measured, keys, spelled
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 IDS = ("question_id", "query_id", "qid", "id", "question", "query", "user_input")
+UNITS = ("page", "doc", "id", "chunk", "url")
+FIRST_HITS = ("retrieved_top1_url", "top1_url", "retrieved_top1", "top1", "first_hit")
 LEVELS = 60  # most values of a column that tells rows apart
 FAILED = re.compile(r"fail|error|timeout|exception|invalid", re.IGNORECASE)
 
@@ -63,6 +65,42 @@ class Rows:
     def id_column(self) -> str | None:
         """The column that names questions."""
         return next((self.names[name] for name in IDS if name in self.names), None)
+
+    @cached_property
+    def retrieved_column(self) -> str | None:
+        """The column with the ranking of each row; of several, one whose units the gold names too."""
+        for unit in (*self._shared_units, *UNITS, ""):
+            column = self.table.column(f"retrieved_{unit}" if unit else "retrieved")
+            if column is not None and spelled(column) not in FIRST_HITS and self._holds_ids(column):
+                return column
+        return None
+
+    @cached_property
+    def gold_column(self) -> str | None:
+        """The column with the gold of each row."""
+        fields = (f"gold_{unit}" if unit else "gold" for unit in (*self._shared_units, *UNITS, ""))
+        return next((c for field in fields if (c := self.table.column(field)) and self._holds_ids(c)), None)
+
+    @cached_property
+    def _shared_units(self) -> list[str]:
+        return [u for u in UNITS if self.table.column(f"retrieved_{u}") and self.table.column(f"gold_{u}")]
+
+    def _holds_ids(self, column: str) -> bool:
+        """Whether its cells are lists of ids, not of objects."""
+        return not any(isinstance(c, list) and c and isinstance(c[0], dict) for c in self.cells(column)[:20])
+
+    @property
+    def is_trace(self) -> bool:
+        """Whether it is of single questions by its lists, or answers, though it may have one row and no id."""
+        ranked = self.retrieved_column is not None and self.gold_column is not None
+        return len(self) > 0 and (ranked or (self.id_column is not None and None not in self.answer_columns))
+
+    @cached_property
+    def answer_columns(self) -> tuple[str | None, str | None]:
+        """The columns with answers and with what they should be."""
+        answer = self.table.column("answer")
+        others = replace(self.table, columns=tuple(c for c in self.table.columns if c != answer))
+        return answer, others.column("answers")
 
     @cached_property
     def ids(self) -> list[str]:
@@ -155,12 +193,13 @@ class Rows:
         return Chosen(mask, "" if mask.any() else "no row has these labels", strange)
 
     def _of_label(self, name: str, value: str) -> Bools | None:
-        column = self.names.get(spelled(name)) or self.names.get(spelled(f"tag.{name}")) if name else None
+        bare = name.removeprefix(SLICED)
+        column = self.names.get(spelled(bare)) or self.names.get(spelled(SLICED + bare)) if name else None
         wanted = plain_value(value)
         if column is not None and column in self.labels:
             found = np.array([own == wanted for own in self.labels[column]])
             return found if found.any() or not is_name(name) else self._anywhere(value)
-        if spelled(value) in CONTAINERS:
+        if spelled(value) in CONTAINERS or is_total((name, value)):
             return np.ones(len(self), bool)
         return self._anywhere(value)
 
@@ -210,9 +249,9 @@ def plain_value(text: str) -> str:
 
 def looks_like_rows(table: Plain) -> bool:
     """Whether a table holds single questions rather than summaries: it names questions, several of them a system."""
-    if table.document is not None or len(table.rows) < 2:
-        return False
     rows = Rows(table)
+    if rows.is_trace or len(rows) < 2:
+        return rows.is_trace
     return rows.id_column is not None and len(set(rows.ids)) > 1 and len(set(rows.systems)) < len(rows)
 
 

@@ -1,0 +1,37 @@
+"""Clean tables of twelve shapes raise no alarm, and one with a figure moved does."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from karat.experiment.verify import verify
+
+_spec = importlib.util.spec_from_file_location("verify_builder", Path(__file__).with_name("verify_builder.py"))
+builder = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(builder)
+
+
+@pytest.mark.parametrize("seed", range(204))
+def test_a_clean_table_raises_no_alarm(tmp_path, seed):
+    shape = builder.SHAPES[seed % len(builder.SHAPES)]
+    (name, content), options = shape(builder.Drawn(seed))
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    found = verify(path, **options)
+    assert not found.broken, [f for f in found.figures if f.broken]
+    assert found.figures
+    if shape is not builder.unknown_cut:
+        assert found.count("ok") > found.count("unchecked"), found.of("unchecked")[:3]
+
+
+@pytest.mark.parametrize("seed", range(10, 204, 24))
+def test_the_same_table_with_one_figure_moved_does(tmp_path, seed):
+    (_, content), _ = builder.rows_and_aggregate(builder.Drawn(seed))
+    document = json.loads(content)
+    row = next(iter(document["aggregate"].values()))
+    name = next(n for n, value in row.items() if value < 0.9)
+    row[name] = round(row[name] + 0.0537, 4)
+    (tmp_path / "t.json").write_text(json.dumps(document))
+    assert {f.name for f in verify(tmp_path / "t.json").of("mismatch")} == {name}
