@@ -11,7 +11,7 @@ import numpy as np
 from karat.core.evaluation import Summary
 from karat.core.scores import Status
 from karat.stats.bands import band
-from karat.stats.bootstrap import known_intervals
+from karat.stats.intervals import mean_intervals
 from karat.stats.spread import spread
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def _summaries(
     deviation = np.where(ok, rows - mean[:, None], 0.0)
     std = np.sqrt((deviation * deviation).sum(axis=1) / np.maximum(n - 1, 1))
     quantiles = [columns.at(share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
-    low, high = known_intervals(columns.values, seed=seed) if intervals else (None, None)
+    bounds = np.tile([measure.bounds for measure in scores.measures], (systems, 1))
+    low, high = mean_intervals(columns.values, bounds, seed=seed) if intervals else (None, None)
 
     for row in range(len(rows)):
         measure: Measure = scores.measures[row % measures]
