@@ -84,6 +84,8 @@ def route(
     texts: Sequence[str],
     kinds: Sequence[str | None] | None = None,
     *,
+    ids: Sequence[str] | None = None,
+    bounds: tuple[float, float] = (0.0, 1.0),
     folds: int = 5,
     repeats: int = 10,
     seed: int = 0,
@@ -94,8 +96,8 @@ def route(
     `values` are settings x questions, NaN where there is none. Kinds that are None are not learned from; where all are,
     they are guessed by form, and the note says so. None where fewer than two questions have a value.
     """
-    from karat.stats.bootstrap import known_intervals
     from karat.stats.folds import deal, mean_known
+    from karat.stats.intervals import mean_intervals
     from karat.stats.pairs import pairs
 
     if values.shape != (len(names), len(texts)):
@@ -121,8 +123,8 @@ def route(
                     right[repeat, question] = kind == known.kinds[question]
     scored = np.full((2, len(texts)), np.nan)
     scored[:, known.asked] = mean_known(single), mean_known(routed)
-    low, high = known_intervals(scored[1:], seed=seed)
-    (against,) = pairs(measure, [SINGLE, NAME], scored, seed=seed, higher_is_better=higher_is_better)
+    low, high = mean_intervals(scored[1:], bounds, seed=seed)
+    (against,) = pairs(measure, [SINGLE, NAME], scored, ids=ids, seed=seed, higher_is_better=higher_is_better)
     accuracy = float(np.nanmean(right)) if np.isfinite(right).any() else None
     reached = scored[1][np.isfinite(scored[1])]
     if not len(reached):
