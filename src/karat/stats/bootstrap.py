@@ -9,7 +9,8 @@ on the other rows, not on the order of the questions, not on the machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -30,23 +31,27 @@ ROWS = 512  # whose draws are held at once
 NORMAL = NormalDist()
 
 
-def bca_intervals(
-    rows: Floats, *, level: float = LEVEL, draws: int = DRAWS, seed: int = 0
-) -> tuple[Floats, Floats]:
+def bca_intervals(rows: Floats, *, level: float = LEVEL, draws: int = DRAWS, seed: int = 0) -> tuple[Floats, Floats]:
     """Lower and upper end of the mean for each row of two or more finite values that are not all equal.
 
-    It is as wide as Student's (`student_reach`).
+    It is as wide as Student's (`student_reach`). The values become whole numbers on a grid fine enough that every sum
+    of n of them is exact in a single: the product with the counts is then the same in whatever order a machine adds,
+    and an end moves by .00003 of the range at most. Rows that differ by scale alone are the same there.
     """
-    many, n = rows.shape
-    low, high = np.empty(many), np.empty(many)
+    n = rows.shape[1]
     values = np.sort(rows, axis=1)
-    reach = student_reach(n, level)
-    held = list(drawn_counts(n, draws, seed)) if 4 * n * draws <= COUNTS_BYTES else None
-    for start in range(0, many, ROWS):
+    least, most = values[:, 0], values[:, -1]
+    unit = 2.0 ** (24 - int(n).bit_length())
+    scaled = np.rint((values - least[:, None]) / (most - least)[:, None] * unit).astype(np.float32)
+    grid, place = np.unique(scaled, axis=0, return_inverse=True)
+    low, high = np.empty(len(grid)), np.empty(len(grid))
+    held = _held_counts(n, draws, seed) if 4 * n * draws <= COUNTS_BYTES else None
+    for start in range(0, len(grid), ROWS):
         part = slice(start, start + ROWS)
         chunks = iter(held) if held is not None else drawn_counts(n, draws, seed)
-        low[part], high[part] = _bca(values[part], chunks, draws, reach)
-    return low, high
+        low[part], high[part] = _bca(grid[part], chunks, draws, student_reach(n, level))
+    ends = (least + (most - least) * np.clip(end[place] / (n * unit), 0.0, 1.0) for end in (low, high))
+    return next(ends), next(ends)
 
 
 def student_reach(n: int, level: float = LEVEL) -> float:
@@ -73,44 +78,31 @@ def acceleration(values: Floats) -> Floats:
     return skew
 
 
-def _bca(values: Floats, chunks: Iterator[Singles], draws: int, reach: float) -> tuple[Floats, Floats]:
-    """The interval of rows that are in ascending order.
-
-    The values become whole numbers on a grid fine enough that every sum of n of them is exact in a single: the product
-    with the counts is then the same in whatever order a machine adds, and moves an end by .00003 of the range at most.
-    """
-    many, n = values.shape
-    least, most = values[:, 0], values[:, -1]
-    unit = 2.0 ** (24 - int(n).bit_length())
-    grid = np.rint((values - least[:, None]) / (most - least)[:, None] * unit).astype(np.float32)
-    sums = np.empty((many, draws), np.float32)
+def _bca(grid: Singles, chunks: Iterable[Singles], draws: int, reach: float) -> tuple[Floats, Floats]:
+    """The ends of the sums of rows in ascending order."""
+    n = grid.shape[1]
+    sums = np.empty((len(grid), draws), np.float32)
     done = 0
     for counts in chunks:
         np.matmul(grid, counts.T, out=sums[:, done : done + len(counts)])
         done += len(counts)
-    sums.view(np.int32).sort(axis=1)  # singles that are not negative are in the order of their bits, and these sort faster
-    shift = bias(sums, grid.sum(axis=1, dtype=np.float64), float(n))
-    skew = acceleration(values)
+    shift = bias(sums, grid.sum(axis=1), n)
+    skew = acceleration(grid.astype(np.float64))
     ends = []
     for z in (-reach, reach):
         moved = shift + z
         with np.errstate(divide="ignore", invalid="ignore"):
             room = 1 - skew * moved
             at = np.where(room > 0, shift + moved / room, np.copysign(np.inf, moved))
-        end = _at(sums, _each(NORMAL.cdf, at) * (draws - 1)) / (n * unit)
-        ends.append(np.clip(least + (most - least) * end, least, most))
+        ends.append(_at(sums, _each(NORMAL.cdf, at) * (draws - 1)))
     return ends[0], ends[1]
 
 
-def bias(sums: Singles | Floats, observed: Floats, tolerance: float) -> Floats:
-    """The share of draws below the observed value, ties counted half, as a normal quantile, per row in order."""
-    draws = sums.shape[1]
-    edges = np.stack([observed - tolerance, observed + tolerance], axis=1).astype(sums.dtype)
-    places = (
-        row.searchsorted(low, "left") + row.searchsorted(high, "right")
-        for row, (low, high) in zip(sums, edges, strict=True)
-    )
-    return np.fromiter((_quantile(float(place) / (2 * draws)) for place in places), np.float64, len(sums))
+def bias(sums: Singles, observed: Singles, tolerance: float) -> Floats:
+    """The share of draws below the observed value, ties counted half, as a normal quantile, per row."""
+    below = np.count_nonzero(sums < (observed - tolerance)[:, None], axis=1)
+    not_above = np.count_nonzero(sums <= (observed + tolerance)[:, None], axis=1)
+    return _each(_quantile, (below + not_above) / (2 * sums.shape[1]))
 
 
 def _quantile(share: float) -> float:
@@ -122,14 +114,25 @@ def _each(function: Callable[[float], float], values: Floats) -> Floats:
     return np.fromiter(map(function, values.tolist()), np.float64, len(values))
 
 
-def _at(ordered: Singles, place: Floats) -> Floats:
-    """The value at a fractional place of each sorted row, by linear interpolation."""
-    rows = np.arange(len(ordered))
-    before = np.floor(place).astype(np.int64)
-    after = np.minimum(before + 1, ordered.shape[1] - 1)
-    share = place - before
-    low, high = (ordered[rows, at].astype(np.float64) for at in (before, after))
-    return low * (1 - share) + high * share
+def _at(sums: Singles, places: Floats) -> Floats:
+    """The value at a fractional place of each row in ascending order, by linear interpolation; rows are rearranged.
+
+    Singles that are not negative are in the order of their bits, and whole numbers are put in order faster.
+    """
+    bits = sums.view(np.int32)
+    found = np.empty(len(sums))
+    for row, place in enumerate(places.tolist()):
+        before, share = int(place), place % 1.0
+        bits[row].partition(before)
+        after = sums[row, before + 1 :].min() if share else 0.0
+        found[row] = float(sums[row, before]) * (1 - share) + float(after) * share
+    return found
+
+
+@lru_cache(maxsize=2)
+def _held_counts(n: int, draws: int, seed: int) -> tuple[Singles, ...]:
+    """The counts of all draws; a run asks for those of the same n in its tables, its choice and its slices."""
+    return tuple(drawn_counts(n, draws, seed))
 
 
 def drawn_counts(n: int, draws: int, seed: int) -> Iterator[Singles]:
