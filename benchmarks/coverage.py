@@ -65,8 +65,8 @@ def binary() -> None:
         cover = (chance * ((low[:, None] <= true) & (true <= high[:, None]))).sum(axis=0)
         least = true[cover.argmin()]
         print(
-            f"{mark(0.94 <= cover.mean() <= 0.96)} 0/1 means, n = {n:<3} coverage {cover.mean():.4f} (goal .94 to .96), "
-            f"least {cover.min():.4f} at a mean of {least:.3f}; all right: [{low[-1]:.3f}, {high[-1]:.3f}]"
+            f"{mark(0.94 <= cover.mean() <= 0.96)} 0/1 means, n = {n:<3} coverage {cover.mean():.4f} (goal .94 to .96),"
+            f" least {cover.min():.4f} at a mean of {least:.3f}; all right: [{low[-1]:.3f}, {high[-1]:.3f}]"
         )
 
 

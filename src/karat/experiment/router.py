@@ -233,7 +233,8 @@ def _told(against: Pair, known: _Known, router: Router, accuracy: float | None, 
     else:
         verdict = "cannot be told apart from"
     low, high = against.low, against.high
-    ends = "" if low is None or high is None else f" [{thousandths(low)}, {thousandths(high)}]"
+    few = ", no interval because too few questions differ"
+    ends = few if low is None or high is None else f" [{thousandths(low)}, {thousandths(high)}]"
     told = (
         f"On questions it was not made from, the router {verdict} one setting chosen on the same questions "
         f"(difference {thousandths(against.difference)}{ends}, p {thousandths(against.p)})."

@@ -39,8 +39,9 @@ def drawn_pairs(
 ) -> Flipped:
     """Test and interval of b - a for each pair (a, b) of systems, each measures x pairs.
 
-    `values` are measures x systems x questions; `alpha` None leaves the intervals out. What is not finite is no value. Pairs whose systems have values for the same questions are computed together, the
-    others apart, each over the questions that both have.
+    `values` are measures x systems x questions; `alpha` None leaves the intervals out. What is not finite is no value.
+    Pairs whose systems have values for the same questions are computed together, the others apart, each over the
+    questions that both have.
     """
     if draws < 1:
         raise ValueError(f"draws={draws}: a test needs 1 or more")

@@ -56,8 +56,7 @@ def mean_intervals(
     if len(chosen):
         reach = end[chosen] - start[chosen]
         share = np.clip((mean[chosen] - start[chosen]) / reach, 0.0, 1.0)
-        for side, found in zip((low, high), wilson(share, n[chosen], level), strict=True):
-            side[chosen] = start[chosen] + reach * found
+        low[chosen], high[chosen] = (start[chosen] + reach * one for one in wilson(share, n[chosen], level))
     rest = (n > 1) & varied & ~by_wilson
     for many in np.unique(n[rest]).tolist():
         chosen = np.flatnonzero(rest & (n == many))

@@ -162,7 +162,8 @@ def _grid(differences: Floats) -> tuple[Floats, Floats]:
 def _count(total: Floats, sums: Floats, changed: Ints) -> Ints:
     """How many of the flipped sums lie at least as far from zero as the seen one."""
     reach = np.abs(total) - changed
-    return np.count_nonzero(np.abs(sums) >= reach[:, None], axis=1)
+    count: Ints = np.count_nonzero(np.abs(sums) >= reach[:, None], axis=1)
+    return count
 
 
 def _count_all(
@@ -215,7 +216,8 @@ def _sign_sums(places: int, draws: int, seed: int) -> Floats:
     words = -(-places // 64)
     raw = np.random.PCG64([seed, places]).random_raw(draws * words).reshape(draws, words)
     raw[:, -1] >>= np.uint64(64 * words - places)
-    return 2.0 * np.bitwise_count(raw).sum(axis=1, dtype=np.int64) - places
+    sums: Floats = 2.0 * np.bitwise_count(raw).sum(axis=1, dtype=np.int64) - places
+    return sums
 
 
 def _half_of_all_signs(places: int) -> Floats:
