@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DRAWS = 10_000
 LEVEL = 0.95
 COUNTS_BYTES = 12 * 2**20  # of the counts held at once
-ROWS = 512  # whose draws are held at once
+ROWS = 128  # whose draws are held at once
 NORMAL = NormalDist()
 
 
@@ -43,13 +43,17 @@ def bca_intervals(rows: Floats, *, level: float = LEVEL, draws: int = DRAWS, see
     least, most = values[:, 0], values[:, -1]
     unit = 2.0 ** (24 - int(n).bit_length())
     scaled = np.rint((values - least[:, None]) / (most - least)[:, None] * unit).astype(np.float32)
-    grid, place = np.unique(scaled, axis=0, return_inverse=True)
+    distinct: dict[bytes, int] = {}
+    place = [distinct.setdefault(row.tobytes(), len(distinct)) for row in scaled]
+    grid = np.frombuffer(b"".join(distinct), np.float32).reshape(-1, n)
+    order = np.argsort(-np.count_nonzero(grid == 0, axis=1), kind="stable")
     low, high = np.empty(len(grid)), np.empty(len(grid))
     held = _held_counts(n, draws, seed) if 4 * n * draws <= COUNTS_BYTES else None
+    sums = np.empty((min(ROWS, len(grid)), draws), np.float32)
     for start in range(0, len(grid), ROWS):
-        part = slice(start, start + ROWS)
-        chunks = iter(held) if held is not None else drawn_counts(n, draws, seed)
-        low[part], high[part] = _bca(grid[part], chunks, draws, student_reach(n, level))
+        part = order[start : start + ROWS]
+        chunks = held if held is not None else drawn_counts(n, draws, seed)
+        low[part], high[part] = _bca(grid[part], chunks, sums[: len(grid) - start], student_reach(n, level))
     ends = (least + (most - least) * np.clip(end[place] / (n * unit), 0.0, 1.0) for end in (low, high))
     return next(ends), next(ends)
 
@@ -78,13 +82,13 @@ def acceleration(values: Floats) -> Floats:
     return skew
 
 
-def _bca(grid: Singles, chunks: Iterable[Singles], draws: int, reach: float) -> tuple[Floats, Floats]:
-    """The ends of the sums of rows in ascending order."""
-    n = grid.shape[1]
-    sums = np.empty((len(grid), draws), np.float32)
+def _bca(grid: Singles, chunks: Iterable[Singles], sums: Singles, reach: float) -> tuple[Floats, Floats]:
+    """The ends of the sums of rows in ascending order, those with most zeros first; `sums` takes the draws."""
+    n, draws = grid.shape[1], sums.shape[1]
+    zeros = np.count_nonzero(grid[-1] == 0)  # which begin every row, and add nothing
     done = 0
     for counts in chunks:
-        np.matmul(grid, counts.T, out=sums[:, done : done + len(counts)])
+        np.matmul(grid[:, zeros:], counts[:, zeros:].T, out=sums[:, done : done + len(counts)])
         done += len(counts)
     shift = bias(sums, grid.sum(axis=1), n)
     skew = acceleration(grid.astype(np.float64))

@@ -60,13 +60,10 @@ def mean_intervals(
     rest = (n > 1) & varied & ~by_wilson
     for many in np.unique(n[rest]).tolist():
         chosen = np.flatnonzero(rest & (n == many))
-        distinct, place = np.unique(values[chosen, :many], axis=0, return_inverse=True)
-        found = (
-            abc_intervals(distinct, level=level)
-            if many >= ANALYTIC_FROM
-            else bca_intervals(distinct, level=level, seed=seed)
+        some = values[chosen, :many]
+        low[chosen], high[chosen] = (
+            abc_intervals(some, level=level) if many >= ANALYTIC_FROM else bca_intervals(some, level=level, seed=seed)
         )
-        low[chosen], high[chosen] = found[0][place], found[1][place]
     limits = np.where(kept, start, -np.inf), np.where(kept, end, np.inf)
     return np.minimum(np.maximum(low, limits[0]), mean), np.maximum(np.minimum(high, limits[1]), mean)
 
