@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from karat.stats.bootstrap import acceleration, mean_interval
+from karat.stats.bootstrap import NORMAL, acceleration, bca_intervals, student_reach
 
 SHAPES = {
     "uniform": lambda rng: rng.random(60),
@@ -22,9 +22,10 @@ def test_ends_agree_with_scipy_within_the_noise_of_the_draws(shape, seed):
 
     values = SHAPES[shape](np.random.default_rng(seed))
     peer = bootstrap(
-        (values,), np.mean, method="BCa", n_resamples=40_000, axis=-1, rng=np.random.default_rng(seed + 100)
-    )
-    (low,), (high,) = mean_interval(values[None])
+        (values,), np.mean, method="BCa", n_resamples=40_000, axis=-1, rng=np.random.default_rng(seed + 100),
+        confidence_level=1 - 2 * NORMAL.cdf(-student_reach(len(values))),
+    )  # fmt: skip
+    (low,), (high,) = bca_intervals(values[None])
     # the ends of 10,000 draws vary by about 3% of the standard error; discrete sums step by up to one value
     noise = 0.12 * peer.standard_error + (values.max() - values.min()) / len(values)
     assert low == pytest.approx(peer.confidence_interval.low, abs=noise)
@@ -40,6 +41,13 @@ def test_acceleration_is_the_jackknife(seed):
     assert acceleration(values[None])[0] == pytest.approx(expected, rel=1e-9)
 
 
+def test_as_wide_as_students():
+    """The reach is the t quantile, with n - 1 for n."""
+    from scipy.stats import t
+
+    assert student_reach(90) == pytest.approx(t.ppf(0.975, 89) * np.sqrt(90 / 89))
+
+
 def test_not_the_percentile_interval():
     """On skewed values BCa must move away from the plain percentiles, in the direction of the skew."""
     from scipy.stats import bootstrap
@@ -48,6 +56,6 @@ def test_not_the_percentile_interval():
     plain = bootstrap(
         (values,), np.mean, method="percentile", n_resamples=20_000, axis=-1, rng=np.random.default_rng(0)
     )
-    (low,), (high,) = mean_interval(values[None])
+    (low,), (high,) = bca_intervals(values[None])
     assert high - plain.confidence_interval.high > 0.05 * plain.standard_error
     assert low - plain.confidence_interval.low > 0.05 * plain.standard_error

@@ -10,7 +10,10 @@ import numpy as np
 
 from karat.core.gating import Broken, Outcome, Rule, Verdict
 from karat.experiment._subjects import Subject
-from karat.stats.bootstrap import LEVEL, mean_interval, student_level
+from karat.stats.bootstrap import LEVEL
+from karat.stats.common_draws import drawn_pairs
+from karat.stats.intervals import mean_intervals
+from karat.stats.permutation import TIE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,22 +86,31 @@ def _named(name: str, rule: Rule) -> str:
     return name + (f"[{', '.join(f'{slice}={value}' for slice, value in rule.where)}]" if rule.where else "")
 
 
-def _differences(held: Held) -> Floats:
-    """What the rule compares with its number, per question: the values, less those of the baseline."""
-    if held.beside is None or held.rule.factor is None:
-        return held.subject.values
-    return np.asarray(held.subject.values - held.rule.factor * held.beside.values, np.float64)
-
-
 def _interval(held: Held, known: NDArray[np.bool_]) -> tuple[float | None, float | None, float | None]:
     """The interval of the mean, as a run's tables have it, or of the differences, as `karat compare` has it."""
-    values = _differences(held)[known]
-    if not held.subject.is_measure or len(values) < 2:
+    if not held.subject.is_measure:
         return None, None, None
     level = held.rule.confidence or LEVEL
-    taken = level if held.beside is None else student_level(len(values), level)
-    low, high = mean_interval(values[None, :], seed=held.seed, level=taken)
-    return float(low[0]), float(high[0]), level
+    values = held.subject.values[known]
+    if held.beside is None or held.rule.factor is None:
+        ends = mean_intervals(values[None, :], held.subject.bounds, level=level, seed=held.seed)
+        low, high = float(ends[0][0]), float(ends[1][0])
+    else:
+        order = np.argsort(np.array(held.ids)[known])
+        low, high = _beside(values[order], held.rule.factor * held.beside.values[known][order], held, level)
+    return (low, high, level) if np.isfinite(low) else (None, None, None)
+
+
+def _beside(values: Floats, before: Floats, held: Held, level: float) -> tuple[float, float]:
+    """The interval of the paired differences, by the test of the number that the rule compares them with.
+
+    Differences that are all the same are that number, if there are enough of them for the test.
+    """
+    alpha, number = round(1 - level, 9), held.rule.number
+    tested = drawn_pairs(np.stack([before + number, values])[None], [(0, 1)], seed=held.seed, alpha=alpha)
+    if len(values) and np.ptp(values - before) <= TIE and tested.p[0, 0] <= alpha:
+        return (float(np.mean(values - before)),) * 2
+    return float(tested.low[0, 0]) + number, float(tested.high[0, 0]) + number
 
 
 def _outcome(
@@ -136,7 +148,8 @@ def _surely(held: Held, ends: tuple[float | None, float | None]) -> tuple[Outcom
     low, high = ends
     assert rule.confidence is not None
     if low is None or high is None:
-        return "fail", "fewer than two questions have a value, and there is no interval of them"
+        few = "too few questions differ from the bound" if rule.needs_baseline else "too few questions have a value"
+        return "fail", f"{few} for an interval"
     end = low if rule.is_kept_by_more else high
     if keeps(end, rule, rule.number):
         return "pass", ""

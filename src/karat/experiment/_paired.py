@@ -75,6 +75,10 @@ def pair_result(
     )  # fmt: skip
 
 
+def _bounds(measure: Measured) -> tuple[float, float]:
+    return -np.inf if measure.low is None else measure.low, np.inf if measure.high is None else measure.high
+
+
 def _plain(value: Any) -> float | None:
     return float(value) if np.isfinite(value) else None
 
@@ -113,13 +117,13 @@ def system_means(
     baseline: str | None,
     seed: int,
 ) -> tuple[SystemMean, ...]:
-    from karat.stats.bootstrap import known_intervals
     from karat.stats.folds import mean_known
+    from karat.stats.intervals import mean_intervals
 
     made = []
     for m, measure in enumerate(chosen):
         mean = mean_known(values[m].T)
-        low, high = known_intervals(values[m], seed=seed)
+        low, high = mean_intervals(values[m], _bounds(measure), seed=seed)
         base = mean[names.index(baseline)] if baseline is not None else np.nan
         for s, name in enumerate(names):
             over = _plain(mean[s] / base - 1) if base > 0 and name != baseline else None
@@ -208,8 +212,7 @@ def range_notes(
     """The measures, without ends where scores pass them, and a warning for each of these."""
     kept, notes = [], []
     for measure, scores in zip(chosen, values, strict=True):
-        low = -np.inf if measure.low is None else measure.low
-        high = np.inf if measure.high is None else measure.high
+        low, high = _bounds(measure)
         passes = np.argwhere((scores < low - _PAST) | (scores > high + _PAST))
         kept.append(replace(measure, low=None, high=None) if len(passes) else measure)
         if len(passes):

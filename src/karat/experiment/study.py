@@ -235,15 +235,19 @@ def _chosen(
         return None, ()
     kinds = [q.kind for q in testset]
     has_kinds = any(kind is not None for kind in kinds)
-    cells = cells_of(labels, values, seed=seed)
+    ids = [q.id for q in testset]
+    cells = cells_of(labels, values, bounds=base.bounds, seed=seed)
     title = base.name if len(measures) == 1 else base.spec.name
-    choice = choose(title, cells, values, kinds=kinds if has_kinds else None, seed=seed, higher_is_better=higher)
+    choice = choose(
+        title, cells, values, kinds=kinds if has_kinds else None, ids=ids, bounds=base.bounds, seed=seed,
+        higher_is_better=higher,
+    )  # fmt: skip
     main = by_measure[next((m.name for m in measures if m.k == plan.k), measures[0].name)]
     measure = next((m.name for m in measures if m.k == plan.k), measures[0].name)
     systems = [c.name for c in contenders]
     best = systems.index(choice.best.system) if choice is not None else 0
     wanted = None if len(systems) <= MOST_PAIRED else [(i, best) for i in range(len(systems)) if i != best]
-    return choice, pairs(measure, systems, main, wanted, seed=seed, higher_is_better=higher)
+    return choice, pairs(measure, systems, main, wanted, ids=ids, seed=seed, higher_is_better=higher)
 
 
 def _failures(

@@ -13,6 +13,7 @@ from karat.files import _aliases, _cells, _records
 from karat.files._cells import CellError, Record
 from karat.files._look import Look
 from karat.files._objects import is_frame, polars_frame
+from karat.io.fields import field_name
 
 STATISTICS = frozenset({
     "mean", "avg", "average", "std", "sd", "var", "sem", "count", "n", "size", "min", "max", "median", "sum",
@@ -41,7 +42,7 @@ class Plain:
 
     def column(self, *fields: str) -> str | None:
         """The first column that other tools, too, call one of these fields of a test set or results."""
-        spelled = {_aliases.field_name(column): column for column in self.columns}
+        spelled = {field_name(column): column for column in self.columns}
         names = (
             name for field in fields for names in (_aliases.RESULTS, _aliases.TESTSET) for name in names.get(field, ())
         )

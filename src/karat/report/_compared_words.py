@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from karat.report._numbers import NONE, number, percent, short
 
 if TYPE_CHECKING:
     from karat.core.comparison import Comparison, Measured, PairResult, SliceDifference, SystemMean
+    from karat.core.study import Pair
 
 TESTS = {
     "permutation": "paired permutation test",
@@ -20,6 +21,10 @@ CORRECTIONS = {
     "holm": "Holm's correction", "bonferroni": "Bonferroni's correction", "bh": "Benjamini and Hochberg's correction",
     "none": "no correction",
 }  # fmt: skip
+NO_INTERVAL = (
+    "A pair without an interval differs on fewer than 6 questions, so that no p of .05 or less exists, or by the same "
+    "amount on all of them."
+)
 _FEW = 4
 
 
@@ -64,7 +69,8 @@ def method(found: Comparison) -> str:
     sides, over = "" if found.test == "tukey" else "two-sided", correction(found)
     settled = ", ".join(filter(None, (sides, drawn, f"seed {found.seed}")))
     how = f"{TESTS[found.test]} ({settled})" + (f", {over}" if over else "")
-    return f"Told apart: adjusted p of {found.level:g} or less, by the {how}. 95% intervals: BCa bootstrap."
+    decided = f"Told apart: adjusted p of {found.level:g} or less, by the {how}."
+    return f"{decided} 95% intervals of differences: the permutation test, inverted."
 
 
 def better(found: Comparison, pair: PairResult | SliceDifference) -> str | None:
@@ -102,6 +108,11 @@ def _of(pair: PairResult, *, turned: bool = False) -> str:
     low, high = pair.low, pair.high
     told = ends(0.0 - high, 0.0 - low) if turned and low is not None and high is not None else ends(low, high)
     return f" {told}" if told else ""
+
+
+def without_interval(pairs: Iterable[Pair | PairResult | SliceDifference]) -> str:
+    """Why pairs have no interval, where some have none."""
+    return NO_INTERVAL if any(pair.low is None and pair.n for pair in pairs) else ""
 
 
 def sentences(found: Comparison) -> list[str]:

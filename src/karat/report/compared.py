@@ -18,6 +18,7 @@ from karat.report._compared_words import (
     ranked,
     sentences,
     signed,
+    without_interval,
 )
 from karat.report._escape import clean
 from karat.report._escape import markdown as escape
@@ -225,7 +226,7 @@ def _pair_tables(found: Comparison, verbose: bool) -> Iterator[Table]:
         if verbose:
             titles += ["Wilcoxon", "t", "McNemar", "Tukey", "rank-biserial", "b over a"]
         rows = [_pair_row(pair, verbose) for pair in shown]
-        below = f"{left:,} more pairs: -v shows all." if left else ""
+        below = " ".join(filter(None, (f"{left:,} more pairs: -v shows all." if left else "", without_interval(shown))))
         yield Table(f"{measure.name}: b - a", titles, rows, 2, below)
 
 
@@ -287,5 +288,6 @@ def _slice_tables(found: Comparison, verbose: bool) -> Iterator[Table]:
             left = len(parts) - len(ordered)
             below = f"Permutation test, corrected over all {found.slice_tests:,} differences within slices."
             below += f" {left:,} more: -v shows all." if left else ""
+            below = f"{below} {without_interval(ordered)}".rstrip()
             titles = [name, "b", "a", "b - a", "95% interval", "p", "adjusted", "wins/ties/losses", "n"]
             yield Table(f"{measure.name} by {name}", titles, rows, 3, below)

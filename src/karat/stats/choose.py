@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.study import Cell, Choice, KindChoice
-from karat.stats.bootstrap import known_intervals
 from karat.stats.corrections import holm
 from karat.stats.folds import FOLDS, REPEATS, best_rows, deal, full_enough, held_out, mean_known, training
+from karat.stats.intervals import mean_intervals
 from karat.stats.luck import lucky
 from karat.stats.pairs import LEVEL, draws_for, pairs
 from karat.stats.permutation import TIE, sign_flip
@@ -29,14 +29,22 @@ NAMED = 6  # names in a sentence
 
 
 def cells_of(
-    labels: Sequence[tuple[str, str, int | None]], values: Floats, *, intervals: bool = True, seed: int = 0
+    labels: Sequence[tuple[str, str, int | None]],
+    values: Floats,
+    *,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    intervals: bool = True,
+    seed: int = 0,
 ) -> tuple[Cell, ...]:
-    """The cells of (system, measure, k) by their rows of `values`; what is not finite is no value."""
+    """The cells of (system, measure, k) by their rows of `values`, of measures that lie within `bounds`.
+
+    What is not finite is no value.
+    """
     if values.shape[0] != len(labels):
         raise ValueError(f"{len(labels)} cells for {values.shape[0]} rows of values")
     mean, n = mean_known(values.T), np.isfinite(values).sum(axis=1)
     nothing = np.full(len(labels), np.nan)
-    low, high = known_intervals(values, seed=seed) if intervals else (nothing, nothing)
+    low, high = mean_intervals(values, bounds, seed=seed) if intervals else (nothing, nothing)
     return tuple(
         Cell(system, measure, k, float(mean[i]), _end(low[i]), _end(high[i]), int(n[i]))
         for i, (system, measure, k) in enumerate(labels)
@@ -49,6 +57,8 @@ def choose(
     values: Floats,
     *,
     kinds: Sequence[str | None] | None = None,
+    ids: Sequence[str] | None = None,
+    bounds: tuple[float, float] = (0.0, 1.0),
     folds: int = FOLDS,
     repeats: int = REPEATS,
     seed: int = 0,
@@ -59,7 +69,8 @@ def choose(
     None where no cell has a value. Of equal means the earlier cell is taken: put the simpler ones first. A cell
     that lacks more than a tenth of the questions is never the best: its mean is over other questions. In the pairs the
     best is b: the difference is how far it is ahead. Their adjusted p is Holm's, or the chance that the best of equal
-    cells leads by as much where that is higher: the best was picked for its lead.
+    cells leads by as much where that is higher: the best was picked for its lead. `ids` of the questions make p and
+    interval of a pair those of `karat compare`.
     """
     if values.shape[0] != len(cells) or (kinds is not None and len(kinds) != values.shape[1]):
         raise ValueError(f"{len(cells)} cells and {len(kinds or ())} kinds for values of shape {values.shape}")
@@ -72,13 +83,15 @@ def choose(
     best = int(best_rows(values, everything, allowed=allowed, higher_is_better=higher_is_better)[0])
     names = [cell.name for cell in cells]
     others = [i for i in range(len(cells)) if i != best and n[i]]
-    found = pairs(measure, names, values, [(i, best) for i in others], seed=seed, higher_is_better=higher_is_better)
+    found = pairs(
+        measure, names, values, [(i, best) for i in others], ids=ids, seed=seed, higher_is_better=higher_is_better
+    )
     chance = lucky(values, best, seed=seed, higher_is_better=higher_is_better)[others].tolist()
     found = tuple(replace(pair, adjusted=max(pair.adjusted, p)) for pair, p in zip(found, chance, strict=True))
     sign = 1.0 if higher_is_better else -1.0
     apart = [pair.adjusted <= LEVEL and sign * pair.difference > 0 for pair in found]
     validated = _validated(values, best, allowed, kinds, folds, repeats, seed, higher_is_better)
-    by_kind, small = _by_kind(cells, values, allowed, kinds, seed, higher_is_better)
+    by_kind, small = _by_kind(cells, values, allowed, kinds, bounds, seed, higher_is_better)
     choice = Choice(
         measure=measure,
         cells=tuple(cells),
@@ -143,6 +156,7 @@ def _by_kind(
     values: Floats,
     allowed: Bools,
     kinds: Sequence[str | None] | None,
+    bounds: tuple[float, float],
     seed: int,
     higher_is_better: bool,
 ) -> tuple[tuple[KindChoice, ...], list[str]]:
@@ -165,7 +179,7 @@ def _by_kind(
         gain = mean_known(ahead.T) if higher_is_better else -mean_known(ahead.T)
         equal = others[~((p <= LEVEL) & (gain > 0))]
         label = (cells[best].system, cells[best].measure, cells[best].k)
-        (cell,) = cells_of([label], part[best : best + 1], seed=seed)
+        (cell,) = cells_of([label], part[best : best + 1], bounds=bounds, seed=seed)
         found.append(KindChoice(kind, cell.n, cell, tuple(cells[i].name for i in equal.tolist())))
     return tuple(found), small
 

@@ -73,7 +73,6 @@ def compare_systems(
     draws: int = DRAWS,
     seed: int = 0,
     with_tukey: bool = True,
-    with_intervals: bool = True,
 ) -> Compared:
     """Compare pairs (a, b) of systems; `values` are measures x systems x questions, in an order of the questions' own.
 
@@ -83,7 +82,7 @@ def compare_systems(
     measures, systems, questions = values.shape
     shape = (measures, len(pairs))
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
-    drawn = drawn_pairs(values, pairs, draws=draws, seed=seed, intervals=with_intervals)
+    drawn = drawn_pairs(values, pairs, draws=draws, seed=seed)
     numbers = {name: np.full(shape, np.nan) for name in ("difference", "spread", "wilcoxon", "t", "d", "biserial")}
     more = {name: np.full(shape, np.nan) for name in ("mcnemar", "tukey")}
     counts = {name: np.zeros(shape, np.int64) for name in ("n", "wins", "losses")}

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.study import Pair
-from karat.stats.bootstrap import known_intervals
+from karat.stats.common_draws import differences, drawn_pairs
 from karat.stats.corrections import Correction, adjust
 from karat.stats.folds import mean_known
-from karat.stats.permutation import DRAWS, TIE, sign_flip
+from karat.stats.permutation import DRAWS, TIE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +29,7 @@ def pairs(
     values: Floats,
     chosen: Sequence[tuple[int, int]] | None = None,
     *,
+    ids: Sequence[str] | None = None,
     seed: int = 0,
     method: Correction = "holm",
     higher_is_better: bool = True,
@@ -36,7 +37,8 @@ def pairs(
     """Each chosen pair (a, b) of rows of `values` (systems x questions): b - a over the questions both have.
 
     All pairs without `chosen`, in the order of the names. The correction is over the pairs of this call. What is not
-    finite is no value; of a pair without a common question the difference is NaN and p is 1.
+    finite is no value; of a pair without a common question the difference is NaN and p is 1. Signs are drawn in the
+    order of the questions' `ids`, so that p and interval are those of `karat compare`.
     """
     if values.shape[0] != len(names):
         raise ValueError(f"{len(names)} names for {values.shape[0]} rows of values")
@@ -44,15 +46,13 @@ def pairs(
     if not asked:
         return ()
     first, second = np.array(asked, np.int64).T
-    with np.errstate(invalid="ignore"):
-        differences = np.asarray(values[second] - values[first], np.float64)
-    differences[~np.isfinite(differences)] = np.nan
-    n = np.isfinite(differences).sum(axis=1)
-    p = sign_flip(differences, draws=draws_for(len(asked)), seed=seed)
+    ordered = values if ids is None else values[:, np.argsort(np.array(ids))]
+    drawn = drawn_pairs(ordered[None], asked, draws=draws_for(len(asked)), seed=seed)
+    p, low, high = drawn.p[0], drawn.low[0], drawn.high[0]
     adjusted = adjust(p, method)
-    low, high = known_intervals(differences, seed=seed)
-    mean = mean_known(differences.T)
-    gain = differences if higher_is_better else -differences
+    apart = differences(values, first, second)
+    n, mean = np.isfinite(apart).sum(axis=1), mean_known(apart.T)
+    gain = apart if higher_is_better else -apart
     wins, losses = (gain > TIE).sum(axis=1), (gain < -TIE).sum(axis=1)
     return tuple(
         Pair(

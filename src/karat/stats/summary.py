@@ -11,7 +11,7 @@ import numpy as np
 from karat.core.evaluation import Summary
 from karat.core.scores import Status
 from karat.stats.bands import band
-from karat.stats.bootstrap import known_intervals
+from karat.stats.intervals import mean_intervals
 from karat.stats.spread import spread, thousandths
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def _summaries(
     scaled = columns.values.copy()
     for m, measure in enumerate(scores.measures):
         scaled[m::measures] = measure.on_scale(scaled[m::measures])
-    low, high = known_intervals(scaled, seed=seed) if intervals else (None, None)
+    ends = [measure.on_scale(np.array(measure.bounds)) for measure in scores.measures]
+    low, high = mean_intervals(scaled, np.tile(ends, (systems, 1)), seed=seed) if intervals else (None, None)
 
     for row in range(len(rows)):
         measure = scores.measures[row % measures]

@@ -191,9 +191,12 @@ def test_confidence_asks_for_the_whole_interval(one):
     assert "the 95% interval of the mean reaches 0.3" in found.verdicts[1].reason
     with pytest.raises(UsageError, match="failed has no interval"):
         one("failed <= 0 @95%")
-    (alone,) = one("MRR >= .1 @95%", values=[1.0]).verdicts
+    (alone,) = one("MRR >= .1 @95%", values=[0.5]).verdicts
     assert alone.outcome == "fail"
-    assert "no interval" in alone.reason
+    assert alone.reason == "too few questions have a value for an interval"
+    (right,) = one("MRR >= .9 @95%", values=[1.0] * 20).verdicts
+    assert (right.outcome, right.high) == ("fail", 1.0)
+    assert right.low == pytest.approx(0.8389, abs=1e-4)
 
 
 def two(runs, before, after, measures="MRR", **more):
@@ -236,9 +239,22 @@ def test_confidence_against_a_baseline_is_of_the_paired_differences(tmp_path):
     rules = ["MRR >= baseline - 0.02 @95%", "MRR >= baseline - 0.001 @95%", "MRR >= baseline * .9 @95%"]
     near, strict, share = gate(run, rules, baseline="main", runs_dir=tmp_path).verdicts
     assert [near.outcome, strict.outcome, share.outcome] == ["pass", "fail", "pass"]
-    compared = compare_systems(np.array([[before, after]]), [(0, 1)])
-    assert (near.low, near.high) == pytest.approx((compared.low[0, 0], compared.high[0, 0]), abs=1e-3)
+    by_id = np.argsort([f"q{i}" for i in range(80)])  # as a comparison takes them
+    compared = compare_systems(np.array([[before, after]])[:, :, by_id], [(0, 1)])
+    assert (near.low, near.high) == pytest.approx((compared.low[0, 0], compared.high[0, 0]))
     assert share.low > near.low + 0.01
+
+
+def test_confidence_where_hardly_anything_differs_from_the_baseline(tmp_path):
+    before = [1.0, 0.5] * 20
+    rules = ["MRR >= baseline - 0.02 @95%", "MRR >= baseline @95%"]
+    margin, exact = gate(two(tmp_path, before, before), rules, baseline="main", runs_dir=tmp_path).verdicts
+    assert (margin.outcome, margin.low, margin.high) == ("pass", 0.0, 0.0)
+    assert (exact.outcome, exact.low) == ("fail", None)
+    assert exact.reason == "too few questions differ from the bound for an interval"
+    after = [0.5, 0.5, 1.0, *before[3:]]
+    (near,) = gate(two(tmp_path, before, after), rules[:1], baseline="main", runs_dir=tmp_path).verdicts
+    assert near.low < -0.02 < 0 < near.high
 
 
 def test_the_best_system_is_gated_where_none_is_named_and_that_is_said(tmp_path):

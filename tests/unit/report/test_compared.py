@@ -8,6 +8,7 @@ import pytest
 import karat
 from karat.report import compared, compared_latex
 from karat.report._compared_words import pair_sentence, sentences
+from karat.report.html import compared as page
 
 
 def rows(lifts, n=30, column="MRR"):
@@ -41,9 +42,17 @@ def test_differences_that_are_all_the_same_say_nothing_of_what_could_be_found():
     table = [{"id": f"q{i}", "system": s, "MRR": 0.5 + lift} for s, lift in (("a", 0.0), ("b", 0.1)) for i in range(4)]
     (pair,) = (found := karat.compare(table)).pairs
     assert pair.detectable is None
-    assert pair_sentence(found, pair) == (
-        "By MRR, a and b are not distinguishable: +.1000 [.100, .100], adjusted p .125."
-    )
+    assert pair_sentence(found, pair) == ("By MRR, a and b are not distinguishable: +.1000, adjusted p .125.")
+
+
+def test_it_is_said_why_a_pair_has_no_interval():
+    table = rows({"a": 0.0, "b": 0.1}, n=6)  # four of six differ
+    found = karat.compare(table)
+    assert (found.pairs[0].low, found.pairs[0].p) == (None, 0.125)
+    why = "A pair without an interval differs on fewer than 6 questions, so that no p of .05 or less exists"
+    assert why in " ".join(compared.render(found).split())
+    assert why in page.render(found)
+    assert why not in compared.render(karat.compare(rows({"a": 0.0, "b": 0.1})))
 
 
 def test_the_caption_names_the_correction_of_the_test():

@@ -3,9 +3,9 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from karat.stats.bootstrap import mean_interval
 from karat.stats.choose import cells_of, choose
 from karat.stats.corrections import holm
+from karat.stats.intervals import mean_intervals
 from karat.stats.luck import lucky
 
 NAN = np.nan
@@ -28,8 +28,12 @@ def test_cells_by_hand():
     assert [(c.name, c.n) for c in found] == [("a @3", 2), ("b", 3), ("c @5", 0), ("d @5", 1)]
     assert [c.mean for c in found[:2]] == [0.5, 0.5]
     assert np.isnan(found[2].mean)
-    low, high = mean_interval(values[:1, :2])
-    assert [(c.low, c.high) for c in found] == [(low[0], high[0]), (0.5, 0.5), (None, None), (None, None)]
+    low, high = mean_intervals(values, (0.0, 1.0))
+    assert [(c.low, c.high) for c in found if c.n] == [(low[i], high[i]) for i in (0, 1, 3)]
+    assert found[1].low < 0.5 < found[1].high
+    assert (found[2].low, found[2].high) == (None, None)
+    unbounded = cells_of([("b", "LengthRatio", None)], values[1:2], bounds=(0.0, np.inf))
+    assert (unbounded[0].low, unbounded[0].high) == (None, None)
     assert cells_of([("a", "F1", None)], values[:1], intervals=False)[0].low is None
     with pytest.raises(ValueError, match="1 cells for 4 rows"):
         cells_of([("a", "F1", None)], values)
@@ -165,7 +169,7 @@ def test_all_equal():
     found = chosen(np.full((3, 10), 0.4))
     assert found.best.name == "s0 @5"
     assert (found.optimism, found.oracle, len(found.equals)) == (pytest.approx(0), pytest.approx(0.4), 2)
-    told = "On every question all 3 have the same F1 (.400 [.400, .400], 10 questions): s0 @5, s1 @5, s2 @5."
+    told = "On every question all 3 have the same F1 (.400 [.168, .687], 10 questions): s0 @5, s1 @5, s2 @5."
     assert found.sentences[0] == told
 
 

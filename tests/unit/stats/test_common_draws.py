@@ -5,9 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from karat.stats.bootstrap import drawn_counts, mean_interval, student_level
 from karat.stats.common_draws import drawn_pairs
-from karat.stats.permutation import drawn_signs, sign_flip
+from karat.stats.permutation import drawn_signs, flip_test, sign_flip
 
 PAIRS = list(combinations(range(5), 2))
 
@@ -31,23 +30,12 @@ def test_p_is_the_sign_flip_test_of_each_pair(values):
             assert found.p[measure, number] == (reached.sum() + 1) / 2001
 
 
-def test_intervals_are_those_of_the_same_draws(values):
-    """Sorted differences make the draws of `mean_interval` those of the places."""
-    a, b = np.zeros(60), np.sort(values[1, 0] - values[1, 1])
-    found = drawn_pairs(np.stack([a, b])[None], [(0, 1)], seed=4)
-    low, high = mean_interval(b[None], seed=4, level=student_level(60))
-    np.testing.assert_allclose([found.low[0, 0], found.high[0, 0]], [low[0], high[0]], atol=1e-9)
-    assert next(iter(drawn_counts(60, 10, 4))).sum() == 600
-
-
 def test_a_pair_does_not_depend_on_the_others_nor_on_its_direction(values):
     whole = drawn_pairs(values, PAIRS, draws=1000)
     alone = drawn_pairs(values[1:, [3, 1]], [(0, 1)], draws=1000)
     number = PAIRS.index((1, 3))
     assert alone.p[0, 0] == whole.p[1, number]
-    assert (-alone.high[0, 0], -alone.low[0, 0]) == pytest.approx(
-        (whole.low[1, number], whole.high[1, number]), abs=0.02
-    )
+    assert (-alone.high[0, 0], -alone.low[0, 0]) == pytest.approx((whole.low[1, number], whole.high[1, number]))
 
 
 def test_missing_values_leave_a_question_out_of_their_pairs_only(values):
@@ -58,10 +46,8 @@ def test_missing_values_leave_a_question_out_of_their_pairs_only(values):
     for number, (a, b) in enumerate(PAIRS):
         if 2 in (a, b):
             rest = values[0][:, kept][b] - values[0][:, kept][a]
-            assert found.p[0, number] == sign_flip(rest[None], draws=1000)[0]
-            assert found.low[0, number] == pytest.approx(
-                mean_interval(rest[None], level=student_level(58))[0][0], abs=1e-9
-            )
+            alone = flip_test(rest[None], draws=1000)
+            assert (found.p[0, number], found.low[0, number]) == (alone.p[0], alone.low[0])
         else:
             assert found.p[0, number] == full.p[0, number]
     np.testing.assert_array_equal(found.p[1], full.p[1])
@@ -88,7 +74,7 @@ def test_constant_differences(shift):
     values = np.stack([np.linspace(0, 0.5, 30), np.linspace(0, 0.5, 30) + shift])[None]
     found = drawn_pairs(values, [(0, 1)])
     assert found.p[0, 0] == (1.0 if shift == 0 else 1 / 10_001)
-    assert (found.low[0, 0], found.high[0, 0]) == pytest.approx((shift, shift), abs=1e-9)
+    assert np.isnan([found.low[0, 0], found.high[0, 0]]).all()
 
 
 def test_nothing_in_common():

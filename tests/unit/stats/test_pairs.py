@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from karat.stats.bootstrap import mean_interval
+from karat.stats.common_draws import drawn_pairs
 from karat.stats.corrections import holm
 from karat.stats.pairs import draws_for, pairs
 
@@ -31,10 +31,13 @@ def test_by_hand():
     assert [pair.adjusted for pair in (ab, ac, bc)] == holm([0.5, 0.5, 0.5]).tolist()
 
 
-def test_the_interval_is_that_of_the_differences():
-    (pair,) = pairs("MRR", ["a", "b"], VALUES[:2], seed=4)
-    low, high = mean_interval((VALUES[1] - VALUES[0])[None], seed=4)
-    assert (pair.low, pair.high) == (low[0], high[0])
+def test_the_interval_is_that_of_the_test():
+    values = np.random.default_rng(1).random((2, 30))
+    (pair,) = pairs("MRR", ["a", "b"], values, seed=4)
+    drawn = drawn_pairs(values[None], [(0, 1)], seed=4)
+    assert (pair.p, pair.low, pair.high) == (drawn.p[0, 0], drawn.low[0, 0], drawn.high[0, 0])
+    (few,) = pairs("MRR", ["a", "b"], VALUES[:2])  # three questions differ
+    assert (few.low, few.high) == (None, None)
 
 
 def test_chosen_pairs_and_their_direction():

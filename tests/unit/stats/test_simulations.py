@@ -64,7 +64,7 @@ def one_call(values):
 @pytest.mark.parametrize("model", MODELS)
 def test_one_test_rejects_no_difference_in_five_percent(model, n):
     values = studies(model, n)
-    p = drawn_pairs(*one_call(values), intervals=False).p[0]
+    p = drawn_pairs(*one_call(values), alpha=None).p[0]
     rate = told("sign flip rejects at 5%", model, n, np.mean(p <= LEVEL))
     if model == "0 or 1":  # a few p lie between 0 and 10% at all, and the test stays below the level by a step
         assert rate <= 0.065
@@ -80,7 +80,7 @@ def test_holm_holds_the_error_of_the_family(model):
     """4 equal systems, 6 pairs, 50 questions."""
     values = studies(model, 50, systems=4)
     pairs = [(4 * i + a, 4 * i + b) for i in range(STUDIES) for a in range(4) for b in range(a + 1, 4)]
-    p = drawn_pairs(values.reshape(1, -1, 50), pairs, draws=4_000, intervals=False).p[0].reshape(STUDIES, 6)
+    p = drawn_pairs(values.reshape(1, -1, 50), pairs, draws=4_000, alpha=None).p[0].reshape(STUDIES, 6)
     rate = told("any of 6 pairs rejected, Holm", model, 50, np.mean([holm(row).min() <= LEVEL for row in p]))
     assert rate <= 0.065
 
@@ -108,7 +108,7 @@ def test_intervals_cover_the_true_difference(model, n):
         mean = {"reciprocal ranks": float(RANKS @ CHANCE), "0 or 1": 2 / 3.5}[model]
         values[:, 1] = np.where(lifted, 1.0, values[:, 1])
         truth = 0.1 * (1 - mean)
-    made = drawn_pairs(*one_call(values), draws=1)
+    made = drawn_pairs(*one_call(values), draws=2_000)
     covered = np.mean((made.low[0] <= truth) & (truth <= made.high[0]))
     assert 0.93 <= told("95% interval covers", model, n, covered) <= 0.97
 
@@ -118,7 +118,7 @@ def test_the_noise_of_a_judge_is_within_the_interval():
     rng = np.random.default_rng([SEED, 5])
     true = rng.beta(2, 2, (STUDIES, 1, 60)) + rng.normal(0, 0.1, (STUDIES, 2, 60))
     replies = true[..., None] + rng.normal(0, 0.2, (*true.shape, 2))
-    made = drawn_pairs(*one_call(replies.mean(axis=3)), draws=1)
+    made = drawn_pairs(*one_call(replies.mean(axis=3)), draws=2_000)
     covered = np.mean((made.low[0] <= 0) & (made.high[0] >= 0))
     assert 0.93 <= told("interval with a judge's noise", "normal, 2 replies", 60, covered) <= 0.97
 
@@ -129,5 +129,5 @@ def test_power_is_what_it_says():
 
     values = studies("normal", 100)
     values[:, 1] += detectable(0.2 * np.sqrt(2), 100)
-    p = drawn_pairs(*one_call(values), intervals=False).p[0]
+    p = drawn_pairs(*one_call(values), alpha=None).p[0]
     assert 0.76 <= told("power at the detectable difference", "normal", 100, np.mean(p <= LEVEL)) <= 0.84

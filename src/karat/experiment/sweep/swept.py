@@ -145,9 +145,12 @@ class Swept(Glance):
 
         labels, values = self.values()
         kinds = [q.slice_value(by) for q in self.testset] if by is not None and by in self.testset.slices else None
-        cells = cells_of(labels, values, seed=seed)
-        higher = self.cells[0].spec.direction != "lower"
-        return choose(self.main, cells, values, kinds=kinds, seed=seed, higher_is_better=higher)
+        bounds, higher = self.cells[0].bounds, self.cells[0].spec.direction != "lower"
+        cells = cells_of(labels, values, bounds=bounds, seed=seed)
+        return choose(
+            self.main, cells, values, kinds=kinds, ids=self.testset.ids, bounds=bounds, seed=seed,
+            higher_is_better=higher,
+        )  # fmt: skip
 
     def evaluation(self, by: Iterable[str] = (), *, intervals: bool = True, seed: int = 0) -> Evaluation:
         """Scores and summaries of every configuration, as reports take them."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report._compared_words import chance, ends, loss_sentences, method, noise_sentences, sentences, signed
+from karat.report._compared_words import (
+    chance,
+    ends,
+    loss_sentences,
+    method,
+    noise_sentences,
+    sentences,
+    signed,
+    without_interval,
+)
 from karat.report._comparison_charts import charts
 from karat.report._escape import surrogates
 from karat.report._numbers import short
@@ -83,7 +92,7 @@ def _pairs(found: Comparison) -> str:
     ]  # fmt: skip
     left = len(found.pairs) - PAIRS
     more = f" {left:,} more are not shown." if left > 0 else ""
-    lead = f"b minus a over the questions that both have a value for.{more}"
+    lead = f"b minus a over the questions that both have a value for.{more} {without_interval(found.pairs)}".rstrip()
     return section("pairs", "Pairs", table("Pairs of systems", columns, rows), lead)
 
 
@@ -130,6 +139,7 @@ def _slices(found: Comparison) -> str:
         for s in sorted(found.slices, key=lambda s: s.adjusted)[:SLICED]
     ]  # fmt: skip
     lead = f"Permutation test, corrected over all {found.slice_tests:,} differences within slices."
+    lead = f"{lead} {without_interval(found.slices)}".rstrip()
     return section("slices", "Slices", table("Differences within slices", columns, rows), lead)
 
 

@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 STATISTICS = {
     "mean": "Over the n questions with a value. Undefined and failed questions are counted beside it, never as zero.",
     "standard deviation": "<code>sqrt(sum (x - mean)² / (n - 1))</code>; none for one question.",
-    "95% interval": "BCa bootstrap (bias-corrected and accelerated), 10,000 draws of n questions with replacement, of "
-    "the mean of one measure.",
+    "95% interval": "Of a mean: Wilson's where all values stand at the ends of the measure's range, at least 80% stand "
+    "at one end, or all are equal (with the sum of the values, rescaled to 0 to 1, as successes); else BCa bootstrap "
+    "(bias-corrected and accelerated), 10,000 draws of n questions with replacement, as wide as Student's; from 1,000 "
+    "questions on its analytic form (ABC).",
     "* and ~": "* is the best mean; ~ has an interval that overlaps that of the best. Overlap is a hint, not a test.",
 }
 CHOICE = {
-    "pairs": "Differences b - a question by question: <code>d = mean(b - a)</code>, its interval by the bootstrap over "
-    "questions; wins, ties and losses count questions.",
+    "pairs": "Differences b - a question by question: <code>d = mean(b - a)</code>. Its interval holds every value "
+    "that the permutation test of the same signs does not reject at .05, so it holds 0 exactly where p is above .05; "
+    "of fewer than 6 differing questions there is none. Wins, ties and losses count questions.",
     "p": "Paired permutation test: if the two were the same, each difference could as well have had the other sign. p "
     "is the share of sign flips with <code>|mean| &ge; |d|</code>, two-sided.",
     "p adjusted": "Holm: of m p values in ascending order, the i-th becomes <code>max over j &le; i of "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from karat.report._compared_words import without_interval
 from karat.report.html._markup import Box, Column, section, table, text
 from karat.report.html._shown import counted, probability
 
@@ -38,9 +39,9 @@ def make(shown: Shown) -> str:
     ]
     left = len(ordered) - MOST
     rest = f" {counted(left, 'more pair')} of other measures are in comparisons.csv." if left > 0 else ""
-    lead = f"Each row takes b minus a over the questions that both have a value for.{rest}"
+    lead = f"Each row takes b minus a over the questions that both have a value for.{rest} {without_interval(pairs)}"
     body = table("Pairs of systems", columns, [_row(shown, pair) for pair in ordered[:MOST]])
-    return section("pairs", "Pairs", body, lead)
+    return section("pairs", "Pairs", body, lead.rstrip())
 
 
 def _row(shown: Shown, pair: Pair) -> list[str | Box]:

@@ -1,0 +1,91 @@
+"""Intervals: the 95% interval of a mean, by kind of number. Every mean that karat prints has it from here.
+
+Values that all stand at the ends of their range (0 and 1) have Wilson's interval. So have values of which at least
+80% stand at one end, and values that are all equal, with their sum, rescaled to 0 to 1, as the number of successes: no
+values of this mean vary more than 0 and 1 do, so it is on the safe side. The others are resampled (BCa, as wide as
+Student's), and from 1,000 values on the analytic form of the same interval (ABC) takes the place of the draws.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.stats.bootstrap import LEVEL, NORMAL, acceleration, bca_intervals
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+ANALYTIC_FROM = 1_000  # values
+_PAST = 1e-9  # by which rounding may carry a value past the end of its range
+_SAME = 1e-12  # values no farther apart are equal
+
+
+def mean_intervals(
+    rows: Floats, bounds: tuple[float, float] | Floats, *, level: float = LEVEL, seed: int = 0
+) -> tuple[Floats, Floats]:
+    """Lower and upper end of the mean of each row; what is not finite in a row is left out of it.
+
+    `bounds` are the least and greatest value there can be, one pair for all rows or one each; infinite where there is
+    no end. NaN stands for no interval: without values, of one value that is not at a bound, and of equal values
+    without bounds, which do not tell how far others may lie. Rows that pass their bounds are taken to have none.
+    """
+    known = np.isfinite(rows)
+    n = known.sum(axis=1)
+    low, high = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    if not n.any():
+        return low, high
+    values = np.sort(np.where(known, rows, np.inf), axis=1)
+    least, most = values[:, 0], values[np.arange(len(rows)), np.maximum(n - 1, 0)]
+    ends = np.broadcast_to(np.asarray(bounds, np.float64), (len(rows), 2))
+    start, end = np.where(n > 0, ends.T, np.nan)
+    with np.errstate(invalid="ignore"):
+        kept = (least >= start - _PAST) & (most <= end + _PAST)
+        bounded = kept & np.isfinite(end - start)
+        at_start = (values <= start[:, None] + _SAME).sum(axis=1)
+        at_end = (known & (rows >= end[:, None] - _SAME)).sum(axis=1)
+        varied = most - least > _SAME
+    mean = np.clip(np.where(known, rows, 0.0).sum(axis=1) / np.maximum(n, 1), least, most)
+    skewed = 5 * np.maximum(at_start, at_end) >= 4 * n
+    by_wilson = bounded & ((at_start + at_end == n) | ((n > 1) & (skewed | ~varied)))
+    chosen = np.flatnonzero(by_wilson)
+    if len(chosen):
+        reach = end[chosen] - start[chosen]
+        share = np.clip((mean[chosen] - start[chosen]) / reach, 0.0, 1.0)
+        low[chosen], high[chosen] = (start[chosen] + reach * one for one in wilson(share, n[chosen], level))
+    rest = (n > 1) & varied & ~by_wilson
+    for many in np.unique(n[rest]).tolist():
+        chosen = np.flatnonzero(rest & (n == many))
+        some = values[chosen, :many]
+        low[chosen], high[chosen] = (
+            abc_intervals(some, level=level) if many >= ANALYTIC_FROM else bca_intervals(some, level=level, seed=seed)
+        )
+    limits = np.where(kept, start, -np.inf), np.where(kept, end, np.inf)
+    return np.minimum(np.maximum(low, limits[0]), mean), np.maximum(np.minimum(high, limits[1]), mean)
+
+
+def wilson(share: Floats, n: Ints, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """Wilson's score interval of shares of n.
+
+    >>> low, high = wilson(np.array([1.0]), np.array([20]))
+    >>> round(float(low[0]), 4), float(high[0])
+    (0.8389, 1.0)
+    """
+    z = NORMAL.inv_cdf((1 + level) / 2)
+    weight = 1 + z * z / n
+    centre = (share + z * z / (2 * n)) / weight
+    reach = z / weight * np.sqrt(share * (1 - share) / n + z * z / (4.0 * n * n))
+    return np.clip(centre - reach, 0.0, share), np.clip(centre + reach, share, 1.0)
+
+
+def abc_intervals(rows: Floats, *, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """What BCa tends to with many draws, of rows of finite values that are not all equal."""
+    mean = rows.mean(axis=1)
+    deviation = rows.std(axis=1) / np.sqrt(rows.shape[1])
+    skew, z = acceleration(rows), NORMAL.inv_cdf((1 + level) / 2)
+    low, high = (mean + deviation * (skew + w) / (1 - skew * (skew + w)) ** 2 for w in (-z, z))
+    return low, high
