@@ -124,6 +124,13 @@ class Run(Glance):
     def docs(self) -> Sequence[str] | pl.Series:
         return list(chain.from_iterable((self.by_question or {}).values()))
 
+    @property
+    def first_doc(self) -> str:
+        """The id of the first hit; of dicts it is read without laying out all others."""
+        if self.by_question is not None and "docs" not in self.__dict__:
+            return next(iter(next(filter(None, self.by_question.values()))))
+        return str(self.docs[0])
+
     @cached_property
     def doc_list(self) -> list[str]:
         """The ids of the hits as Python strings."""

@@ -138,7 +138,9 @@ def _doc(file: File, row: int, fields: Mapping[str, Any], text: str, shape: _Sha
     title, url, source = (_text_of(shape.first(fields, name)) for name in ("title", "url", "source"))
     line = f"{file.id}:{row}"
     id_, part_of = own or of or url or line, None
-    if own is None and chunk is not None:
+    if own is not None and of is not None and own != of:
+        id_, part_of = own, of  # a piece of a document under an id of its own
+    elif own is None and chunk is not None:
         id_, part_of = chunk, of or url or source or file.id
     elif own is None and (of or source) and (page is not None or "page_content" in fields):
         id_, part_of = line, of or source

@@ -56,7 +56,7 @@ def facts_of(
         depth={run.name: int(np.diff(run.offsets).max()) for run in runs if run.has_rankings},
         unjudged=_unjudged(judged) if judged is not None else {},
         gold_example=gold,
-        hit_examples={run.name: str(run.docs[0]) for run in runs if len(run)},
+        hit_examples={run.name: run.first_doc for run in runs if len(run)},
     )
 
 

@@ -69,3 +69,16 @@ def test_times_alone_are_no_answers():
     assert not with_text(None).has_answers
     assert with_text("").has_answers
     assert repr(with_text("")) == "Run('s', 0 questions, 0 hits, 1 answer)"
+
+
+def test_the_first_doc_is_read_without_laying_out_the_others():
+    run = Run.from_scores("a", {"q": {}, "r": {"x": 1.0, "y": 2.0}})
+    assert run.first_doc == "x"
+    assert "docs" not in vars(run)
+    assert Run.from_lists("b", {"q": ["z"]}).first_doc == "z"
+
+
+def test_a_run_under_another_name_leaves_the_first_as_it_was():
+    run = Run.from_scores("a", {"q": {"x": 1.0}})
+    other = run.named("b")
+    assert (run.name, other.name, other.doc_list) == ("a", "b", ["x"])
