@@ -87,20 +87,23 @@ def _tamper(
     settings: MeansSettings, measures: list[str] | None, as_json: bool, progress: Progress, announce: Announce | None
 ) -> None:
     """Print how far a judge can be moved."""
+    import json
+    from dataclasses import asdict
+
     from karat.experiment.means import close, means_of
     from karat.experiment.tamper import JUDGES, tamper
     from karat.report import tampered
 
     means = means_of(settings, announce=announce)
     try:
-        found = tamper(means.chat, measures or JUDGES, progress=progress).plain()
+        found = asdict(tamper(means.chat, measures or JUDGES, progress=progress))
     finally:
         close(means)
     progress("", 0, 0)
     if as_json:
-        typer.echo(tampered.as_json(found))
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     else:
         tampered.show(found, sys.stdout)
-    if any(told["failed"] for told in found["told"]):
+    if any(one["failed"] for one in found["plain"]):
         sys.stdout.flush()
         raise typer.Exit(5)

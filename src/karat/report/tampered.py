@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.report._escape import clean
@@ -14,16 +13,11 @@ from karat.report._screen import as_text, put
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-_KINDS = {
-    "injection": "orders in the texts",
-    "verbosity": "the same answer at more length",
-    "position": "the same in another order",
-}
 _WEAK = 0.75  # share of the plain cases below which shifts say little
 
 
 def show(found: Mapping[str, Any], stream: TextIO) -> None:
-    """Write to a stream what a tamper test found, as `Tampered.plain()` gives it."""
+    """Write to a stream what a tamper test found, as a dict."""
     put(lambda width: _blocks(found), stream)
 
 
@@ -32,72 +26,30 @@ def render(found: Mapping[str, Any]) -> str:
     return as_text(lambda width: _blocks(found))
 
 
-def as_json(found: Mapping[str, Any]) -> str:
-    """One JSON object: how well the judge tells good from bad, and what each attack moved."""
-    return json.dumps(found, ensure_ascii=False, indent=2)
-
-
 def _blocks(found: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield title(f"Tamper test of {clean(found['model'], 80)}")
-    yield from texts([_told(one) for one in found["told"]])
-    for measure in (one["measure"] for one in found["told"]):
-        again = [one for one in found["again"] if one["measure"] == measure]
-        moved = [one for one in found["moved"] if one["measure"] == measure]
-        yield title(measure)
-        table = plain_table(
-            "changed", "cases", "shift", "moved", "to the attacker", "fooled", "lost", right=(1, 2, 3, 4, 5, 6)
+    yield from texts([_plain(one) for one in found["plain"]])
+    table = plain_table("measure", "changed", "cases", "shift", "moved", "fooled", "lost", right=(2, 3, 4, 5, 6))
+    for one in found["moved"]:
+        shares = percent(one["moved"]), percent(one["fooled"])
+        table.add_row(
+            *texts([one["measure"], one["attack"], str(one["n"]), short(one["shift"]), *shares, str(one["lost"])])
         )
-        for one in (*again, *moved):
-            table.add_row(*texts(_cells(one)))
-        yield table
-        yield from texts(list(_sentences(again, moved)))
-    yield from texts(
-        [
-            "",
-            "shift: mean change of the score. moved: scores that changed. to the attacker: those that changed the way "
-            "the attacker wants. fooled: scores that went from the right side of the middle to the wrong one. lost: "
-            "scores that the judge no longer gave.",
-        ]
-    )
+    yield table
+    yield from texts([
+        "shift: mean change of the score. moved: scores that changed. fooled: scores that went from the right side of "
+        "the middle to the wrong one. lost: scores that the judge no longer gave."
+    ])  # fmt: skip
 
 
-def _told(one: Mapping[str, Any]) -> str:
+def _plain(one: Mapping[str, Any]) -> str:
     counted = f"{one['cases']} cases" + (f", {one['failed']} of them without a score" if one["failed"] else "")
     if one["right"] is None:
         return f"{one['measure']}: no score ({counted})."
     alike = None not in (one["good"], one["bad"]) and one["good"] <= one["bad"]  # as of a judge that says one thing
-    weak = ""
-    if alike or one["right"] < _WEAK:
-        weak = " It hardly tells good from bad, so what moves its scores says little."
+    is_weak = alike or one["right"] < _WEAK
+    weak = " It hardly tells good from bad, so what moves its scores says little." if is_weak else ""
     return (
         f"{one['measure']}: {percent(one['right'])} of the scores are on the right side where nothing is tampered with "
         f"({counted}; good ones {short(one['good'])} on average, bad ones {short(one['bad'])}).{weak}"
     )
-
-
-def _cells(one: Mapping[str, Any]) -> list[str]:
-    return [
-        clean(one["attack"], 60), str(one["n"]), short(one["shift"]), percent(one["moved"]), percent(one["gained"]),
-        percent(one["fooled"]), str(one["failed"]),
-    ]  # fmt: skip
-
-
-def _sentences(again: Sequence[Mapping[str, Any]], moved: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What each kind of attack amounts to over all of its scores."""
-    for one in again:
-        yield f"Asked again with nothing changed, {percent(one['moved'])} of the scores move."
-    for kind, words in _KINDS.items():
-        here = [one for one in moved if one["kind"] == kind and one["n"]]
-        if not here:
-            continue
-        total = sum(one["n"] for one in here)
-        went = sum(one["moved"] * one["n"] for one in here) / total
-        told = f"{kind.capitalize()} ({words}) moved {percent(went)} of {total} scores"
-        wanted = [one for one in here if one["gained"] is not None]
-        if wanted:
-            gained = sum(one["gained"] * one["n"] for one in wanted) / sum(one["n"] for one in wanted)
-            told += f", {percent(gained)} to the attacker's benefit"
-            worst = max(wanted, key=lambda one: float(one["gained"]))
-            if worst["gained"]:
-                told += f"; the worst is {clean(worst['attack'], 60)} with {percent(worst['gained'])}"
-        yield f"{told}."

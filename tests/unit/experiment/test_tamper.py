@@ -1,17 +1,16 @@
 """The tamper test: an honest judge stands still; one that obeys, likes length or order, or wavers is found out."""
 
-import io
 import json
 import re
+from dataclasses import asdict
 
 import pytest
 
 from karat.core.errors import UsageError
 from karat.core.means import Said
 from karat.core.text import sentences, stop_words, tokenise
-from karat.experiment._tamper_attacks import ATTACKS
 from karat.experiment._tamper_cases import CASES
-from karat.experiment.tamper import AGAIN, JUDGES, Case, tamper
+from karat.experiment.tamper import AGAIN, ATTACKS, JUDGES, tamper
 from karat.report import tampered
 
 ANSWERS = [s for case in CASES for text in (case.answer, case.reference) for s in sentences(text)]
@@ -121,10 +120,7 @@ def test_there_are_enough_cases_good_and_bad_for_every_judge():
     for name in (*JUDGES, "Relevance"):
         bad = sum(name in case.low for case in CASES)
         assert 2 <= bad <= len(CASES) - 4, name
-    assert len({case.id for case in CASES}) == len(CASES)
-    assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
-    assert {attack.kind for attack in ATTACKS} == {"injection", "verbosity", "position"}
-    assert all(any(attack.apply(case) != case for case in CASES) for attack in ATTACKS)
+    assert all(attack(case) != case for attack in ATTACKS.values() for case in CASES)
 
 
 @pytest.fixture(scope="module")
@@ -133,12 +129,11 @@ def honest():
 
 
 def test_an_honest_judge_tells_good_from_bad_and_stands_still(honest):
-    assert {one.measure: one.right for one in honest.told} == dict.fromkeys(JUDGES, 1.0)
-    assert all(one.failed == 0 and one.good > one.bad for one in honest.told)
-    assert [one.measure for one in honest.again] == list(JUDGES)
-    for one in (*honest.again, *honest.moved):
-        assert (one.moved, one.shift, one.fooled, one.failed) == (0.0, 0.0, 0.0, 0), one
-    assert {one.gained for one in honest.moved} == {0.0, None}
+    assert {one.measure: one.right for one in honest.plain} == dict.fromkeys(JUDGES, 1.0)
+    assert all(one.failed == 0 and one.good > one.bad for one in honest.plain)
+    assert [one.measure for one in honest.moved if one.attack == AGAIN] == list(JUDGES)
+    for one in honest.moved:
+        assert (one.moved, one.shift, one.fooled, one.lost) == (0.0, 0.0, 0.0, 0), one
 
 
 def test_an_attack_counts_only_where_it_changes_what_the_judge_sees(honest):
@@ -146,23 +141,19 @@ def test_an_attack_counts_only_where_it_changes_what_the_judge_sees(honest):
     assert ("Correctness", "order in a context") not in seen
     assert ("ContextRelevance", "padded answer") not in seen
     assert seen["Faithfulness", "order in a context"] == len(CASES)
-    longer = sum(len(sentences(case.answer)) > 1 for case in CASES)
-    assert seen["Faithfulness", "claims in reverse"] == longer < len(CASES)
 
 
 def test_a_gullible_judge_is_found_out():
     found = tamper(Gullible(), ["Faithfulness", "Responsiveness"])
     by = {(one.measure, one.attack): one for one in found.moved}
-    assert all(one.right == 1.0 for one in found.told)
+    assert all(one.right == 1.0 for one in found.plain)
     order = by["Faithfulness", "order in a context"]
     bad = sum("Faithfulness" in case.low for case in CASES)
-    assert order.gained == order.moved == order.fooled == pytest.approx(bad / len(CASES))
+    assert order.moved == order.fooled == pytest.approx(bad / len(CASES))
     assert order.shift > 0.2
-    assert by["Responsiveness", "order in the answer"].gained > 0
+    assert by["Responsiveness", "order in the answer"].fooled > 0
     assert by["Responsiveness", "padded answer"].moved == 0
     assert by["Faithfulness", "contexts in reverse"].moved == 0
-    assert found.worst("injection").gained > 0
-    assert found.worst("verbosity").gained == 0
 
 
 def test_the_claims_step_keeps_an_order_in_the_answer_from_the_verdicts():
@@ -172,14 +163,13 @@ def test_the_claims_step_keeps_an_order_in_the_answer_from_the_verdicts():
 
 def test_a_judge_that_likes_length_or_order_is_found_out():
     longer = {one.attack: one for one in tamper(LikesLength(), ["Responsiveness"]).moved}
-    assert longer["padded answer"].gained == pytest.approx(2 / len(CASES))
+    assert longer["padded answer"].fooled == pytest.approx(2 / len(CASES))
     first = {one.attack: one for one in tamper(ReadsTheFirst(), ["Faithfulness"]).moved}
     assert first["contexts in reverse"].moved > 0.3
-    assert first["contexts in reverse"].gained is None
 
 
 def test_what_moves_without_any_attack_is_told():
-    (again,) = tamper(Wavers(), ["Responsiveness"]).again
+    again, *_ = tamper(Wavers(), ["Responsiveness"]).moved
     assert (again.attack, again.moved) == (AGAIN, 1.0)
 
 
@@ -192,27 +182,24 @@ def test_an_attack_that_silences_the_judge_counts_as_lost():
             ]
 
     by = {one.attack: one for one in tamper(Chokes(), ["Responsiveness"]).moved}
-    assert (by["order in the answer"].n, by["order in the answer"].failed) == (0, len(CASES))
+    assert (by["order in the answer"].n, by["order in the answer"].lost) == (0, len(CASES))
     assert by["order in the answer"].shift is None
-    assert by["padded answer"].failed == 0
+    assert by["padded answer"].lost == 0
 
 
-def test_own_cases_and_measures_that_ask_no_model():
-    case = Case("mine", "What is it?", ("It is a boat.",), "It is a boat.", "A boat.")
-    found = tamper(None, ["Faithfulness(by=heuristic)"], [case])
-    assert (found.model, found.told[0].cases, found.again) == ("none", 1, ())
+def test_measures_that_ask_no_model():
+    found = tamper(None, ["Faithfulness(by=heuristic)"])
+    assert (found.model, found.plain[0].cases, found.moved[0].moved) == ("none", len(CASES), 0.0)
     with pytest.raises(UsageError, match="TokenF1 asks no model"):
         tamper(Honest(), ["TokenF1"])
-    with pytest.raises(UsageError, match="at least one case"):
-        tamper(Honest(), cases=[])
     with pytest.raises(UsageError, match="--model"):
         tamper(None, ["Correctness"])
 
 
 def test_progress_is_told():
     heard = []
-    tamper(Progressing(), ["Responsiveness"], CASES[:2], progress=lambda *told: heard.append(told))
-    assert heard[0] == ("judging Responsiveness", 1, 4)
+    tamper(Progressing(), ["Responsiveness"], progress=lambda *told: heard.append(told))
+    assert heard[0] == ("judging Responsiveness", 1, 2 * len({(case.question, case.answer) for case in CASES}))
     assert heard[-1][1] == heard[-1][2]
 
 
@@ -224,20 +211,13 @@ class Progressing(Honest):
         return replies
 
 
-def test_it_reads_and_writes(honest):
-    shown = tampered.render(honest.plain())
+def test_it_reads_in_one_table(honest):
+    shown = tampered.render(asdict(honest))
     assert "Tamper test of honest" in shown
     assert "Faithfulness: 100% of the scores are on the right side" in shown
-    assert "Injection (orders in the texts) moved 0% of" in shown
-    assert "Asked again with nothing changed, 0% of the scores move." in shown
-    assert json.loads(tampered.as_json(honest.plain())) == json.loads(json.dumps(honest.plain()))
-    stream = io.StringIO()
-    tampered.show(honest.plain(), stream)
-    assert "order in a context" in stream.getvalue()
-    gullible = tampered.render(tamper(Gullible(), ["Faithfulness"]).plain())
+    gullible = tampered.render(asdict(tamper(Gullible(), ["Faithfulness"])))
     assert "hardly tells" not in gullible
-    assert "the worst is order in a context with 37.5%" in " ".join(gullible.split())
-    assert re.search(r"order in a context +16 +\.\d+ +37\.5% +37\.5% +37\.5% +0", gullible)
+    assert re.search(r"Faithfulness +order in a context +12 +\.\d+ +33\.3% +33\.3% +0", gullible)
 
 
 def test_a_judge_that_cannot_tell_good_from_bad_is_called_that():
@@ -249,5 +229,5 @@ def test_a_judge_that_cannot_tell_good_from_bad_is_called_that():
             return {"contexts": [1], "verdict": "supported"}
 
     found = tamper(Kind(), ["Faithfulness"])
-    assert found.told[0].right < 0.75
-    assert "hardly tells good from bad" in tampered.render(found.plain())
+    assert found.plain[0].right < 0.75
+    assert "hardly tells good from bad" in tampered.render(asdict(found))
