@@ -113,7 +113,7 @@ def test_every_karat_in_the_documents_names_a_command_with_its_options():
 def test_every_measure_has_its_row():
     page = (DOCS / "measures.md").read_text(encoding="utf-8")
     for spec in (s for s in MEASURES if not MEASURES.is_plugin(s.name)):
-        cut = {"none": "", "optional": "[@k]", "required": "@k"}[spec.cut]
+        cut = f"@{spec.at}" if spec.at else {"none": "", "optional": "[@k]", "required": "@k"}[spec.cut]
         assert f"\n| `{spec.name}{cut}` |" in page, spec.name
         row = page.partition(f"\n| `{spec.name}{cut}` |")[2].partition("\n")[0]
         for param in spec.params:

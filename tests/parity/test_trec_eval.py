@@ -23,7 +23,7 @@ OURS_TO_THEIRS = {
     "Rprec": "Rprec",
     "bpref": "bpref",
     "infAP": "infAP",
-    "11pt_avg": "11pt_avg",
+    "IPrec11": "11pt_avg",
     "F1": "set_F",
     **{f"IPrec@{level:g}": f"iprec_at_recall_{level:.2f}" for level in np.arange(11) / 10},
     **{f"Precision@{k}": f"P_{k}" for k in CUTS},
@@ -138,5 +138,5 @@ def test_the_geometric_mean_agrees_as_trec_eval_aggregates_it(qrels, run):
 
 def test_names_of_trec_eval_are_understood():
     asked = "infAP, 11pt_avg, gm_map, set_F, set_P, set_recall, iprec_at_recall_0.10, iprec_at_recall_1.00, IPrec@0.1"
-    named = ["infAP", "11pt_avg", "GMAP", "F1", "Precision", "Recall", "IPrec@0.1", "IPrec@1"]
+    named = ["infAP", "IPrec11", "GMAP", "F1", "Precision", "Recall", "IPrec@0.1", "IPrec@1"]
     assert [measure.name for measure in parse_all(asked)] == named

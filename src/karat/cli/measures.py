@@ -40,7 +40,8 @@ def command(
     for measure in sorted(found, key=lambda m: (m.spec.stage != "retrieval", m.spec.name.lower())):
         about = facts(measure)
         plugin = " (plug-in)" if MEASURES.is_plugin(measure.spec.name) else ""
-        cut = "@k" if measure.spec.cut == "required" else "[@k]" if measure.spec.cut == "optional" else ""
+        spec = measure.spec
+        cut = f"@{spec.at}" if spec.at else {"none": "", "optional": "[@k]", "required": "@k"}[spec.cut]
         label = f"{measure.spec.name}{cut}{plugin}"
         table.add_row(label, about["range"], about["better"], about["stage"], measure.spec.best_for)
     Console(markup=False, highlight=False).print(table)

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 @measure(
-    name="11pt_avg",
-    aliases=("11pt", "eleven_point_average"),
+    name="IPrec11",
+    aliases=("11pt_avg", "11pt"),
     best_for="comparing with older TREC papers",
     prefer="MAP, which looks at every relevant unit",
 )
-def eleven_point(judged: Judged) -> Column:
-    """Mean of the interpolated precision at recall 0, .1, ... 1."""
+def iprec11(judged: Judged) -> Column:
+    """Mean of the interpolated precision at recall 0, .1, ... 1; trec_eval calls it 11pt_avg."""
     levels = (np.arange(11) / 10).tolist()
     total: Column = np.sum([iprec(judged, recall=level) for level in levels], axis=0)
     return total / len(levels)
