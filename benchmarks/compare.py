@@ -1,10 +1,10 @@
 """All pairs of many systems against the plain loop over scipy.
 
 50 made systems x 7,000 questions x 10 measures (scores like nDCG, 0 for a third of the questions, seeded): 1,225 pairs
-by 10 measures, each with a sign-flip test of 10,000 draws, a BCa interval of 10,000 draws, Wilcoxon, paired t and
-effect sizes, corrected by Holm. The loop calls scipy.stats for each pair and measure: permutation_test, bootstrap,
-wilcoxon, ttest_rel. It is timed on a few pairs and scaled to all of them; on these pairs both must agree, p and ends
-within the noise of the draws.
+by 10 measures, each with a sign-flip test of 10,000 draws, the interval that inverts it, Wilcoxon, paired t and
+effect sizes, corrected by Holm. The loop calls scipy.stats for each pair and measure: permutation_test, bootstrap
+(with so many questions its interval is the same), wilcoxon, ttest_rel. It is timed on a few pairs and scaled to all of
+them; on these pairs both must agree, p and ends within the noise of the draws.
 """
 
 from __future__ import annotations
