@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, UsageError
 from karat.core.verification import Verification
-from karat.diagnose._words import plural
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats
@@ -66,12 +65,7 @@ def verify(
     if k is not None and single.k is None:
         single.k = k
     repeats = _repeats(single, dialect, notes)
-    counts = (
-        plural(len(single), "row"),
-        plural(len(set(single.ids)), "question"),
-        plural(len(set(single.systems)), "system"),
-    )
-    notes.insert(0, f"{name}: {counts[0]} of {counts[1]} and {counts[2]}")
+    notes.insert(0, f"{name}: {single.size}")
     if table is not None and summary is not None:
         notes.append(f"{summary.name}: read as its summary")
     figures = verify_rows(single, summary, repeats=repeats, n=n, one_gold=one_gold, beside=table is None)
@@ -131,8 +125,9 @@ def _by_testset(
     computed: dict[str, Values] = from_testset(questions, runs, names, settings, k)
     rows = [{"system": run.name, "question_id": qid} for run in runs for qid in questions.ids]
     made = read_plain(rows, _named(results))
-    figures = verify_rows(Rows(made, k), summary, computed=computed, n=n, one_gold=one_gold)
-    scored = f"{made.name}: {plural(len(runs), 'system')} scored against {questions.name}"
+    single = Rows(made, k)
+    figures = verify_rows(single, summary, computed=computed, n=n, one_gold=one_gold)
+    scored = f"{made.name}: {single.size}, scored against {questions.name}"
     notes = (f"{scored}, matched by {settings.matcher.name}", f"{summary.name}: read as its summary")
     return Verification(made.name, summary.name, tuple(figures), (*notes, *(note.text for note in joined)))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat.diagnose._words import plural
 from karat.diagnose.verify._digits import Number, as_column, has_decimal_commas, pointed, read_cell
 from karat.diagnose.verify.figures import BLANK, CONTAINERS, SLICED, is_name, is_share, is_total
 from karat.diagnose.verify.names import is_measured, keys, spelled
@@ -52,6 +53,12 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.table.rows)
+
+    @property
+    def size(self) -> str:
+        """How many rows, questions and systems it holds, in words."""
+        systems = plural(len(set(self.systems)), "system")
+        return f"{plural(len(self), 'row')} of {plural(len(set(self.ids)), 'question')} and {systems}"
 
     def cells(self, column: str) -> list[Any]:
         """The cells of a column, as spelled."""
