@@ -1,5 +1,11 @@
 """What holds for every test."""
 
+from hypothesis import HealthCheck, settings
+
+# How long an example takes to draw says how busy the machine is, not whether the law holds.
+settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.load_profile("karat")
+
 MARKED = ("sbert", "chroma", "browser", "slow", "local")
 
 

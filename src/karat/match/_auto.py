@@ -221,11 +221,11 @@ def _typography(kind_of: Mapping[Gold, str], runs: Sequence[Run]) -> list[str]:
     if not quotes:
         return []
     texts = list(dict.fromkeys(text for run in runs for text in column(run, "text") or () if text))
-    passages, plain = Passages(texts), [normalise(text, "words") for text in texts]
+    passages = Passages(texts)
     loose = 0
     for quote in quotes:
         words, holding = normalise(quote, "words"), passages.find(quote)
-        loose += bool(holding) and not any(words in plain[passage.text] for passage in holding)
+        loose += bool(holding) and not any(words in normalise(texts[passage.text], "words") for passage in holding)
     if not loose:
         return []
     return [
@@ -325,23 +325,21 @@ def _shift(
     testset: TestSet, runs: Sequence[Run], chosen: Settings, kind_of: Mapping[Gold, str], least: float
 ) -> str | None:
     """What to add where the page numbers of one side look shifted: counted from 0, say."""
-    if least > _CLEAR or not any(gold.page is not None for gold in kind_of):
+    paged = {gold: kind for gold, kind in kind_of.items() if kind == "page"}
+    if least > _CLEAR or not paged or not any(column(run, "page") is not None for run in runs):
         return None
-    if not any(column(run, "page") is not None for run in runs):
-        return None
-    now = chosen.options.page_offset
+    part, now = _part(testset, paged), chosen.options.page_offset
     shares: dict[int, float] = {}
-    for offset in (now + 1, now - 1, now + 2, now - 2):
+    for offset in (now, now + 1, now - 1, now + 2, now - 2):
         options = replace(chosen.options, page_offset=offset)
-        entries = Entries(testset, kind_of, runs, options)
-        shares[offset] = _least(judge(testset, runs, replace(chosen, matcher=entries.matcher, options=options)))
+        shares[offset] = _least(judge(part, runs, replace(chosen, matcher=MATCHERS.get("page"), options=options)))
     best = max(shares, key=lambda offset: shares[offset])
-    gained = (shares[best] - least) * sum(1 for gold in kind_of if gold.page is not None and gold.grade >= 1)
-    if shares[best] < max(_FAIR, 2 * least) or gained < 2:
+    gained = (shares[best] - shares[now]) * sum(1 for gold in paged if gold.grade >= 1)
+    if shares[best] < max(_FAIR, 2 * shares[now]) or gained < 2:
         return None
     return (
         f"The page numbers look shifted by {abs(best - now)}: `--page-offset {best}` would match {shares[best]:.0%} of "
-        f"the gold instead of {least:.0%}."
+        f"the gold pages instead of {shares[now]:.0%}."
     )
 
 
@@ -391,9 +389,16 @@ def _lack_sentence(run: Run, matching: Matching) -> str | None:
 
 def _none_found(resolution: Resolution, run: Run, matching: Matching) -> NoOverlapError:
     lack = _lack_sentence(run, matching)
+    known = len(run) > 0 and max(resolution.rows_of(run)) >= 0
+    if lack is not None and known:
+        fields = " and no ".join(matching.unmatchable[run.name])
+        return NoOverlapError(
+            f"{resolution.testset.name}: none of the gold can be matched: the chunks of the index have no {fields}; the "
+            "gold goes by that. Index files that have it, or let the document decide with --match doc."
+        )
     if lack is not None:
         return NoOverlapError(f"{run.source}: none of the gold can be matched with the hits of {run.name!r}. {lack}")
-    if len(run) and max(resolution.rows_of(run)) < 0:
+    if len(run) and not known:
         shapes = (
             f"its hits are called {_examples(run.docs)}, the chunks of the index {_examples(resolution.chunks.ids)}"
         )
