@@ -173,13 +173,16 @@ def test_rbp():
 
 def test_rbp_of_grades():
     ranked, gold, grades = ["a", "x", "b"], ["a", "b", "c"], {"a": 1, "b": 2, "c": 3}
-    assert value("RBP(p=0.5, gain=linear)", ranked, gold, grades=grades) == pytest.approx(0.5 * (1 / 3 + 2 / 3 / 4))
-    assert value("RBP(p=0.5, gain=exp)", ranked, gold, grades=grades) == pytest.approx(0.5 * (1 / 7 + 3 / 7 / 4))
+    linear = value("RBP(p=0.5, gain=linear, max_rel=3)", ranked, gold, grades=grades)
+    assert linear == pytest.approx(0.5 * (1 / 3 + 2 / 3 / 4))
+    exp = value("RBP(p=0.5, gain=exp, max_rel=3)", ranked, gold, grades=grades)
+    assert exp == pytest.approx(0.5 * (1 / 7 + 3 / 7 / 4))
     at_two = value("RBP(p=0.5, gain=linear, max_rel=2)", ["c", "a"], gold, grades=grades)
     assert at_two == pytest.approx(0.5 * (1 + 0.5 / 2))  # a grade beyond max_rel counts as max_rel
     assert value("RBP(p=0.5)", ranked, gold, grades=grades) == pytest.approx(0.5 * (1 + 0.25))
-    with pytest.raises(UsageError, match="max_rel=0 is no grade"):
-        value("RBP(max_rel=0)", ["a"], ["a"])
+    for text in ("RBP(gain=linear)", "RBP(gain=exp, max_rel=0)"):
+        with pytest.raises(UsageError, match="needs the highest grade of the scale"):
+            value(text, ["a"], ["a"])
 
 
 def test_interpolated_precision_counts_units_and_slots():
