@@ -14,6 +14,7 @@ LAYERS = (
     ("diagnose",),
     ("answer", "corpus", "files", "fuse", "match", "measures", "report", "retrieve", "stats"),
     ("models",),
+    ("io",),
     ("core",),
 )
 DEPTH = {room: depth for depth, rooms in enumerate(LAYERS) for room in rooms}

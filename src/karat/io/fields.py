@@ -17,12 +17,13 @@ NESTED = ("metadata", "meta")
 
 @lru_cache(maxsize=4096)
 def field_name(name: str) -> str:
-    """A column's name as aliases are spelled.
+    """A column's name as aliases are spelled; half of a surrogate pair, which no file can hold, becomes a mark.
 
     >>> field_name(" Query-ID ")
     'query_id'
     """
-    return re.sub(r"[\s\-]+", "_", name.replace("\ufeff", "").strip()).lower()
+    whole = name.encode("utf-8", "replace").decode("utf-8")
+    return re.sub(r"[\s\-]+", "_", whole.replace("\ufeff", "").strip()).lower()
 
 
 def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
