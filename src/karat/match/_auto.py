@@ -393,7 +393,7 @@ def _none_found(resolution: Resolution, run: Run, matching: Matching) -> NoOverl
     if lack is not None and known:
         fields = " and no ".join(matching.unmatchable[run.name])
         return NoOverlapError(
-            f"{resolution.testset.name}: none of the gold can be matched: the chunks of the index have no {fields}; the "
+            f"{resolution.testset.name}: no gold can be matched: the chunks of the index have no {fields}; the "
             "gold goes by that. Index files that have it, or let the document decide with --match doc."
         )
     if lack is not None:
