@@ -44,6 +44,19 @@ def command(
     changed_testset: Annotated[
         bool, typer.Option("--changed-testset", help="Go on with a frozen test set that was changed since.")
     ] = False,
+    dialect: Annotated[
+        str | None, typer.Option("--dialect", help="Whose meaning of the measures, such as healthcare.")
+    ] = None,
+    match: Annotated[
+        str | None, typer.Option("--match", help="auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN.")
+    ] = None,
+    page_offset: Annotated[
+        int | None, typer.Option("--page-offset", help="Added to the page numbers of chunks and hits.")
+    ] = None,
+    pages: Annotated[str | None, typer.Option("--pages", help="Page numbers of chunks: physical or printed.")] = None,
+    allow_zero_overlap: Annotated[
+        bool, typer.Option("--allow-zero-overlap", help="Accept a system that found no gold at all.")
+    ] = False,
     map_: Map = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -54,14 +67,18 @@ def command(
     """Index, search, answer, score, compare and report as karat.yaml says; a run that was stopped goes on.
 
     With documents and a test set, `karat run DOCS TESTSET`, no karat.yaml is needed: the one that `karat init` would
-    write is run. Options about columns, answers and models stand in place of the keys of karat.yaml.
+    write is run. Options about matching, columns, answers and models stand in place of the keys of karat.yaml.
     Exit codes: 0 done, 2 bad input, 3 no common ids, 5 done but some rows failed.
     """
     from karat.experiment.run import run
     from karat.experiment.spec.draft import spec_for
 
+    matching = {
+        "dialect": dialect, "match": match, "page_offset": page_offset, "pages": pages,
+        "allow_zero_overlap": allow_zero_overlap or None,
+    }  # fmt: skip
     chosen = spec_for(spec, testset).with_options(
-        answer=answer, contexts=contexts, judge=judge, columns=columns_of(map_), **chat
+        answer=answer, contexts=contexts, judge=judge, columns=columns_of(map_), matching=matching, **chat
     )
     progress = counted_on_terminal(quiet or as_json)
     done = run(

@@ -67,7 +67,7 @@ def match(
         chosen, why = replace(settings, matcher=matcher, options=options), "asked for"
         kind_of = {} if testset.is_plain and by == "exact" else dict.fromkeys(_golds(testset), matcher.name)
         judged = judge(testset, runs, chosen)
-    ambiguity = _ambiguity(kind_of, runs, options)
+    ambiguity = _ambiguity(testset, kind_of, runs, options)
     if ambiguity is not None:
         raise UsageError(f"{testset.name}: {ambiguity}")
     others = _others(testset, runs, chosen, judged, try_all=try_all)
@@ -81,7 +81,7 @@ def match(
         others,
         _shift(testset, runs, chosen, kind_of, least) or _suggest(chosen, least, others),
         *_unusable(testset, runs, chosen, kind_of),
-        unmatchable=_counted(kind_of, lacking),
+        unmatchable=_counted(testset, kind_of, lacking),
         notes=(*_in_several_files(kind_of, runs, options), *_typography(kind_of, runs)),
     )
     if not allow_zero:
@@ -120,7 +120,7 @@ def match_resolved(
             if strangers[run.name]
         },
         entries=len(_golds(testset)),
-        unmatchable=_counted(entries.kind_of, lacking),
+        unmatchable=_counted(testset, entries.kind_of, lacking),
         notes=(
             *_in_several_files(entries.kind_of, [resolution.table.run], entries.options),
             *_typography(entries.kind_of, runs),
@@ -181,10 +181,10 @@ def _part(testset: TestSet, golds: Mapping[Gold, str]) -> TestSet:
     return TestSet(replace(q, gold=tuple(g for g in q.gold if g in golds)) for q in testset.questions)
 
 
-def _ambiguity(kind_of: Mapping[Gold, str], runs: Sequence[Run], options: Options) -> str | None:
+def _ambiguity(testset: TestSet, kind_of: Mapping[Gold, str], runs: Sequence[Run], options: Options) -> str | None:
     """Why some entries may mean several units, and what to add."""
     for kind in dict.fromkeys(kind_of.values()):
-        golds = [gold for gold, its in kind_of.items() if its == kind]
+        golds = [gold for gold in _golds(testset) if kind_of[gold] == kind]
         why = MATCHERS.get(kind).ambiguity(Context(golds, runs, options))
         if why is not None:
             return why
@@ -240,9 +240,13 @@ def _lacks(kinds: set[str], run: Run) -> dict[str, str]:
     return {kind: field for kind in kinds if (field := MATCHERS.get(kind).lacks(run)) is not None}
 
 
-def _counted(kind_of: Mapping[Gold, str], lacking: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, int]]:
+def _counted(
+    testset: TestSet, kind_of: Mapping[Gold, str], lacking: Mapping[str, Mapping[str, str]]
+) -> dict[str, dict[str, int]]:
     """Of each system whose hits cannot show some gold: how many entries for want of what."""
-    entries = Counter(kind for gold, kind in kind_of.items() if gold.grade >= 1)
+    if not any(lacking.values()):
+        return {}
+    entries = Counter(kind_of.get(gold) for gold in _golds(testset) if gold.grade >= 1)
     counts = {
         name: {field: entries[kind] for kind, field in fields.items() if entries[kind]}
         for name, fields in lacking.items()

@@ -144,7 +144,8 @@ class _Reasons:
     def ambiguity(self) -> str | None:
         """Why some gold may mean several units, and what to add."""
         for kind, finder in self.entries.finders.items():
-            golds = [gold for gold, its in self.entries.kind_of.items() if its == kind]
+            questions = self.entries.testset.questions
+            golds = [gold for q in questions for gold in q.gold if self.entries.kind_of[gold] == kind]
             why = finder.matcher.ambiguity(Context(golds, [self.table.run], self.entries.options))
             if why is not None:
                 return why

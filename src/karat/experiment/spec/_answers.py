@@ -98,15 +98,17 @@ def option_values(
     judge: str | None = None,
     repeat: int | None = None,
     columns: Mapping[str, str] | None = None,
+    matching: Mapping[str, Any] | None = None,
     max_cost: float | None = None,
     max_calls: int | None = None,
     **model: Any,
 ) -> dict[str, Any]:
     """The keys that options of a command line change, each whole; what they leave open stays as written.
 
-    `--answer none` takes the key out.
+    `--answer none` takes the key out. `matching` are keys that say how hits and gold are matched.
     """
     values: dict[str, Any] = {"map": dict(columns)} if columns else {}
+    values |= {key: value for key, value in (matching or {}).items() if value is not None}
     if answer is not None or contexts is not None:
         before = _mapping(written.get("answer"), "by")
         same = answer is None or before.get("by", "extractive") == answer
