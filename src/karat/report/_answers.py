@@ -16,6 +16,9 @@ from karat.core.study import StudyAnswer
 from karat.report._view import SAME, View, statuses
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from karat.core.evaluation import Evaluation, Note
     from karat.core.measure import Measure
 
@@ -112,8 +115,13 @@ class Answers:
 
         return sorted(self.systems, key=key)
 
+    @cached_property
+    def status(self) -> NDArray[np.uint8]:
+        """The status of every score."""
+        return statuses(self.scores)
+
     def _has_value(self, measure: Measure) -> bool:
-        return bool((statuses(self.scores)[:, :, self._column[measure.name]] == Status.ok).any())
+        return bool((self.status[:, :, self._column[measure.name]] == Status.ok).any())
 
     def of(self, system: str, question: str) -> StudyAnswer | None:
         """The answer of a system to a question; None where it gave none and nothing is known of why."""
@@ -184,7 +192,6 @@ class Answers:
     def judged(self) -> list[Judged]:
         """How the judges went, a row for each measure and system."""
         found = []
-        status = statuses(self.scores)
         for measure in self.measures:
             for s, system in enumerate(self.scores.systems):
                 m = self._column[measure.name]
@@ -194,8 +201,8 @@ class Answers:
                     continue
                 who = ", ".join(sorted({HEURISTIC if v.by == HEURISTIC else v.model or v.by or UNKNOWN for v in given}))
                 flips = [float(v.flips) for v in given if v.flips is not None]
-                failed = int((status[s, :, m] == Status.failed).sum())
-                n = int((status[s, :, m] == Status.ok).sum())
+                failed = int((self.status[s, :, m] == Status.failed).sum())
+                n = int((self.status[s, :, m] == Status.ok).sum())
                 repeats = max(1, *(len(v.repeats) for v in given))
                 found.append(Judged(system, measure.name, who, n, failed, repeats, fmean(flips) if flips else None))
         return found

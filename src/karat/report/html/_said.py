@@ -10,7 +10,6 @@ from karat.core.scores import Status
 from karat.report._answers import HEURISTIC
 from karat.report._escape import clean
 from karat.report._numbers import amount, short
-from karat.report._view import statuses
 from karat.report.html._markup import plain
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def said(answers: Answers, system: str, question: int, pool: Pool) -> dict[str, 
 def _scores(answers: Answers, system: str, question: int) -> list[Any]:
     """A value for each measure of answers, or why there is none."""
     s = answers.scores.systems.index(system)
-    row = statuses(answers.scores)[s, question]
+    row = answers.status[s, question]
     found: list[Any] = []
     column = {m.name: i for i, m in enumerate(answers.scores.measures)}
     for m in (column[measure.name] for measure in answers.measures):
