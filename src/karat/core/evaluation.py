@@ -101,11 +101,11 @@ class Usage:
     what: str  # "seconds", "seconds retrieve", "tokens", "cost_usd"
     n: int
     mean: float
-    std: float | None  # None of one row
-    min: float
     p50: float
     p95: float
-    max: float
+    std: float | None = None  # None of one row, and as min and max where an earlier version stored none
+    min: float | None = None
+    max: float | None = None
 
     FIGURES = ("mean", "std", "min", "p50", "p95", "max")  # in the order that tables show them
 

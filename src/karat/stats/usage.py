@@ -16,4 +16,4 @@ def usage(system: str, what: str, values: Iterable[float | None]) -> Usage | Non
         return None
     least, p50, p95, most = map(float, np.percentile(known, [0, 50, 95, 100]))
     std = float(known.std(ddof=1)) if len(known) > 1 else None
-    return Usage(system, what, len(known), float(known.mean()), std, least, p50, p95, most)
+    return Usage(system, what, len(known), float(known.mean()), p50, p95, std, least, most)
