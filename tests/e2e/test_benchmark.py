@@ -79,7 +79,7 @@ def test_offline_and_then_the_same_test_set_again(karat, folder, monkeypatch):
     assert "using the existing test set; --regenerate rebuilds it." in told.out
     assert qa.read_bytes() == bytes_
     assert len(runs_in(folder / "runs")) == 2
-    assert (last_run(folder) / "rows.csv").read_bytes() == (first.path / "rows.csv").read_bytes()
+    assert (last_run(folder) / "rows.parquet").read_bytes() == (first.path / "rows.parquet").read_bytes()
     assert karat("list").code == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -137,7 +138,7 @@ def show(
     assert isinstance(report, Report)
     if export and not output:
         raise UsageError("--export needs a folder to write into: add -o out/.")
-    written = report.save(output, export=export or ()) if output else []
+    written = report.save(output, export=export or (), command=shlex.join(["karat", *sys.argv[1:]])) if output else []
     if as_json:
         typer.echo(report.to_json())
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from karat.core.glance import Glance, Table
 from karat.core.scores import Scores
@@ -103,6 +103,20 @@ class Usage:
     mean: float
     p50: float
     p95: float
+    std: float | None = None  # None of one row, and as min and max where an earlier version stored none
+    min: float | None = None
+    max: float | None = None
+
+    FIGURES = ("mean", "std", "min", "p50", "p95", "max")  # in the order that tables show them
+
+    @property
+    def figures(self) -> tuple[float | None, ...]:
+        return tuple(getattr(self, name) for name in self.FIGURES)
+
+    @property
+    def total(self) -> float:
+        """All the rows together."""
+        return self.mean * self.n
 
 
 @dataclass(frozen=True)
@@ -149,6 +163,11 @@ class Evaluation(Glance):
     confidence: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
     """How sure a system says it is of each answer, 0 to 1; None where it does not say."""
     refusals: Mapping[str, Refusals] = field(default_factory=dict)  # where anything is unanswerable or declined
+    docs: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)  # of each hit, beside `ranked`
+    pages: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    """The page of each hit, beside `ranked`: several joined by a comma, N/A where it is not known."""
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # system -> alpha, k ..., where known
+    seconds: Mapping[str, Sequence[float | None]] = field(default_factory=dict)  # system -> of retrieval per question
 
     def _line(self) -> str:
         return self.scores._line()

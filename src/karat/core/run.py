@@ -50,6 +50,7 @@ class Run(Glance):
         unique: bool = False,
         texts: Mapping[str, str] | None = None,
         unasked: Mapping[str, str] | None = None,
+        settings: Mapping[str, float] | None = None,
     ) -> None:
         self.name, self.question_ids, self.offsets = name, list(question_ids), offsets
         self._scores, self.order = scores, order
@@ -57,6 +58,7 @@ class Run(Glance):
         self.answers, self.failed = dict(answers or {}), dict(failed or {})
         self.unasked = dict(unasked or {})  # questions whose answer was not asked for, with the reason
         self.source = source or name
+        self.settings = dict(settings or {})  # alpha and k, where the results say them
         self.unique = unique  # no id stands twice for a question (checked where the run was read)
         self.texts = dict(texts or {})  # what the questions asked, where the results repeat it: to align without ids
         self.by_question: Mapping[str, Mapping[str, float]] | None = None
@@ -149,6 +151,7 @@ class Run(Glance):
         return Run(
             self.name, self.question_ids, self.offsets, self.docs, self.scores, order="score", fields=self.fields,
             answers=self.answers, failed=self.failed, source=self.source, texts=self.texts, unasked=self.unasked,
+            settings=self.settings,
         )  # fmt: skip
 
     def with_answers(self, answers: Mapping[str, Answer], unasked: Mapping[str, str] | None = None) -> Run:
@@ -156,7 +159,7 @@ class Run(Glance):
         return Run(
             self.name, self.question_ids, self.offsets, self.docs, self.scores, order=self.order, fields=self.fields,
             answers=answers, failed=self.failed, source=self.source, unique=self.unique, texts=self.texts,
-            unasked=unasked,
+            unasked=unasked, settings=self.settings,
         )  # fmt: skip
 
     @property
@@ -169,7 +172,7 @@ class Run(Glance):
         """The same answers and failures without the hits, which remain as the contexts of the answers."""
         return Run(
             self.name, [], np.zeros(1, np.int64), [], answers=self.answers, failed=self.failed, source=self.source,
-            texts=self.texts,
+            texts=self.texts, settings=self.settings,
         )  # fmt: skip
 
     def __len__(self) -> int:

@@ -79,8 +79,8 @@ class Scores(Glance):
 
     def value(self, system: int, question: int, measure: int) -> float | None:
         """The score, or None where there is none."""
-        value = self.values[system, question, measure]
-        return float(value) if self.status[system, question, measure] == Status.ok else None
+        place = system, question, measure
+        return float(self.values.item(place)) if self.status.item(place) == Status.ok else None
 
     def reason(self, system: int, question: int, measure: int) -> str | None:
         """Why there is no value."""

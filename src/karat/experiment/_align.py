@@ -83,5 +83,5 @@ def _rename(run: Run, renamed: dict[str, str], taken: set[str]) -> Run:
         run.name, [name(q) for q in run.question_ids], run.offsets, run.docs, run.scores, order=run.order,
         fields=run.fields, answers={name(q): a for q, a in run.answers.items()},
         failed={name(q): r for q, r in run.failed.items()}, source=run.source, unique=run.unique,
-        texts={name(q): t for q, t in run.texts.items()},
+        texts={name(q): t for q, t in run.texts.items()}, settings=run.settings,
     )  # fmt: skip

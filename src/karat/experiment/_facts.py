@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
 
 T = TypeVar("T")
+UNKNOWN = "N/A"
 
 
 def facts_of(
@@ -100,6 +101,16 @@ class RankedLists(Mapping[str, Sequence[Sequence[T]]]):
 def ranked_ids(testset: TestSet, runs: Sequence[Run], ties: Ties) -> RankedLists[str]:
     """Ids of the hits."""
     return RankedLists(testset, runs, ties, lambda run: run.doc_list)
+
+
+def ranked_places(testset: TestSet, runs: Sequence[Run], ties: Ties, field: str) -> RankedLists[str]:
+    """The documents ("doc") or the pages ("page") of the hits, of runs that know them."""
+    known = [run for run in runs if any(value is not None for value in run.fields.get(field, ()))]
+    return RankedLists(testset, known, ties, lambda run: [_place(value) for value in run.fields[field]])
+
+
+def _place(value: object) -> str:
+    return UNKNOWN if value is None else ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def ranked_scores(testset: TestSet, runs: Sequence[Run], ties: Ties) -> RankedLists[float]:

@@ -33,6 +33,7 @@ def measures_of(
     texts: Sequence[str] = choices.measures
     if not texts:
         answered = any(run.has_answers for run in runs)
+        tried = {int(run.settings["k"]) for run in runs if run.settings.get("k", 0) >= 1}
         has_gold = any((testset.qrels or {}).values())
         texts = dialect.measures(
             rankings=has_gold and (any(run.has_rankings for run in runs) or not answered),
@@ -40,6 +41,7 @@ def measures_of(
             references=answered and any(q.answers for q in testset.questions),
             contexts=_have_contexts(runs),
             k=choices.k,
+            tried=tried if len(tried) > 1 else (),
             able=means.able,
         )
         if not texts:

@@ -163,7 +163,7 @@ class Work:
             for configuration, run in zip(shown, runs, strict=True):
                 run.name = configuration.name
             runs, told = brought_together(self.testset, runs, self.choices)
-            timed = [_seconds_before_answering(run, self.testset.ids) for run in runs]
+            timed = [seconds_before_answering(run, self.testset.ids) for run in runs]
             return [self._contender(c, run, s) for c, run, s in zip(shown, runs, timed, strict=True)], told
         assert not isinstance(one.source, SystemSettings)
         known = {str(r["row"]["id"]): r["row"] for r in records if r.get("system") == one.name}
@@ -235,7 +235,7 @@ def _marked(configuration: Configuration, made: Made) -> Configuration:
     return replace(configuration, name=name, settings=settings)
 
 
-def _seconds_before_answering(run: Run, questions: Sequence[str]) -> list[float | None]:
+def seconds_before_answering(run: Run, questions: Sequence[str]) -> list[float | None]:
     """Seconds of retrieval that results give for each question: as such, or in all less those of answering."""
 
     def spent(parts: Mapping[str, float]) -> float | None:
@@ -250,4 +250,4 @@ def _seconds_before_answering(run: Run, questions: Sequence[str]) -> list[float 
 def _of_several(one: Listed, runs: Sequence[Run], run: Run) -> Configuration:
     """The name of one system of a results file that may hold several."""
     name = one.name if len(runs) == 1 else f"{one.name} {run.name}"
-    return replace(one.configuration, name=name)
+    return replace(one.configuration, name=name, settings={**one.configuration.settings, **run.settings})

@@ -122,12 +122,12 @@ class FinishedRun(Report):
             self.on_broken(gated.render(outcome, quiet=True))
         return outcome
 
-    def save(self, path: str | os.PathLike[str], *, export: Iterable[str] = ()) -> list[Path]:
+    def save(self, path: str | os.PathLike[str], *, export: Iterable[str] = (), command: str = "") -> list[Path]:
         """As `karat report` does: a file whose ending names the form, .html too, or a folder of all of them."""
         from karat.experiment.outputs import write_report
 
         named = tuple(export)
-        return super().save(path, export=named) if named else write_report(self.study, path)
+        return super().save(path, export=named, command=command) if named else write_report(self.study, path)
 
     def print(self, *, quiet: bool = False, verbose: bool = False) -> None:
         import sys

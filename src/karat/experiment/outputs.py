@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +40,8 @@ def write_study(
 
     say("writing tables")
     endings = {ENDINGS[name] for name in outputs if name in ENDINGS} | {".parquet"}
-    made = render_all(study.evaluation, endings)
+    settings = {c.name: c.settings for c in study.configurations}
+    made = render_all(replace(study.evaluation, settings=settings, seconds=study.seconds), endings)
     if "latex" in outputs:
         made["report.tex"] = render_as(Path("report.tex"), study.evaluation)
     if "json" in outputs:
@@ -57,7 +59,8 @@ def write_study(
         written.append(folder / name)
     for name in outputs:
         if name in ("trec", "liverag"):
-            written += export_to(name, study.evaluation, runs, folder)
+            command = shlex.join(study.manifest.get("command", ()))
+            written += export_to(name, study.evaluation, runs, folder, command)
     if "png" in outputs or "svg" in outputs or "html" in outputs:
         say("drawing charts")
         drawing = draw(study)

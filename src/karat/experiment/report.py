@@ -162,10 +162,11 @@ class Report(Glance):
     def _table(self) -> Table:
         return self.evaluation._table()
 
-    def save(self, path: str | os.PathLike[str], *, export: Iterable[str] = ()) -> list[Path]:
+    def save(self, path: str | os.PathLike[str], *, export: Iterable[str] = (), command: str = "") -> list[Path]:
         """Write row and summary files into a folder, or one file whose extension names the format.
 
-        `export` adds, in a folder, the tables of LiveRAG ("liverag") or TREC runs ("trec").
+        `export` adds, in a folder, the tables of LiveRAG ("liverag"), which hold `command`, or TREC runs ("trec").
+        Results that name alpha or k get charts too.
         """
         from karat.core.writing import write_whole
 
@@ -181,27 +182,51 @@ class Report(Glance):
                 raise UsageError(f"--export writes into a folder, and {path} is a file. Give -o a folder.")
             write_whole(target, content)
             return [target]
-        files = render_all(self.evaluation)
+        files = render_all(self._with_settings())
         for name, content in files.items():
             write_whole(target / name, content)
         written = [target / name for name in files]
         for name in export:
-            written += export_to(name, self.evaluation, self.runs, target)
-        return written
+            written += export_to(name, self.evaluation, self.runs, target, command)
+        return written + (self._charts(target) if any(run.settings for run in self.runs) else [])
+
+    def _with_settings(self) -> Evaluation:
+        """The evaluation with what the results say of settings and times."""
+        from dataclasses import replace
+
+        from karat.experiment.contenders import seconds_before_answering
+
+        questions = self.evaluation.scores.questions
+        seconds = {run.name: seconds_before_answering(run, questions) for run in self.runs}
+        return replace(self.evaluation, settings={run.name: run.settings for run in self.runs}, seconds=seconds)
+
+    def _charts(self, folder: Path) -> list[Path]:
+        """The charts of results that name alpha or k, as a run draws them."""
+        from karat.core.study import Configuration, Study
+        from karat.experiment.outputs import CHARTS
+        from karat.report.charts import write_charts
+        from karat.report.verdict import headlines
+
+        evaluation = self._with_settings()
+        main = next(iter(headlines(evaluation.scores.measures, evaluation.dialect)))
+        systems = tuple(Configuration(run.name, run.settings) for run in self.runs)
+        study = Study(evaluation.testset.name, evaluation, systems, main.name, main.k or 5, seconds=evaluation.seconds)
+        return write_charts(study, folder / CHARTS)
 
 
-def export_to(name: str, evaluation: Evaluation, runs: Sequence[Run], folder: Path) -> list[Path]:
-    """Write the tables of LiveRAG ("liverag") or TREC runs ("trec") into a folder."""
-    return _export_liverag(evaluation, runs, folder) if name == "liverag" else _export_trec(runs, folder)
+def export_to(name: str, evaluation: Evaluation, runs: Sequence[Run], folder: Path, command: str = "") -> list[Path]:
+    """Write the tables of LiveRAG ("liverag") or TREC runs ("trec") into a folder; `command` is what was typed."""
+    return _export_liverag(evaluation, runs, folder, command) if name == "liverag" else _export_trec(runs, folder)
 
 
-def _export_liverag(evaluation: Evaluation, runs: Sequence[Run], folder: Path) -> list[Path]:
+def _export_liverag(evaluation: Evaluation, runs: Sequence[Run], folder: Path, command: str) -> list[Path]:
     from datetime import UTC, datetime
 
     from karat.core.writing import write_whole
     from karat.report.liverag import render
 
-    made = render(evaluation, results={run.name: run.source for run in runs}, time=datetime.now(UTC))
+    sources = {run.name: run.source for run in runs}
+    made = render(evaluation, results=sources, time=datetime.now(UTC), command=command)
     for name, text in made.items():
         write_whole(folder / name, text)
     return [folder / name for name in made]

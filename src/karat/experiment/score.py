@@ -256,7 +256,7 @@ def evaluate(
     from karat.core.evaluation import Evaluation, Note
     from karat.diagnose import guards
     from karat.experiment._answered import answered_of
-    from karat.experiment._facts import facts_of, ranked_ids, ranked_scores
+    from karat.experiment._facts import facts_of, ranked_ids, ranked_places, ranked_scores
     from karat.experiment._measured import measures_of, scored
     from karat.experiment._parts import joined_matching, joined_scores, parted
     from karat.experiment._reachable import reachable
@@ -310,6 +310,8 @@ def evaluate(
         ranked_scores(testset, runs, choices.ties),
         _of_answers(testset, runs, "confidence"),
         refusals_of(testset, runs, answered),
+        ranked_places(testset, runs, choices.ties, "doc"),
+        ranked_places(testset, runs, choices.ties, "page"),
     )
 
 

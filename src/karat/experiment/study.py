@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.docs import Problem
-    from karat.core.evaluation import Evaluation, Note, Taken
+    from karat.core.evaluation import Evaluation, Note, Taken, Usage
     from karat.core.means import Means, Need
     from karat.core.measure import Measure
     from karat.core.ranked import Ranked
@@ -165,6 +165,7 @@ def study_of(
     choices = replace(plan.choices, measures=plan.measures)
     runs, resolutions = [c.run for c in contenders], [c.resolution for c in contenders]
     evaluation = evaluate(testset, runs, choices, say, taken, notes, resolutions, means)
+    evaluation = replace(evaluation, usage=(*evaluation.usage, *_retrieval_times(contenders, evaluation)))
     say("choosing")
     choice, pairs = _chosen(evaluation, plan, contenders, testset)
     say("tracing failures")
@@ -186,6 +187,15 @@ def study_of(
         {c.name: answers_of(c) for c in contenders if c.run.has_answers},
         dict(manifest or {}),
     )
+
+
+def _retrieval_times(contenders: Sequence[Contender], evaluation: Evaluation) -> list[Usage]:
+    """Seconds of retrieval of the systems whose results do not say them."""
+    from karat.stats.usage import usage
+
+    said = {u.system for u in evaluation.usage if u.what in ("seconds retrieve", "seconds total")}
+    timed = (usage(c.name, "seconds retrieve", c.seconds) for c in contenders if c.name not in said)
+    return [u for u in timed if u is not None]
 
 
 def answers_of(contender: Contender) -> dict[str, StudyAnswer]:

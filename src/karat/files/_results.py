@@ -17,7 +17,7 @@ from karat.files import _cells
 from karat.files._aliases import RESULTS, RETRIEVED_FIELDS, TESTSET, Names
 from karat.files._cells import CellError, Record, shown
 from karat.files._look import Look
-from karat.files._runs import Building, described, named_by
+from karat.files._runs import Building, described, named_by, settings_of
 from karat.files._signs import names_gold
 from karat.files._testset import has_float_ids, refuse_double
 from karat.files._units import fields_of
@@ -344,7 +344,7 @@ def read_records(look: Look, format_name: str, *, notes: Iterable[str] = ()) -> 
     if not built:
         raise look.error("no results", remedy="Give at least one row.")
     names = named_by(built)
-    runs = [building.done(names[key], look.name) for key, building in built.items()]
+    runs = [building.done(names[key], look.name, settings_of(key)) for key, building in built.items()]
     found = [*notes, *_notes(reader, list(built.values()))]
     other = [alias for aliases in TESTSET.values() for alias in aliases] if names_gold(look) else ()
     found += look.column_notes(reader.used, other)

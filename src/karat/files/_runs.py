@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from karat.core.run import HIT_FIELDS, Run
 from karat.core.text.words import plural
 from karat.core.types import Answer
+from karat.files import _cells
+from karat.files._cells import CellError
 from karat.files._units import hit_id
 
 _KEPT = frozenset(HIT_FIELDS)
@@ -55,7 +58,7 @@ class Building:
                     column.extend([None] * (place - len(column)))
                     column.append(value)
 
-    def done(self, name: str, source: str) -> Run:
+    def done(self, name: str, source: str, settings: Mapping[str, float] | None = None) -> Run:
         """The run. Where every list is an empty cell beside answers, it holds answers alone."""
         size = len(self.docs)
         if self.blank == len(self.listed) and self.answers:
@@ -74,6 +77,7 @@ class Building:
             failed=self.failed,
             source=source,
             texts=self.texts,
+            settings=settings,
         )
 
 
@@ -108,3 +112,14 @@ def named_by(variants: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str, s
             name += f" k={k}"
         names[key] = name
     return names
+
+
+def settings_of(key: tuple[str, str, str]) -> dict[str, float]:
+    """alpha and k as numbers, where they are numbers."""
+    found: dict[str, float] = {}
+    _, alpha, k = key
+    with suppress(CellError):
+        found |= {"alpha": _cells.finite(alpha, "alpha")} if alpha else {}
+    with suppress(CellError):
+        found |= {"k": _cells.whole(k, "k")} if k else {}
+    return found

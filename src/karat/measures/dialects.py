@@ -45,13 +45,16 @@ class Dialect:
         references: bool,
         contexts: bool,
         k: int | None = None,
+        tried: Collection[int] = (),
         able: Collection[Need] = (),
     ) -> list[str]:
         """What to compute when the user names no measures, by what results and test set hold.
 
-        `able` are the kinds of model that there are.
+        `tried` are several k that the systems were tried with, cut-offs besides the usual ones; `able` are the kinds of
+        model that there are.
         """
-        cuts = str(k) if k is not None else self.cuts
+        several = dict.fromkeys((*self.cuts.strip("{}").split(","), *map(str, sorted(tried))))
+        cuts = str(k) if k is not None else f"{{{','.join(several)}}}"
         chosen = [m.replace("{K}", cuts) for m in self.ranking] if rankings else []
         if answers:
             chosen += [m for m in self.answers if (contexts if parse(m).spec.needs_contexts else references)]

@@ -16,6 +16,9 @@ from karat.core.study import StudyAnswer
 from karat.report._view import SAME, View, statuses
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from karat.core.evaluation import Evaluation, Note
     from karat.core.measure import Measure
 
@@ -86,7 +89,7 @@ class Answers:
         self.measures = sorted(
             (m for m in self.scores.measures if m.spec.stage == "answer"), key=lambda m: _known(m.spec.name)
         )
-        self._column = {m.name: i for i, m in enumerate(self.scores.measures)}
+        self.column = {m.name: i for i, m in enumerate(self.scores.measures)}
         self._number = {q: i for i, q in enumerate(self.scores.questions)}
 
     @cached_property
@@ -112,8 +115,13 @@ class Answers:
 
         return sorted(self.systems, key=key)
 
+    @cached_property
+    def status(self) -> NDArray[np.uint8]:
+        """The status of every score."""
+        return statuses(self.scores)
+
     def _has_value(self, measure: Measure) -> bool:
-        return bool((statuses(self.scores)[:, :, self._column[measure.name]] == Status.ok).any())
+        return bool((self.status[:, :, self.column[measure.name]] == Status.ok).any())
 
     def of(self, system: str, question: str) -> StudyAnswer | None:
         """The answer of a system to a question; None where it gave none and nothing is known of why."""
@@ -129,7 +137,7 @@ class Answers:
         return StudyAnswer(system, question, text, declined=declines(text))
 
     def value(self, system: str, question: int, measure: Measure) -> float | None:
-        return self.scores.value(self.scores.systems.index(system), question, self._column[measure.name])
+        return self.scores.value(self.scores.systems.index(system), question, self.column[measure.name])
 
     def worst(self, system: str, most: int) -> list[tuple[int, float]]:
         """The questions that a system answers worst, by number and score, those with the least words right first.
@@ -151,7 +159,7 @@ class Answers:
     def details(self, system: str, question: int) -> list[tuple[Measure, Mapping[str, Any]]]:
         """What the measures of answers show for their scores, where they show anything."""
         s = self.scores.systems.index(system)
-        found = ((m, self.scores.detail(s, question, self._column[m.name])) for m in self.measures)
+        found = ((m, self.scores.detail(s, question, self.column[m.name])) for m in self.measures)
         return [(m, detail) for m, detail in found if isinstance(detail, Mapping) and detail]
 
     def missing(self, system: str, question: int) -> list[str]:
@@ -184,18 +192,17 @@ class Answers:
     def judged(self) -> list[Judged]:
         """How the judges went, a row for each measure and system."""
         found = []
-        status = statuses(self.scores)
         for measure in self.measures:
             for s, system in enumerate(self.scores.systems):
-                m = self._column[measure.name]
+                m = self.column[measure.name]
                 told = [self.scores.detail(s, q, m) for q in range(len(self.scores.questions))]
                 given = [_verdict(measure, None, detail) for detail in told if _is_verdict(detail)]
                 if not given:
                     continue
                 who = ", ".join(sorted({HEURISTIC if v.by == HEURISTIC else v.model or v.by or UNKNOWN for v in given}))
                 flips = [float(v.flips) for v in given if v.flips is not None]
-                failed = int((status[s, :, m] == Status.failed).sum())
-                n = int((status[s, :, m] == Status.ok).sum())
+                failed = int((self.status[s, :, m] == Status.failed).sum())
+                n = int((self.status[s, :, m] == Status.ok).sum())
                 repeats = max(1, *(len(v.repeats) for v in given))
                 found.append(Judged(system, measure.name, who, n, failed, repeats, fmean(flips) if flips else None))
         return found

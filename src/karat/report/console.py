@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
+from karat.core.evaluation import Usage
 from karat.report._escape import clean
 from karat.report._figures import bands, by_slice, legend, one, several
 from karat.report._grid import NAME, listing, named, plain_table, texts, title
@@ -185,9 +186,9 @@ def _usage(view: View) -> Iterator[RenderableType]:
     if not usage:
         return
     yield title("Usage")
-    table = plain_table("system", "", "mean", "p50", "p95", "n", right=(2, 3, 4, 5))
+    table = plain_table("system", "", *Usage.FIGURES, "n", right=range(2, 9))
     for u in usage:
-        table.add_row(*texts([named(u.system), clean(u.what), *map(amount, (u.mean, u.p50, u.p95)), f"{u.n:,}"]))
+        table.add_row(*texts([named(u.system), clean(u.what), *map(amount, u.figures), f"{u.n:,}"]))
     yield table
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.scores import Status
+from karat.core.types import Gold, Question
 from karat.report._escape import surrogates
 from karat.report._view import statuses
 
@@ -41,6 +45,7 @@ SUMMARY = {
     "note": "note",
 }
 TEXT = ("system", "measure", "slice", "value", "note")
+_OTHER = [f.name for f in fields(Gold) if f.name not in ("page", "grade")]
 COUNTS = ("n", "n_undefined", "n_failed", "n_missing")
 
 
@@ -57,7 +62,8 @@ def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
     """One row per system x question: what is known of the question, ranked ids, answer, and every measure.
 
     `status` is the gravest of the row and `reason` says why. Beside a measure's column stand its own `.status` and
-    `.reason`, unless `flat`, which also writes ranked ids as a JSON list.
+    `.reason`, unless `flat`, which writes lists as JSON and adds alpha, k and milliseconds of retrieval, documents and
+    pages of the hits, and the gold, of what is known.
     """
     import polars as pl
 
@@ -75,8 +81,12 @@ def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
     for tag in tags:
         text[_safe(f"tag.{tag}")] = [_safe(q.tags.get(tag)) if q is not None else None for q in known] * systems
     columns: dict[str, Any] = {name: pl.Series(name, values, pl.String) for name, values in text.items()}
+    if flat:
+        columns |= _settings(evaluation)
     if evaluation.ranked:
         columns["ranked"] = _ranked(evaluation, flat)
+    if flat:
+        columns |= _places(evaluation, known)
     if evaluation.ranked_scores and not flat:
         columns["ranked_scores"] = _ranked_scores(evaluation)
     if evaluation.answers:
@@ -103,6 +113,56 @@ def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
 
 def _safe(value: Any) -> Any:
     return surrogates(value) if isinstance(value, str) else value
+
+
+def _settings(evaluation: Evaluation) -> dict[str, pl.Series]:
+    """alpha and k of the systems, else the length that all their lists have as k; and how long retrieval took."""
+    import polars as pl
+
+    scores = evaluation.scores
+    width, settings = len(scores.questions), evaluation.settings
+    found: dict[str, list[Any]] = {
+        "alpha": [v for s in scores.systems for v in [settings.get(s, {}).get("alpha")] * width],
+        "k": [v for s in scores.systems for v in [settings.get(s, {}).get("k", scores.lists_end.get(s))] * width],
+    }
+    seconds = (v for s in scores.systems for v in evaluation.seconds.get(s) or [None] * width)
+    found["retrieval_time_ms"] = [None if v is None else 1000 * v for v in seconds]
+    types = {"alpha": pl.Float64, "k": pl.Int64, "retrieval_time_ms": pl.Float64}
+    known = {name: values for name, values in found.items() if any(v is not None for v in values)}
+    return {name: pl.Series(name, values, types[name]) for name, values in known.items()}
+
+
+def _places(evaluation: Evaluation, questions: Sequence[Question | None]) -> dict[str, pl.Series]:
+    """Documents and pages of the hits, and the gold of the questions, as JSON lists.
+
+    Pages of the gold stand apart where pages alone decide: no entry names anything else, and no hit several pages.
+    """
+    import polars as pl
+
+    scores = evaluation.scores
+    gold = [[g for g in q.gold if g.grade > 0] if q is not None else [] for q in questions]
+    found: dict[str, list[Any]] = {}
+    for name, places in (("retrieved_docs", evaluation.docs), ("retrieved_pages", evaluation.pages)):
+        if places:
+            found[name] = [row for s in scores.systems for row in places.get(s, [None] * len(questions))]
+    if any(gold):
+        found["relevant"] = [[g.label for g in entries] for entries in gold] * len(scores.systems)
+    single = all("," not in page for row in found.get("retrieved_pages", ()) for page in row or ())
+    if "retrieved_pages" in found and single and all(map(_is_page, chain.from_iterable(gold))):
+        found["relevant_pages"] = [[g.page for g in entries] for entries in gold] * len(scores.systems)
+    return {
+        name: pl.Series(name, [None if row is None else surrogates(_json(row)) for row in rows], pl.String)
+        for name, rows in found.items()
+    }
+
+
+def _is_page(gold: Gold) -> bool:
+    """Whether it names a page and nothing else."""
+    return gold.page is not None and not any(getattr(gold, name) for name in _OTHER)
+
+
+def _json(row: Sequence[Any]) -> str:
+    return json.dumps(list(row), ensure_ascii=False)
 
 
 def _ranked(evaluation: Evaluation, flat: bool) -> pl.Series:

@@ -19,7 +19,7 @@ from karat.report._escape import cell, clean, surrogates
 from karat.report._view import View, statuses
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation
+    from karat.core.evaluation import Evaluation, Usage
     from karat.core.measure import Measure
 
 # measure -> column of a row, column over all
@@ -39,12 +39,17 @@ EVALUATOR = "karat"
 
 
 def render(
-    evaluation: Evaluation, *, results: str | Mapping[str, str], time: datetime, name: str = EVALUATOR
+    evaluation: Evaluation,
+    *,
+    results: str | Mapping[str, str],
+    time: datetime,
+    name: str = EVALUATOR,
+    command: str = "",
 ) -> dict[str, str]:
     """File name -> content: `<results>.eval<MMDDHHMM>.<name>.{aggregated,rows}.tsv` for each system.
 
     `results` is the results file's name, or one per system; where two systems come from one file, their own names
-    follow `name`.
+    follow `name`. `command` is what was typed to get here.
     """
     view = View(evaluation)
     stems = {s: _stem(results if isinstance(results, str) else results.get(s, s)) for s in view.systems}
@@ -54,7 +59,7 @@ def render(
         base = f"{stems[system]}.eval{time:%m%d%H%M}.{_slug(f'{name}-{system}' if shared else name)}"
         while f"{base}.rows.tsv" in files:
             base += "_"
-        files[f"{base}.aggregated.tsv"] = _tsv([_aggregated(view, system, time, name)])
+        files[f"{base}.aggregated.tsv"] = _tsv([_aggregated(view, system, time, name, command)])
         files[f"{base}.rows.tsv"] = _tsv(_rows(view, index, name))
     return files
 
@@ -70,19 +75,31 @@ def _columns(measures: tuple[Measure, ...]) -> dict[Measure, tuple[str, str]]:
     return found
 
 
-def _aggregated(view: View, system: str, time: datetime, name: str) -> dict[str, Any]:
+def _aggregated(view: View, system: str, time: datetime, name: str, command: str) -> dict[str, Any]:
+    steps = {u.what: u for u in view.evaluation.usage if u.system == system}
+    seconds = [u for what, u in steps.items() if what.startswith("seconds")]
+    spent = _total(view, [steps["seconds total"]] if "seconds total" in steps else seconds)
     row: dict[str, Any] = {
         "evaluator_name": name,
         "sample_count": max((s.n for m in view.measures if (s := view.summary(system, m)) is not None), default=0),
         "system_name": system,
         "timestamp": time.isoformat(),
         "is_aggregated": "True",
+        "full_command": command or None,
+        "total_time_ms": None if spent is None else 1000 * spent,
+        "total_cost": _total(view, [steps["cost_usd"]] if "cost_usd" in steps else []),
     }
     for measure, (_, column) in _columns(view.measures).items():
         s = view.summary(system, measure)
         mean = None if s is None else s.mean
         row[column] = None if mean is None else 100 * mean if measure.spec.unit == "share" else mean
     return row
+
+
+def _total(view: View, steps: list[Usage]) -> float | None:
+    """What all steps took over all questions; None where that is not known of each question."""
+    known = steps and all(u.n == len(view.evaluation.scores.questions) for u in steps)
+    return sum(u.total for u in steps) if known else None
 
 
 def _rows(view: View, system: int, name: str) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from karat.core.evaluation import Usage
 from karat.report import answered
 from karat.report._escape import markdown as escape
 from karat.report._numbers import NONE, amount, deviation, figure, interval, number, percent
@@ -78,11 +79,8 @@ def _lines(view: View) -> Iterator[str]:
     if evaluation.usage:
         yield "## Usage"
         yield ""
-        rows = [
-            [escape(u.system), escape(u.what), *map(amount, (u.mean, u.p50, u.p95)), f"{u.n:,}"]
-            for u in evaluation.usage
-        ]
-        yield from pipes(["system", "what", "mean", "p50", "p95", "n"], rows, right=range(2, 6))
+        rows = [[escape(u.system), escape(u.what), *map(amount, u.figures), f"{u.n:,}"] for u in evaluation.usage]
+        yield from pipes(["system", "what", *Usage.FIGURES, "n"], rows, right=range(2, 9))
         yield ""
     if evaluation.notes:
         yield "## Notes"

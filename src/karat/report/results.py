@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.report._answers import Answers
@@ -10,7 +11,8 @@ from karat.report.frame import SUMMARY, TEXT
 from karat.report.json import finite
 
 if TYPE_CHECKING:
-    from karat.core.study import Study
+    from karat.core.scores import Scores
+    from karat.core.study import Study, StudyAnswer
 
 FORMAT = "karat results"
 VERSION = 1
@@ -47,7 +49,7 @@ def document(study: Study) -> dict[str, Any]:
                 "settings": settings.get(name, {}),
                 "summary": _summary(study, name),
                 "answers": _answers(study, answers, name),
-                "questions": [_question(study, s, q, labels) for q in range(len(evaluation.scores.questions))],
+                "questions": _questions(study, s, labels),
             }
             for s, name in enumerate(evaluation.scores.systems)
         ],
@@ -78,31 +80,45 @@ def _answers(study: Study, answers: Answers, system: str) -> dict[str, Any] | No
     }
 
 
-def _question(study: Study, system: int, question: int, labels: dict[tuple[str, str], Any]) -> dict[str, Any]:
+def _questions(study: Study, system: int, labels: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
     evaluation = study.evaluation
-    scores = evaluation.scores
-    name, qid = scores.systems[system], scores.questions[question]
-    ranked, answers = evaluation.ranked.get(name), evaluation.answers.get(name)
+    name, questions = evaluation.scores.systems[system], evaluation.scores.questions
+    ranked: Sequence[Sequence[str]] = evaluation.ranked.get(name, [()] * len(questions))
+    answers = evaluation.answers.get(name, [None] * len(questions))
+    return [
+        {
+            "id": qid,
+            "ranked": list(ranked[q]),
+            "answer": answers[q],
+            **_scores(evaluation.scores, system, q),
+            **_known(study.answers.get(name, {}).get(qid)),
+            "failure": labels.get((name, qid)),
+        }
+        for q, qid in enumerate(questions)
+    ]
+
+
+def _scores(scores: Scores, system: int, question: int) -> dict[str, Any]:
+    """Every measure of a question, why some have no value, and what they show."""
     reasons = {
         measure.name: reason
         for m, measure in enumerate(scores.measures)
         if (reason := scores.reason(system, question, m)) is not None
     }
-    said = study.answers.get(name, {}).get(qid)
     details = {
         measure.name: finite(dict(shown))
         for m, measure in enumerate(scores.measures)
         if (shown := scores.detail(system, question, m))
     }
     return {
-        "id": qid,
-        "ranked": list(ranked[question]) if ranked is not None else [],
-        "answer": answers[question] if answers is not None else None,
         "scores": {measure.name: scores.value(system, question, m) for m, measure in enumerate(scores.measures)},
         "reasons": reasons,
         "details": details,
-        "answer_error": said.error if said is not None else None,
-        "declined": said.declined if said is not None else None,
-        "contexts": list(said.used) if said is not None else None,
-        "failure": labels.get((name, qid)),
     }
+
+
+def _known(answer: StudyAnswer | None) -> dict[str, Any]:
+    """What is known of an answer beside its text; nulls where there is none."""
+    if answer is None:
+        return dict.fromkeys(("answer_error", "declined", "contexts"))
+    return {"answer_error": answer.error, "declined": answer.declined, "contexts": list(answer.used)}

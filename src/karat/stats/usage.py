@@ -10,9 +10,10 @@ from karat.core.evaluation import Usage
 
 
 def usage(system: str, what: str, values: Iterable[float | None]) -> Usage | None:
-    """Mean, median and 95th percentile (linear) over the rows where the value is known; None if it never is."""
+    """Mean, spread and percentiles (linear) over the rows where the value is known; None if it never is."""
     known = np.array([v for v in values if v is not None and np.isfinite(v)], np.float64)
     if not len(known):
         return None
-    p50, p95 = np.percentile(known, [50, 95])
-    return Usage(system, what, len(known), float(known.mean()), float(p50), float(p95))
+    least, p50, p95, most = map(float, np.percentile(known, [0, 50, 95, 100]))
+    std = float(known.std(ddof=1)) if len(known) > 1 else None
+    return Usage(system, what, len(known), float(known.mean()), p50, p95, std, least, most)

@@ -2,12 +2,13 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from karat.core.errors import InputError
-from karat.core.evaluation import Evaluation
+from karat.core.evaluation import Evaluation, Usage
 from karat.core.language import parse_all
 from karat.core.scores import Floor, Scores
 from karat.core.study import Failure, FailureCount, Study, StudyAnswer
@@ -61,6 +62,17 @@ def test_what_an_earlier_version_stored_besides_is_left_aside(tmp_path):
     written["study"]["router"] = {"_": "Routed", "mean": 0.5}
     (tmp_path / STUDY).write_bytes(gzip.compress(json.dumps(written).encode()))
     assert load_study(tmp_path).answers == made().answers
+
+
+def test_times_that_an_earlier_version_stored_are_read(tmp_path):
+    before = made()
+    times = Usage("a", "seconds", 3, 2.0, 2.0, 2.9, 1.0, 1.0, 3.0)
+    save_study(replace(before, evaluation=replace(before.evaluation, usage=(times,))), tmp_path)
+    written = json.loads(gzip.decompress((tmp_path / STUDY).read_bytes()))
+    for name in ("std", "min", "max"):
+        del written["study"]["evaluation"]["usage"][0][name]
+    (tmp_path / STUDY).write_bytes(gzip.compress(json.dumps(written).encode()))
+    assert load_study(tmp_path).evaluation.usage == (Usage("a", "seconds", 3, 2.0, 2.0, 2.9),)
 
 
 def test_a_context_of_several_answers_is_written_once(tmp_path):

@@ -305,3 +305,24 @@ def test_both_themes_style_the_same_things():
     assert light["style"].keys() == dark["style"].keys()
     assert light["background"] == dark["background"] == "transparent"
     assert light["text"]["color"] != dark["text"]["color"]
+
+
+@pytest.fixture
+def grid(study):
+    """Three alphas by three k, each a system whose list ends at its k."""
+    settings = [{"alpha": alpha, "k": k} for alpha in (0.0, 0.5, 1.0) for k in (3, 5, 10)]
+    systems = tuple(Configuration(f"hybrid alpha={s['alpha']} k={s['k']}", s) for s in settings)
+    return study(tuple(c.name for c in systems), systems, measures=("F1@{3,5,10}", "Recall@{3,5,10}", "MRR"))
+
+
+def test_systems_that_differ_in_k_alone_are_one_line_each_at_its_own_k(grid):
+    rows = rows_of(spec_of(grid, "topk_analysis"))
+    assert {row["system"] for row in rows} == {f"hybrid alpha={alpha}" for alpha in ("0.0", "0.5", "1.0")}
+    assert all(row["name"].endswith(f" k={row['measure'].rpartition('@')[2]}") for row in rows)
+    assert len(rows) == 3 * 3 * 2
+
+
+def test_alpha_is_shown_at_the_k_of_the_study(grid):
+    rows = rows_of(spec_of(grid, "alpha_sensitivity"))
+    assert {row["name"] for row in rows} == {f"hybrid alpha={alpha} k=5" for alpha in ("0.0", "0.5", "1.0")}
+    assert "k = 5" in str(spec_of(grid, "alpha_sensitivity")["title"])

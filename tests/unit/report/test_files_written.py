@@ -7,10 +7,12 @@ from types import MappingProxyType
 
 import numpy as np
 import polars as pl
+import pytest
 
 from karat.core.evaluation import Matching
-from karat.core.types import Question
+from karat.core.types import Gold, Question
 from karat.report import csv, frame, json, latex, liverag, markdown, parquet
+from karat.stats.usage import usage
 
 TIME = datetime(2026, 3, 4, 5, 6)
 
@@ -29,6 +31,7 @@ def test_rows_csv_has_a_row_per_system_and_question(make):
         "question",
         "kind",
         "ranked",
+        "relevant",
         "status",
         "reason",
         "Recall@5",
@@ -39,6 +42,35 @@ def test_rows_csv_has_a_row_per_system_and_question(make):
     assert rows[0]["MRR"] == ""
     assert float(rows[13]["MRR"]) == evaluation.scores.values[1, 3, 1]
     assert stdlib_json.loads(rows[3]["ranked"]) == ["d3", "d0"]
+
+
+def test_rows_csv_has_settings_times_pages_and_gold_where_they_are_known(make):
+    questions = [Question("q0", gold=(Gold(page="7"), Gold(page="9", grade=0))), Question("q1", gold=(Gold(page="8"),))]
+    evaluation = dataclasses.replace(
+        make(("a", "b"), measures=["MRR"], questions=questions, undefined=0),
+        settings={"a": {"alpha": 0.7, "k": 5}}, seconds={"b": [0.02, None]},
+        docs={"a": [["x.pdf"], []]}, pages={"a": [["7"], []]},
+    )  # fmt: skip
+    a0, a1, b0, b1 = read(csv.render(evaluation))
+    assert (a0["alpha"], a0["k"], a0["retrieval_time_ms"]) == ("0.7", "5", "")
+    assert (b0["alpha"], b0["k"], b0["retrieval_time_ms"], b1["retrieval_time_ms"]) == ("", "", "20.0", "")
+    assert (a0["retrieved_docs"], a0["retrieved_pages"], a1["retrieved_pages"]) == ('["x.pdf"]', '["7"]', "[]")
+    assert (b0["retrieved_docs"], b0["relevant"], b0["relevant_pages"]) == ("", '["7"]', '["7"]')
+    assert "retrieval_time_ms" not in pl.read_parquet(io.BytesIO(parquet.render(evaluation))).columns
+
+
+@pytest.mark.parametrize(("gold", "page"), [(Gold(doc="x.pdf", page="7"), "7"), (Gold(page="7"), "7,8")])
+def test_pages_of_gold_stand_apart_only_where_pages_alone_decide(make, gold, page):
+    evaluation = make(("a",), measures=["MRR"], questions=[Question("q0", gold=(gold,))], undefined=0)
+    (row,) = read(csv.render(dataclasses.replace(evaluation, pages={"a": [[page]]})))
+    assert "relevant_pages" not in row
+    assert row["retrieved_pages"] == f'["{page}"]'
+
+
+def test_k_is_the_length_of_the_lists_where_nothing_says_it(make):
+    evaluation = make(("a",), n=2, measures=["MRR"], undefined=0)
+    scores = dataclasses.replace(evaluation.scores, lists_end={"a": 10})
+    assert {row["k"] for row in read(csv.render(dataclasses.replace(evaluation, scores=scores)))} == {"10"}
 
 
 def test_a_reason_of_some_measures_names_them(make):
@@ -205,6 +237,20 @@ def test_liverag_writes_its_names_in_percent_where_it_does(make):
     assert len(rows) == 10
     assert (rows[0]["status"], rows[0]["context_recall"]) == ("failed", "")
     assert float(rows[1]["correct_docs_count"]) == evaluation.scores.values[0, 1, 6]
+
+
+def test_liverag_has_the_command_the_time_and_the_cost_of_all_questions(make):
+    spent = (usage("a", "seconds retrieve", [0.1] * 5), usage("a", "seconds answer", [0.2] * 5),
+             usage("a", "cost_usd", [0.01] * 4))  # fmt: skip
+    evaluation = dataclasses.replace(make(("a",), n=5, measures=["Recall"]), usage=spent)
+    files = liverag.render(evaluation, results="r.tsv", time=TIME, command="karat score 'a b' r.tsv")
+    (row,) = read(files["r.eval03040506.karat.aggregated.tsv"], "\t")
+    assert (row["full_command"], row["total_cost"]) == ("karat score 'a b' r.tsv", "")  # the cost of one is not known
+    assert float(row["total_time_ms"]) == pytest.approx(1500)
+    whole = dataclasses.replace(evaluation, usage=(*spent[:2], usage("a", "seconds total", [0.4] * 5)))
+    (row,) = read(liverag.render(whole, results="r.tsv", time=TIME)["r.eval03040506.karat.aggregated.tsv"], "\t")
+    assert float(row["total_time_ms"]) == pytest.approx(2000)
+    assert row["full_command"] == ""
 
 
 def test_liverag_takes_plain_ndcg_for_ndcg_10_when_it_is_the_only_one(make):

@@ -30,6 +30,7 @@ from karat.report.html import render
 from karat.report.html._markup import data
 from karat.report.html._shown import Shown
 from karat.report.html.questions import pack
+from karat.stats.usage import usage
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'{{x}}\u2028\ud800\x1b[31m<!--"
 SYSTEMS = ("bm25", "dense", "hybrid")
@@ -293,10 +294,11 @@ def test_systems_whose_hits_the_study_does_not_have_are_counted(study):
 
 def test_times_have_mean_median_and_95th_percentile_of_what_was_timed(study):
     made = study()
-    made = replace(made, evaluation=replace(made.evaluation, usage=()), seconds={"dense": [1.0, None, 2.0, 6.0]})
+    times = usage("dense", "seconds", [1.0, None, 2.0, 6.0])
+    made = replace(made, evaluation=replace(made.evaluation, usage=(times,)))
     row = re.search(r'<th scope="row">dense</th><td>seconds</td>(.*?)</tr>', render(made, {}))
     assert row is not None
-    assert re.findall(r">([\d.]+)</td>", row[1]) == ["3", "2", "5.6", "3"]
+    assert re.findall(r">([\d.]+)</td>", row[1]) == ["3", "2.646", "1", "2", "5.6", "6", "3"]
 
 
 def test_texts_with_gold_are_cut_last(study, monkeypatch):

@@ -73,6 +73,8 @@ def test_usage_by_hand():
     found = usage("a", "seconds", [1.0, None, 3.0, 2.0])
     assert (found.n, found.mean, found.p50) == (3, 2.0, 2.0)
     assert found.p95 == pytest.approx(2.9)
+    assert (found.std, found.min, found.max, found.total) == (1.0, 1.0, 3.0, 6.0)
+    assert usage("a", "seconds", [4.0]).std is None
     assert usage("a", "tokens", [None, None]) is None
     assert usage("a", "tokens", []) is None
 

@@ -24,7 +24,9 @@ def make(study: Study) -> Figure | Missing:
     import altair as alt
 
     lens = Lens(study)
-    found = _sweeps([c for c in study.configurations if c.name in lens.view.systems])
+    systems_of_study = [c for c in study.configurations if c.name in lens.view.systems]
+    k = _shown_k(systems_of_study, study.k)
+    found = _sweeps([c for c in systems_of_study if k is None or c.settings.get("k", k) == k])
     if not found:
         return Missing("no two systems differ in alpha alone")
     measures = lens.main_measures(PANELS)
@@ -83,7 +85,7 @@ def make(study: Study) -> Figure | Missing:
                     f"{lens.counted(measures, systems)}. alpha is the weight of the dense leg: 0 is sparse "
                     f"alone, 1 dense alone. Band: {INTERVALS}; ring: best alpha of its line. "
                     "The scales do not start at 0.",
-                    more,
+                    f"Of the systems with several k, those with k = {k}. {more}" if k is not None else more,
                     lens.gaps(measures, systems),
                 ],
             ),
@@ -92,6 +94,12 @@ def make(study: Study) -> Figure | Missing:
         .resolve_axis(x="independent")
     )
     return figure
+
+
+def _shown_k(configurations: list[Configuration], cut: int) -> int | None:
+    """Of several k that systems were tried with, the study's cut-off or the nearest above it; None: there is one k."""
+    tried = {c.settings["k"] for c in configurations if c.settings.get("k") is not None}
+    return min(tried, key=lambda k: (k < cut, abs(k - cut))) if len(tried) > 1 else None
 
 
 def _sweeps(configurations: list[Configuration]) -> dict[str, list[Configuration]]:

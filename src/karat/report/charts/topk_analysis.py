@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from karat.report.charts._chart import Chart, Missing
-from karat.report.charts._lens import INTERVALS, LINES, ORDER, Lens, told
+from karat.report.charts._lens import INTERVALS, LABEL, LINES, ORDER, Lens, distinct, told
 from karat.report.charts._style import headed, highlight, panel_axis, series_scales
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from karat.report.charts._chart import Figure
 
 PANELS, ACROSS, WIDE, HIGH = 6, 3, 236, 180
+K_AT_END = re.compile(r"[\W_]*(?:top[\W_]*)?k[\W_]*\d+\s*$", re.I)
 SPREAD = 0.56  # of the space between two cut-offs, over which the systems stand side by side
 
 
@@ -25,17 +28,20 @@ def make(study: Study) -> Figure | Missing:
     families = cut_families(lens)[:PANELS]
     if not families:
         return Missing("no measure was computed at two cut-offs")
-    systems = lens.shown(LINES)
+    lines, told_of_lines = _lines(lens)
+    systems = list(dict.fromkeys(s for line in lines.values() for s in line.values()))
     cuts = sorted({m.k for family in families for m in family if m.k is not None})
     rows: list[dict[str, Any]] = []
     for family in families:
-        for place, system in enumerate(systems):
-            shift = SPREAD * ((place + 0.5) / len(systems) - 0.5)
+        for place, (label, line) in enumerate(lines.items()):
+            shift = SPREAD * ((place + 0.5) / len(lines) - 0.5)
             for measure in family:
-                cell = lens.cell(system, measure) | {"system": lens.labels[system], "line": place}
+                if measure.k not in line:
+                    continue
+                cell = lens.cell(line[measure.k], measure) | {"system": label, "line": place}
                 x = cuts.index(measure.k) + shift if measure.k is not None else None
                 rows.append(cell | {"x": None if x is None else round(x, 4), "family": measure.name.rpartition("@")[0]})
-    scales = series_scales([lens.labels[s] for s in systems])
+    scales = series_scales(list(lines))
     picked, opacity = highlight()
     ticks = ", ".join(f"'{k}'" for k in cuts)
     axis = alt.Axis(values=list(range(len(cuts))), labelExpr=f"[{ticks}][datum.value]", grid=False)
@@ -60,7 +66,7 @@ def make(study: Study) -> Figure | Missing:
                 [
                     f"{lens.counted(measures, systems)}. Upright line: {INTERVALS}. k is how many hits count; systems "
                     "stand side by side at each k.",
-                    lens.left_out(systems),
+                    told_of_lines,
                     lens.gaps(measures, systems),
                 ],
             ),
@@ -69,6 +75,37 @@ def make(study: Study) -> Figure | Missing:
         .resolve_axis(x="independent")
     )
     return figure
+
+
+def _lines(lens: Lens) -> tuple[dict[str, dict[int, str]], str]:
+    """By label, the system at each cut-off, and a sentence on what is shown.
+
+    A system stands at all of them. Of systems that were tried with several k, those that differ in k alone are one
+    line, each at its own k: a list that ends at 3 says nothing of the cut-off 10.
+    """
+    groups: dict[str, dict[int, str]] = {}
+    for system in lens.ranked:
+        found = lens.configurations.get(system)
+        settings = dict(found.settings) if found is not None else {}
+        k = settings.pop("k", None)
+        if k is None:
+            continue
+        key = json.dumps(settings, sort_keys=True, default=str)
+        if k in groups.get(key, ()):
+            key += K_AT_END.sub("", system)
+        groups.setdefault(key, {})[k] = system
+    swept = [line for line in groups.values() if len(line) > 1]
+    cuts = [m.k for family in cut_families(lens) for m in family if m.k is not None]
+    if not swept:
+        shown = lens.shown(LINES)
+        return {lens.labels[s]: dict.fromkeys(cuts, s) for s in shown}, lens.left_out(shown)
+    names = [K_AT_END.sub("", next(iter(line.values()))) or "systems" for line in swept]
+    names = [name if names.count(name) == 1 else f"{name} ({i})" for i, name in enumerate(names, 1)]
+    labels = distinct(names, LABEL)
+    lines = {labels[name]: line for name, line in zip(names, swept, strict=True)}
+    more = f"{LINES[1]} of {len(lines)} are shown, the best first." if len(lines) > LINES[1] else ""
+    kept = dict(list(lines.items())[: LINES[1]])
+    return kept, f"Each point is of the system that was tried with that k. {more}".strip()
 
 
 def cut_families(lens: Lens) -> list[list[Measure]]:

@@ -10,7 +10,6 @@ from karat.core.scores import Status
 from karat.report._answers import HEURISTIC
 from karat.report._escape import clean
 from karat.report._numbers import amount, short
-from karat.report._view import statuses
 from karat.report.html._markup import plain
 
 if TYPE_CHECKING:
@@ -61,14 +60,14 @@ def said(answers: Answers, system: str, question: int, pool: Pool) -> dict[str, 
 def _scores(answers: Answers, system: str, question: int) -> list[Any]:
     """A value for each measure of answers, or why there is none."""
     s = answers.scores.systems.index(system)
-    row = statuses(answers.scores)[s, question]
+    status, values = answers.status[s, question].tolist(), answers.scores.values[s, question].tolist()
     found: list[Any] = []
-    column = {m.name: i for i, m in enumerate(answers.scores.measures)}
-    for m in (column[measure.name] for measure in answers.measures):
-        value = answers.scores.value(s, question, m)
-        why = clean(answers.scores.reason(s, question, m) or "no value", 200)
-        ok = value is not None and row[m] == Status.ok
-        found.append(round(value, 4) if ok and value is not None else f"{Status(int(row[m])).name}: {why}")
+    for m in (answers.column[measure.name] for measure in answers.measures):
+        if status[m] == Status.ok:
+            found.append(round(values[m], 4))
+        else:
+            why = clean(answers.scores.reason(s, question, m) or "no value", 200)
+            found.append(f"{Status(status[m]).name}: {why}")
     return found
 
 

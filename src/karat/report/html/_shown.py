@@ -7,6 +7,9 @@ from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from karat.core.scores import Status
 from karat.report._answers import Answers
 from karat.report._labels import costliest
 from karat.report._numbers import NONE, deviation, figure, interval, short
@@ -16,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from karat.core.measure import Measure
-    from karat.core.study import Cell, Configuration, Failure, FailureCount, Pair, Study
+    from karat.core.study import Cell, Configuration, Failure, FailureCount, KindChoice, Pair, Study
+    from karat.core.types import Question
 
 COLUMNS = 6  # measures a table shows before all are asked for
 
@@ -30,6 +34,7 @@ class Shown:
         self.view = View(study.evaluation)
         self.answers = Answers(study.evaluation, study.answers)
         self.measure_named = {m.name: m for m in self.view.measures}
+        self._sliced: dict[str, dict[str, list[Question]]] = {}
         self.configuration_of: dict[str, Configuration] = {c.name: c for c in study.configurations}
 
     @cached_property
@@ -81,6 +86,32 @@ class Shown:
     def kinds(self) -> list[str]:
         """Kinds of questions, in order of appearance."""
         return list(dict.fromkeys(q.kind for q in self.evaluation.testset if q.kind is not None))
+
+    @cached_property
+    def ease(self) -> dict[str, float]:
+        """The mean of the main measure over the systems, of each question that has one; the more the easier."""
+        if self.main is None or self.main.spec.direction == "none":
+            return {}
+        scores, column = self.evaluation.scores, self.view.measures.index(self.main)
+        ok = self.answers.status[:, :, column] == Status.ok
+        total = np.where(ok, scores.values[:, :, column], 0.0).sum(axis=0)
+        sign = -1 if self.main.spec.direction == "lower" else 1
+        known = zip(scores.questions, total.tolist(), ok.sum(axis=0).tolist(), strict=True)
+        return {question: sign * value / n for question, value, n in known if n}
+
+    @cached_property
+    def choice_of_kind(self) -> dict[str, KindChoice]:
+        """The best configuration for each kind of question."""
+        choice = self.study.choice
+        return {kind.kind: kind for kind in choice.by_kind} if choice is not None else {}
+
+    def questions_of(self, slice_name: str) -> dict[str, list[Question]]:
+        """The questions of each value of a slice."""
+        if slice_name not in self._sliced:
+            found = self._sliced[slice_name] = {}
+            for question in self.evaluation.testset:
+                found.setdefault(question.slice_value(slice_name) or "(none)", []).append(question)
+        return self._sliced[slice_name]
 
     def measure_of(self, cell: Cell) -> Measure | None:
         return self.measure_named.get(cell.measure)

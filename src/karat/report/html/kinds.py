@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from karat.core.scores import Status
 from karat.report._labels import LABELS
-from karat.report._view import statuses
 from karat.report.html._markup import Column, Row, folded, section, table, text
 from karat.report.html._shown import counted
 from karat.report.html.scores import cell
@@ -49,12 +45,9 @@ def _matrix(shown: Shown, name: str, values: list[str]) -> str:
 
 
 def _head(shown: Shown, name: str, value: str) -> str:
-    asked = [q for q in shown.evaluation.testset if (q.slice_value(name) or "(none)") == value]
-    said = f"<b>{text(value)}</b> <span>{counted(len(asked), 'question')}</span>"
-    choice = shown.study.choice
-    found = (
-        next((k for k in choice.by_kind if k.kind == value), None) if choice is not None and name == "kind" else None
-    )
+    asked = len(shown.questions_of(name).get(value, ()))
+    said = f"<b>{text(value)}</b> <span>{counted(asked, 'question')}</span>"
+    found = shown.choice_of_kind.get(value) if name == "kind" else None
     if found is None:
         return said
     alpha = shown.alpha(found.best.system)
@@ -78,28 +71,18 @@ def _value(shown: Shown, name: str, value: str) -> str:
 
 def _failing(shown: Shown, name: str, value: str) -> str:
     """How the leading system fails here."""
-    here = {q.id for q in shown.evaluation.testset if (q.slice_value(name) or "(none)") == value}
-    counts = Counter(f.label for f in shown.study.failures if f.system == shown.best and f.question in here)
+    best, here = shown.best or "", shown.questions_of(name).get(value, ())
+    counts = Counter(shown.failure_of[best, q.id].label for q in here if (best, q.id) in shown.failure_of)
     if not counts:
         return ""
     said = ", ".join(f"{text(LABELS[label].title)} {n:,}" for label, n in counts.most_common())
-    return f"<p>{text(shown.best or '')} fails {counted(counts.total(), 'question')} of {len(here):,}: {said}.</p>"
+    return f"<p>{text(best)} fails {counted(counts.total(), 'question')} of {len(here):,}: {said}.</p>"
 
 
 def _hardest(shown: Shown, name: str, value: str) -> str:
     """The questions on which the systems do worst, with a way to each."""
-    scores, measure = shown.evaluation.scores, shown.main
-    if measure is None or measure.spec.direction == "none":
-        return ""
-    column = next(i for i, m in enumerate(scores.measures) if m.name == measure.name)
-    sign = -1 if measure.spec.direction == "lower" else 1
-    ok = statuses(scores)[:, :, column] == Status.ok
-    total = np.where(ok, scores.values[:, :, column], 0.0).sum(axis=0)
-    found = [
-        (sign * float(total[q]) / int(ok[:, q].sum()), q, question)
-        for q, question in enumerate(shown.evaluation.testset)
-        if (question.slice_value(name) or "(none)") == value and ok[:, q].any()
-    ]
-    found.sort(key=lambda row: row[:2])
-    links = (f'<li><a href="#q{q}">{text(x.id)}</a> {text(x.text)}</li>' for _, q, x in found[:HARDEST])
-    return f"<p>Hardest for all systems together:</p><ul>{''.join(links)}</ul>" if found else ""
+    ease, place = shown.ease, shown.number_of
+    asked = [q for q in shown.questions_of(name).get(value, ()) if q.id in ease]
+    hardest = sorted(asked, key=lambda q: (ease[q.id], place[q.id]))[:HARDEST]
+    links = (f'<li><a href="#q{place[q.id]}">{text(q.id)}</a> {text(q.text)}</li>' for q in hardest)
+    return f"<p>Hardest for all systems together:</p><ul>{''.join(links)}</ul>" if hardest else ""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from karat.core.evaluation import Usage
 from karat.report._numbers import NONE, amount, deviation, figure, interval, number
 from karat.report.html._markup import Box, Column, Row, section, table, text
 from karat.report.html._shown import Shown, probability
@@ -156,23 +155,13 @@ def _targets(shown: Shown) -> str:
 
 def _times(shown: Shown) -> str:
     """Seconds, tokens and cost, of what was measured."""
-    rows: list[Row] = [
-        [text(u.system), text(u.what), *map(amount, (u.mean, u.p50, u.p95)), f"{u.n:,}"] for u in shown.evaluation.usage
-    ]
-    if not rows:
-        rows = [_timed(s, shown.study.seconds[s]) for s in shown.seconds(shown.view.systems)]
-    if not rows:
+    usage = shown.evaluation.usage
+    if not usage:
         return ""
+    rows: list[Row] = [[text(u.system), text(u.what), *map(amount, u.figures), f"{u.n:,}"] for u in usage]
     columns = [
         Column("system"),
         Column("what", pick=True),
-        *(Column(t, number=True) for t in ("mean", "p50", "p95", "n")),
+        *(Column(t, number=True) for t in (*Usage.FIGURES, "n")),
     ]
     return table("Usage a question", columns, rows)
-
-
-def _timed(system: str, seconds: Sequence[float | None]) -> Row:
-    """Mean and percentiles of the questions that were timed."""
-    known = np.array([value for value in seconds if value is not None])
-    p50, p95 = np.percentile(known, [50, 95])
-    return [text(system), "seconds", *(amount(float(v)) for v in (known.mean(), p50, p95)), f"{len(known):,}"]

@@ -1,0 +1,133 @@
+"""Writing a run: processor seconds of each output for 1,000 and 4,000 questions, and how they grow.
+
+The study is made of synthetic runs with answers, contexts and failures, so nothing is searched. The exponent is that of
+seconds = c * questions ** exponent: 1 is linear, 2 is quadratic. Processor time, so that other work on the machine
+disturbs little.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from karat.core.run import Run
+from karat.core.study import Configuration, Failure, Study
+from karat.core.types import Answer, Gold, Question, TestSet
+from karat.experiment import outputs, stored
+from karat.experiment.report import _by_ending, export_to
+from karat.experiment.score import Choices
+from karat.experiment.study import Contender, Plan, study_of
+from karat.report import comparisons, console, results, studied
+from karat.report.charts import draw
+from karat.report.html import render
+
+QUESTIONS = (1_000, 4_000)
+SYSTEMS, DEPTH, GIVEN = 6, 10, 3
+ROUNDS = 3
+GOAL = 1.1
+KINDS = ("factual", "scenario", "paraphrase")
+
+
+def contender(number: int, testset: TestSet) -> Contender:
+    """A system that finds the gold of a question among its neighbours, and answers every other question right."""
+    rng = np.random.default_rng(number)
+    n = len(testset)
+    places = (np.arange(n)[:, None] + np.argsort(rng.random((n, 2 * DEPTH)), axis=1)[:, :DEPTH]) % n
+    ids = [f"d{place}" for place in places.ravel()]
+    texts = [f"This is document {id_}. It says that the answer is {id_[1:]}." for id_ in ids]
+    answers = {}
+    for q, qid in enumerate(testset.ids):
+        given = slice(q * DEPTH, q * DEPTH + GIVEN)
+        said = f"The answer is {q + rng.integers(2)}."
+        answers[qid] = Answer(
+            qid, said, tuple(texts[given]), "model", {"retrieve": 0.01, "answer": 0.2}, 100, 0.001,
+            used=tuple(ids[given]),
+        )  # fmt: skip
+    offsets = np.arange(0, n * DEPTH + 1, DEPTH, dtype=np.int64)
+    scores = np.tile(np.linspace(1, 0.1, DEPTH), n)
+    run = Run(f"system {number}", testset.ids, offsets, ids, scores, fields={"text": texts}, answers=answers)
+    settings = {"alpha": number / (SYSTEMS - 1)}
+    return Contender(Configuration(run.name, settings, "a synthetic system"), run, [0.01] * n)
+
+
+def contenders_of(n: int) -> tuple[TestSet, list[Contender]]:
+    questions = [
+        Question(f"q{i}", f"What is the answer to {i}?", (f"The answer is {i}",), (Gold(id=f"d{i}"),), KINDS[i % 3])
+        for i in range(n)
+    ]
+    testset = TestSet(questions, name="synthetic")
+    return testset, [contender(number, testset) for number in range(SYSTEMS)]
+
+
+def study(testset: TestSet, contenders: list[Contender]) -> Study:
+    manifest = {"karat": "", "spec": {}, "inputs": [], "seed": 0}
+    found = study_of("writing", testset, contenders, Plan(Choices(match="exact", by=("kind",))), manifest=manifest)
+    failures = tuple(
+        Failure(c.name, qid, "below_k", "The gold stands at rank 9.", rank=9)
+        for c in contenders
+        for qid in testset.ids[::3]
+    )
+    return replace(found, failures=failures)
+
+
+def processor_seconds(write: Callable[[], object]) -> float:
+    """The least of several rounds: what else the machine does only adds."""
+    rounds = []
+    for _ in range(ROUNDS):
+        gc.collect()
+        start = time.process_time()
+        write()
+        rounds.append(time.process_time() - start)
+    return min(rounds)
+
+
+def writers(made: Study, runs: list[Run], folder: Path) -> dict[str, Callable[[], object]]:
+    """Every output of a run, by the name of its file."""
+    found: dict[str, Callable[[], object]] = {}
+    for ending, output in _by_ending().items():
+        if ending != ".json":  # a run's results.json is another
+            found |= {
+                name: lambda write=write: write(made.evaluation)  # type: ignore[misc]
+                for name, write in output.files.items()
+            }
+    return found | {
+        "results.json": lambda: results.render(made),
+        "comparisons.csv": lambda: comparisons.render(made.pairs),
+        "times.parquet": lambda: outputs._times(made),
+        "answers.jsonl": lambda: outputs._lines(outputs.rows_of(runs, made.evaluation.testset)),
+        "judgements.jsonl": lambda: outputs._lines(outputs._judgements(made)),
+        "charts": lambda: draw(made),
+        "report.html": lambda: render(made, {}),
+        "study.json.gz": lambda: stored.save_study(made, folder),
+        "study.json.gz, read": lambda: stored.load_study(folder),
+        "console": lambda: console.render(made.evaluation),
+        "console of a run": lambda: studied.render(made),
+        "--export liverag": lambda: export_to("liverag", made.evaluation, runs, folder),
+        "--export trec": lambda: export_to("trec", made.evaluation, runs, folder),
+    }
+
+
+def measured(n: int) -> dict[str, float]:
+    testset, contenders = contenders_of(n)
+    made = study(testset, contenders)
+    with tempfile.TemporaryDirectory() as folder:
+        several = writers(made, [c.run for c in contenders], Path(folder))
+        return {name: processor_seconds(write) for name, write in several.items()}
+
+
+def main(sizes: tuple[int, int] = QUESTIONS) -> None:
+    few, many = sizes
+    measured(20)  # imports and first calls are no part of it
+    short, long = measured(few), measured(many)
+    print(f"{'':4} {'output':<24} {few:>9,} q {many:>9,} q  exponent  (goal at most {GOAL:g})")
+    for name, seconds in long.items():
+        exponent = math.log(seconds / max(short[name], 1e-6)) / math.log(many / few)
+        mark = "ok" if exponent <= GOAL + 0.005 else "MISS"
+        print(f"{mark:4} {name:<24} {short[name]:9.3f} s {seconds:9.3f} s  {exponent:8.2f}")

@@ -1,0 +1,82 @@
+"""Twice the questions are twice the work: nothing is looked up by going through all questions for each of them."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from karat.core.study import Configuration, Failure, Study, StudyAnswer
+from karat.core.types import Gold, Question
+from karat.report import results
+from karat.report.html import render
+
+SYSTEMS = ("bm25", "dense")
+
+
+class Laid(Mapping):
+    """Lists of hits laid out anew each time they are asked for, as those of a run are."""
+
+    def __init__(self, lists):
+        self.lists, self.times = lists, Counter()
+
+    def __getitem__(self, system):
+        self.times[system] += 1
+        return self.lists[system]
+
+    def __iter__(self):
+        return iter(self.lists)
+
+    def __len__(self):
+        return len(self.lists)
+
+
+@pytest.fixture
+def study(make):
+    def made(n, **given):
+        questions = [Question(f"q{i}", f"question {i}?", ("yes",), (Gold(id=f"d{i}"),), f"kind {i}") for i in range(n)]
+        evaluation = make(SYSTEMS, n, ("F1@5", "MRR"), answers=True, questions=questions, **given)
+        ids = evaluation.scores.questions
+        return Study(
+            "s", evaluation, tuple(map(Configuration, SYSTEMS)), "F1@5", 5,
+            failures=tuple(Failure(s, q, "below_k", "rank 9") for s in SYSTEMS for q in ids),
+            answers={s: {q: StudyAnswer(s, q, "yes", contexts=("words",), used=("c1",)) for q in ids} for s in SYSTEMS},
+        )  # fmt: skip
+
+    return made
+
+
+def test_results_lay_out_the_hits_of_a_system_once(study):
+    made = study(8)
+    ranked = Laid(made.evaluation.ranked)
+    document = results.document(replace(made, evaluation=replace(made.evaluation, ranked=ranked)))
+    assert document["systems"][1]["questions"][7]["ranked"] == ["d7", "d0"]
+    assert ranked.times == dict.fromkeys(SYSTEMS, 1)
+
+
+def test_the_page_goes_through_the_scores_as_often_for_many_answers_as_for_few(study, monkeypatch):
+    elements, isfinite = [], np.isfinite
+    monkeypatch.setattr(np, "isfinite", lambda values: (elements.append(np.size(values)), isfinite(values))[1])
+
+    def gone_through(made):
+        elements.clear()
+        render(made, {})
+        return sum(elements)
+
+    few, many = gone_through(study(20)), gone_through(study(80))
+    assert 0 < few < many <= 5 * few
+
+
+def test_the_page_goes_through_the_questions_as_often_for_many_kinds_as_for_few(study, monkeypatch):
+    calls, slice_value = [], Question.slice_value
+    monkeypatch.setattr(Question, "slice_value", lambda self, name: (calls.append(name), slice_value(self, name))[1])
+
+    def looked_up(made):
+        calls.clear()
+        page = render(made, {})
+        assert 'href="#q19">q19</a> question 19?' in page
+        return len(calls)
+
+    few, many = looked_up(study(20, by=("kind",))), looked_up(study(80, by=("kind",)))
+    assert 0 < few < many <= 5 * few
