@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from karat.core.text.words import not_different
 from karat.report._labels import LABELS, costliest
 
 if TYPE_CHECKING:
@@ -30,13 +31,8 @@ def next_steps(study: Study) -> list[str]:
         steps.append(f"See one of them step by step: {_explain(study, failure.questions[0])}")
     choice = study.choice
     if choice is not None and len(choice.equals) > len(choice.beaten):
-        others = len(choice.equals) + len(choice.beaten)
-        some = f"{len(choice.equals):,} of {others:,} others cannot"
-        none = f"None of the {others:,} others can" if others > 1 else "The other cannot"
-        steps.append(
-            f"{some if choice.beaten else none} be told apart from the best with these questions: take the simplest, "
-            "or add questions."
-        )
+        alike = not_different(len(choice.equals), len(choice.equals) + len(choice.beaten), "the best")
+        steps.append(f"{alike[0].upper()}{alike[1:]}: take the simplest, or add questions.")
     return steps
 
 
