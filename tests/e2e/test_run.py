@@ -185,7 +185,13 @@ def test_the_choice_is_by_the_main_measure_as_it_is_scored(station, put, karat, 
     told = json.loads(karat("run", "--json").out)
     assert told["choice"]["measure"] == main
     assert told["choice"]["best"]["mean"] > 0
-    assert sum(told["error_classes"].get("pure_dense", {}).values()) == (0 if "dialect" in more else 1)
+    assert told["error_classes"] == {}
+
+
+def test_error_classes_are_counted_where_they_are_asked_for(station, put, karat):
+    put("karat.yaml", station.spec + "bands: true\n")
+    told = json.loads(karat("run", "--json").out)
+    assert sum(told["error_classes"]["pure_dense"].values()) == len(station.questions)
 
 
 def test_a_measure_of_ones_own_is_shown_again(station, put, karat, folder):
