@@ -35,7 +35,7 @@ def test_a_commented_experiment_is_written_and_can_be_read(docs, karat, folder):
     spec = load_spec().resolved()
     assert [s.name for s in spec.systems()] == list(PRESETS)
     assert (spec.keys.name, spec.keys.corpus, spec.keys.testset) == ("qa", ["docs"], "qa.json")
-    assert (spec.cutoffs, spec.main, spec.keys.by) == ((1, 3, 5, 10), "F1@5", ["kind"])
+    assert (spec.cutoffs, spec.main, spec.keys.by) == ((1, 3, 5, 10), "Recall@5", ["kind"])
     assert text.count("#") >= 15
     assert "# dialect: healthcare" in text
     for line in (

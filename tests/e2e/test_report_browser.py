@@ -63,7 +63,17 @@ def study(tmp_path_factory):
     pairs = tuple(Pair("F1@5", a, b, 8, 0.01, -0.1, 0.1, 0.4, 0.8, 3, 2, 3) for a in NAMES for b in NAMES if a < b)
     best = cells[-1]
     choice = Choice(
-        "F1", cells, best, pairs[:2], pairs[2:3], 0.3, 0.02, {best.name: 5}, 5, 0.5, (KindChoice("fact", 4, best, ()),)
+        "F1",
+        cells,
+        best,
+        pairs[:2],
+        pairs[2:3],
+        0.3,
+        0.02,
+        {best.system: 5},
+        5,
+        0.5,
+        (KindChoice("fact", 4, best, ()),),
     )
     return Study(
         name=f"study {HOSTILE}",

@@ -36,13 +36,14 @@ def test_a_run_is_listed_shown_and_reported(station, karat, folder, last):
     assert karat("report", "LAST", "-o", "report.odt").code == 2
 
 
-@pytest.mark.parametrize(("also", "cuts"), [("", {None}), (", k: [1, 2]", {1, 2, 3})])
-def test_cut_offs_are_compared_only_where_they_are_swept(station, put, karat, folder, also, cuts, last):
+def test_configurations_are_compared_at_one_cut_off(station, put, karat, folder, last):
     from karat.experiment.stored import load_study
 
-    put("karat.yaml", station.spec.replace("outputs:", f"sweep: {{alpha: [0.5]{also}}}\noutputs:"))
+    spec = station.spec.replace("main: MRR\n", "").replace("outputs:", "sweep: {alpha: [0.5], k: [1, 2]}\noutputs:")
+    put("karat.yaml", spec)
     assert karat("run").code == 0
-    assert {cell.k for cell in load_study(last()).choice.cells} == cuts
+    study = load_study(last())
+    assert {cell.measure for cell in study.choice.cells} == {study.main} == {"Recall@1"}
 
 
 def test_two_runs_of_the_same_have_the_same_rows(station, karat, folder, last):
@@ -174,7 +175,7 @@ def test_embedders_that_differ_in_their_prefixes_alone_are_told_apart(station, p
     ("more", "main"),
     [
         ("rel: 2\nmain: F1@3\n", "F1(rel=2)@3"),
-        ("rel: 2\nsweep: {alpha: [0.2], k: [1, 3]}\n", "F1"),
+        ("rel: 2\nsweep: {alpha: [0.2], k: [1, 3]}\n", "Recall(rel=2)@1"),
         ("dialect: rag-benchmark\nmatch: doc\nmain: Recall@3\n", "Hit@3"),
     ],
 )
@@ -184,7 +185,13 @@ def test_the_choice_is_by_the_main_measure_as_it_is_scored(station, put, karat, 
     told = json.loads(karat("run", "--json").out)
     assert told["choice"]["measure"] == main
     assert told["choice"]["best"]["mean"] > 0
-    assert sum(told["error_classes"].get("pure_dense", {}).values()) == (0 if "dialect" in more else 1)
+    assert told["error_classes"] == {}
+
+
+def test_error_classes_are_counted_where_they_are_asked_for(station, put, karat):
+    put("karat.yaml", station.spec + "bands: true\n")
+    told = json.loads(karat("run", "--json").out)
+    assert sum(told["error_classes"]["pure_dense"].values()) == len(station.questions)
 
 
 def test_a_measure_of_ones_own_is_shown_again(station, put, karat, folder):

@@ -51,6 +51,9 @@ def command(
             help="Questions without an answer in a file: zero, or skip (left out); the other mean is shown too.",
         ),
     ] = None,
+    bands: Annotated[
+        bool, typer.Option("--bands", help="Show bands (Excellent, Good ...) and targets, whatever the dialect.")
+    ] = False,
     ties: Annotated[
         str, typer.Option("--ties", help="Compare scores as float32 (trec_eval 9) or double (trec_eval 10).")
     ] = "float32",
@@ -118,6 +121,7 @@ def command(
         index=index,
         pages=check_pages(pages),
         try_all=verbose,
+        bands=bands,
         embedder=embedder,
         cross_encoder=cross_encoder,
         progress=progress,

@@ -60,7 +60,7 @@ def command(
     ] = None,
     main: Annotated[
         str | None,
-        typer.Option("--main", help="The measure that decides: F1 (at every -k), F1@5, Recall@800t ..."),
+        typer.Option("--main", help="The measure that decides: Recall (at every -k), Recall@5, Recall@800t ..."),
     ] = None,
     by: Annotated[str, typer.Option("--by", help="Choose for each value of this slice too: kind or a tag.")] = "kind",
     dialect: Annotated[
@@ -87,7 +87,7 @@ def command(
     """Score every combination of alpha, fusion, normalisation, depth and cut-off, and choose with care.
 
     Without arguments karat.yaml says what to sweep. Each leg is searched once; the rest happens in memory. The best
-    configuration is printed with its interval and with those that cannot be told apart from it.
+    configuration at a cut-off is printed with its interval and with those that do not differ significantly from it.
     """
     from karat.core.errors import UsageError
     from karat.experiment.index import check_order

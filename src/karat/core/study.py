@@ -42,17 +42,12 @@ class Cell:
     """A system at one cut-off, by the main measure."""
 
     system: str
-    measure: str  # the main measure at this cut-off: F1@5
+    measure: str  # the main measure at this cut-off: Recall@5
     k: int | None
     mean: float
     low: float | None
     high: float | None
     n: int
-
-    @property
-    def name(self) -> str:
-        """The system, with its cut-off where there is one."""
-        return self.system if self.k is None else f"{self.system} @{self.k}"
 
 
 @dataclass(frozen=True)
@@ -75,23 +70,23 @@ class Pair:
 
 @dataclass(frozen=True)
 class KindChoice:
-    """The best cell for one kind of question, and how many others cannot be told apart from it."""
+    """The best cell for one kind of question, and which others do not differ significantly from it."""
 
     kind: str
     n: int
     best: Cell
-    equals: tuple[str, ...]  # names of the cells not distinguishable from it
+    equals: tuple[str, ...]  # systems that do not differ significantly from it
 
 
 @dataclass(frozen=True, repr=False)
 class Choice(Glance):
     """The best cell by the main measure, with all that keeps it from being taken for more than it is."""
 
-    measure: str  # as asked for, without its cut-off where several are compared: F1
+    measure: str
     cells: tuple[Cell, ...]
     best: Cell
-    equals: tuple[Pair, ...]  # best against each cell that is not distinguishable from it
-    beaten: tuple[Pair, ...]  # best against each cell that is
+    equals: tuple[Pair, ...]  # best against each cell that does not differ significantly from it
+    beaten: tuple[Pair, ...]  # best against each cell that does
     cross_validated: float | None  # mean of cells chosen without the questions they are scored on
     optimism: float | None  # what choosing on the same questions added
     picks: Mapping[str, int]  # cell -> how many folds chose it
@@ -99,14 +94,25 @@ class Choice(Glance):
     oracle: float | None  # mean if the best cell were known for each question
     by_kind: tuple[KindChoice, ...] = ()
     sentences: tuple[str, ...] = ()  # the choice in words
+    expected_low: float | None = None  # 95% interval of `cross_validated`
+    expected_high: float | None = None
+    higher_is_better: bool = True
+    ties: tuple[str, ...] = ()  # systems with exactly the mean of the best
+    barred: tuple[str, ...] = ()  # systems without a value on more than a tenth of the questions: never the best
+    ahead: tuple[Pair, ...] = ()  # best against each barred one that is better where both have values
+
+    @property
+    def ranked(self) -> list[Cell]:
+        """The cells that have a mean, best first."""
+        known = [cell for cell in self.cells if cell.mean == cell.mean]
+        return sorted(known, key=lambda cell: -cell.mean if self.higher_is_better else cell.mean)
 
     def _line(self) -> str:
         best = self.best
-        return f"best of {len(self.cells):,}: {best.name}, {best.measure} {number(best.mean)}, n {best.n:,}"
+        return f"best of {len(self.cells):,}: {best.system}, {best.measure} {number(best.mean)}, n {best.n:,}"
 
     def _table(self) -> Table:
-        ranked = sorted(self.cells, key=lambda c: (c.mean != c.mean, abs(c.mean - self.best.mean)))
-        rows = ((c.name, c.measure, c.mean, c.low, c.high, c.n) for c in ranked)
+        rows = ((c.system, c.measure, c.mean, c.low, c.high, c.n) for c in self.ranked)
         return ("system", "measure", "mean", "95% low", "95% high", "n"), rows
 
 
@@ -180,7 +186,7 @@ class Study(Glance):
     name: str
     evaluation: Evaluation
     configurations: tuple[Configuration, ...]
-    main: str  # the main measure, F1@5
+    main: str  # the main measure, Recall@5
     k: int  # the cut-off by which a question fails or not
     choice: Choice | None = None
     pairs: tuple[Pair, ...] = ()

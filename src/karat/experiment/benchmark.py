@@ -27,7 +27,6 @@ CHUNK, EMBEDDER = "tokens:200:40", "wordllama"
 SYSTEMS = ("balanced", "pure_dense", "pure_sparse")
 EVAL_MODES = ("all", "literal", "semantic")
 FOLDER, TESTSET = "benchmark", "qa.jsonl"
-MAIN = "nDCG@10"
 OUTPUTS = ("html", "markdown", "text", "csv", "json")  # charts as files take longer than all the rest
 GENERATED = ("literal", "paraphrase", "scenario")
 """The kinds of these that are made for a benchmark."""
@@ -270,7 +269,7 @@ def _values(
     measures = ["Recall@k", "Hit@k", "MRR@k", "nDCG@k"]
     return {
         "name": name, "corpus": list(sources), "testset": str(path), "chunk": [chunk], "embedder": [embedder],
-        "systems": list(systems), "k": list(CUTS), "main": MAIN, "dialect": dialect, "seed": seed,
+        "systems": list(systems), "k": list(CUTS), "dialect": dialect, "seed": seed,
         "measures": measures[dialect == "rag-benchmark" :],  # Recall@k means Hit@k there
         "runs_dir": str(root), "outputs": list(OUTPUTS),
     }  # fmt: skip

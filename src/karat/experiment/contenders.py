@@ -53,12 +53,8 @@ class Work:
 
         self.spec, self.testset, self.indexes = spec, testset, indexes
         self.choices: Choices = spec.choices()
-        swept = spec.keys.sweep is not None and spec.keys.sweep.k is not None and "@" not in (spec.keys.main or "")
-        main = spec.main.partition("@")[0] if swept else spec.main
-        self.plan = Plan(
-            self.choices, main, spec.cutoffs if swept else (), spec.cutoffs, spec.keys.answer is not None,
-            tuple(spec.keys.judge or ()),
-        )  # fmt: skip
+        judges = tuple(spec.keys.judge or ())
+        self.plan = Plan(self.choices, spec.main, spec.cutoffs, spec.keys.answer is not None, judges)
         self.plan.check()
         measures = parse_all(self.plan.measures, k=self.choices.k)
         by_tokens = any(m.tokens is not None for m in measures)

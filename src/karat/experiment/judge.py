@@ -200,7 +200,9 @@ def _joined(evaluation: Evaluation, judged: Scores, seed: int) -> Evaluation:
         old.lists_end,
     )  # fmt: skip
     by = tuple(dict.fromkeys(one.slice for one in evaluation.summaries if one.slice is not None))
-    summaries = summarise(scores, slices=slices_of(evaluation.testset, by), seed=seed)
+    banded = {one.measure for one in evaluation.summaries if one.band}
+    bands = {measure.spec.name for measure in scores.measures if measure.name in banded}
+    summaries = summarise(scores, slices=slices_of(evaluation.testset, by), bands=bands, seed=seed)
     notes = _notes(evaluation.notes, judged, scores, summaries)
     return replace(evaluation, scores=scores, summaries=summaries, notes=notes)
 

@@ -92,6 +92,7 @@ class Report(Glance):
         from dataclasses import replace
 
         from karat.experiment.score import slices_of
+        from karat.measures.dialects import dialect_named
         from karat.report.frame import summary
         from karat.stats.summary import summarise
 
@@ -99,7 +100,10 @@ class Report(Glance):
         if not any(s.slice == slice for s in evaluation.summaries):
             slices = slices_of(evaluation.testset, [slice])
             choices = self.choices
-            sliced = summarise(evaluation.scores, slices=slices, intervals=choices.intervals, seed=choices.seed)
+            bands = dialect_named(choices.dialect, bands=choices.bands).bands
+            sliced = summarise(
+                evaluation.scores, slices=slices, intervals=choices.intervals, bands=bands, seed=choices.seed
+            )  # fmt: skip
             evaluation = replace(evaluation, summaries=sliced)
         return summary(evaluation).filter(_column("slice") == slice).drop("slice").rename({"value": slice})
 

@@ -221,7 +221,7 @@ def _summary(study: Study) -> dict[str, Any]:
         "systems": len(study.configurations),
         "questions": len(study.evaluation.testset),
         "main": best.measure if best is not None else study.main,
-        **({"best": best.name, "mean": best.mean, "low": best.low, "high": best.high} if best is not None else {}),
+        **({"best": best.system, "mean": best.mean, "low": best.low, "high": best.high} if best is not None else {}),
     }
 
 

@@ -48,6 +48,7 @@ class Choices:
     pages: Pages = "physical"
     try_all: bool = False  # whether to tell what every other matcher would find
     missing: Missing | None = None
+    bands: bool = False  # whether bands, targets and error classes of all dialects are shown
 
 
 @shown_in_notebook("progress")
@@ -73,6 +74,7 @@ def score(
     index: str | os.PathLike[str] | Index | None = None,
     pages: Pages = "physical",
     try_all: bool = False,
+    bands: bool = False,
     embedder: str | EmbedderSettings | None = None,
     cross_encoder: str | os.PathLike[str] | None = None,
     model: str | ChatSettings | None = None,
@@ -97,7 +99,8 @@ def score(
     With an `index` the gold is resolved to its chunks, so the ids of the hits are enough, and `pages` says which
     page numbers the gold means. `missing` says what a question counts that the results have no answer for: "zero",
     or "skip" (left out of the mean) unless the dialect says otherwise; the other mean stands beside. `try_all` also
-    tells what every other matcher would find. `progress` is called with a sentence before each step that may take long.
+    tells what every other matcher would find; `bands` shows the bands and targets of all dialects. `progress` is
+    called with a sentence before each step that may take long.
 
     Only measures that are named ask a model: SemanticSimilarity the `embedder` (the index's own by default, else
     wordllama), CrossEncoder the folder `cross_encoder`, judges the chat `model` at `base_url`, whose key is in the
@@ -113,7 +116,7 @@ def score(
 
     choices = Choices(
         _texts(measures), dialect, match, repeats, rel, _texts(by), k, ties, page_offset, collection,
-        dict(columns or {}), allow_zero_overlap, intervals, seed, pages, try_all, missing,
+        dict(columns or {}), allow_zero_overlap, intervals, seed, pages, try_all, missing, bands,
     )  # fmt: skip
     say = progress or (lambda step: None)
     check(choices)
@@ -268,7 +271,7 @@ def evaluate(
     from karat.stats.summary import summarise
     from karat.stats.targets import targets
 
-    dialect = dialect_named(choices.dialect)
+    dialect = dialect_named(choices.dialect, bands=choices.bands)
     slices = slices_of(testset, choices.by)
     means = means or means_of()
     measures = measures_of(testset, runs, dialect, choices, means)
@@ -280,7 +283,9 @@ def evaluate(
     scores = joined_scores([run.name for run in runs], [part for part, _, _ in parts])
     judged = next((judged for _, judged, _ in parts if judged is not None), None)
     progress("summarising")
-    summaries = summarise(scores, slices=slices, intervals=choices.intervals, seed=choices.seed)
+    summaries = summarise(
+        scores, slices=slices, intervals=choices.intervals, bands=dialect.bands, seed=choices.seed
+    )  # fmt: skip
     repeats = choices.repeats or dialect.repeats
     facts = facts_of(testset, runs, judged, answered, dialect.name, repeats, dialect.counts_missing(choices.missing))
     matching = joined_matching([matching for _, _, matching in parts if matching is not None])
@@ -300,7 +305,7 @@ def evaluate(
         summaries,
         tuple(taken),
         matching,
-        targets(summaries, reachable(judged, scores, dialect)),
+        targets(summaries, reachable(judged, scores, dialect)) if dialect.has_targets else (),
         tuple(usage_of(runs)),
         verdicts(summaries, scores.measures, dialect=dialect.name),
         notes,

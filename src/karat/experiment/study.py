@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-MAIN = "F1@5"
+MAIN = "Recall@5"
 SHOWN_SYSTEMS, SHOWN_HITS = 6, 10
 MOST_PAIRED = 12  # systems of which all pairs are compared; of more, only those with the best
 
@@ -59,16 +59,16 @@ class Contender:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a study computes: how to score, the main measure, and the cut-offs that are compared by it.
+    """What a study computes: how to score, and the main measure.
 
-    `also` are cut-offs that the usual measures are computed at besides. `answers` says that there will be answers,
-    `judges` what a language model measures of them, and `able` which kinds of model there are for those of a dialect.
+    `cuts` are cut-offs that the usual measures are computed at besides its own. `answers` says that there will be
+    answers, `judges` what a language model measures of them, and `able` which kinds of model there are for those of a
+    dialect.
     """
 
     choices: Choices
     main: str = MAIN
     cuts: tuple[int, ...] = ()
-    also: tuple[int, ...] = ()
     answers: bool = False
     judges: tuple[str, ...] = ()
     able: tuple[Need, ...] = ()
@@ -97,28 +97,22 @@ class Plan:
         """Refuse a main measure that cannot decide between rankings."""
         base = self.base
         if base.spec.stage != "retrieval" or base.spec.direction == "none" or not base.is_mean:
-            raise UsageError(f"{self.main} cannot be the main measure: choose one of ranking, such as F1@5 or nDCG@10.")
+            raise UsageError(
+                f"{self.main} cannot be the main measure: choose one of ranking, such as Recall@5 or nDCG@10."
+            )
 
     @property
     def k(self) -> int:
         """The cut-off by which a question fails or not."""
-        return self.base.k or (min(self.cuts, key=lambda k: abs(k - 5)) if self.cuts else 5)
+        from karat.measures.dialects import MAIN_CUT
 
-    @property
-    def cells(self) -> tuple[Measure, ...]:
-        """The main measure at each cut-off that is compared."""
-        from karat.core.measure import Measure
-
-        base = self.base
-        if not self.cuts or base.spec.cut == "none" or base.tokens is not None:
-            return (base,)
-        return tuple(Measure(base.spec, k, None, base.given) for k in self.cuts)
+        return self.base.k or MAIN_CUT
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """All measures to compute: those asked for or the usual ones, and the main one at every cut-off."""
-        asked = self.choices.measures or (*usual({self.k, *self.cuts, *self.also}), *self._of_answers)
-        return tuple(dict.fromkeys((*asked, *(m.name for m in self.cells), *self.judges)))
+        """All measures to compute: those asked for or the usual ones, and the main one."""
+        asked = self.choices.measures or (*usual({self.k, *self.cuts}), *self._of_answers)
+        return tuple(dict.fromkeys((*asked, self.base.name, *self.judges)))
 
     @property
     def _of_answers(self) -> tuple[str, ...]:
@@ -159,7 +153,9 @@ def study_of(
     from dataclasses import replace
 
     from karat.experiment.score import evaluate
+    from karat.measures.dialects import dialect_named
 
+    spoken = dialect_named(plan.choices.dialect, bands=plan.choices.bands)
     answered, able = any(c.run.has_answers for c in contenders), means.able if means is not None else ()
     plan = replace(plan, answers=plan.answers or answered, able=able)
     choices = replace(plan.choices, measures=plan.measures)
@@ -175,13 +171,13 @@ def study_of(
         name,
         evaluation,
         tuple(c.configuration for c in contenders),
-        plan.cells[0].name if len(plan.cells) == 1 else plan.main,
+        plan.base.name,
         plan.k,
         choice,
         pairs,
         failures,
         counts,
-        _error_classes(evaluation, plan.recall),
+        _error_classes(evaluation, plan.recall) if spoken.has_error_classes else {},
         {c.name: _hits(c, testset) for c in shown},
         {c.name: tuple(c.seconds) for c in contenders if len(c.seconds)},
         {c.name: answers_of(c) for c in contenders if c.run.has_answers},
@@ -223,41 +219,32 @@ def values_of(evaluation: Evaluation, measure: str) -> Floats:
 def _chosen(
     evaluation: Evaluation, plan: Plan, contenders: Sequence[Contender], testset: TestSet
 ) -> tuple[Choice | None, tuple[Pair, ...]]:
-    """The choice among systems and cut-offs, and the pairs of systems.
+    """The choice among systems, and the pairs of systems, by the main measure.
 
     Systems whose hits cannot show all the gold that those of others can are no part of either.
     """
     from karat.stats.choose import cells_of, choose
     from karat.stats.pairs import pairs
 
-    seed, base = plan.choices.seed, plan.base
-    higher = base.spec.direction == "higher"
-    names = {m.name for m in evaluation.scores.measures}
-    measures = [m for m in plan.cells if m.name in names]
+    seed, main = plan.choices.seed, plan.base
+    higher = main.spec.direction == "higher"
     matching = evaluation.matching
     unranked = matching.unranked if matching is not None else frozenset[str]()
     places = [s for s, c in enumerate(contenders) if c.name not in unranked]
-    contenders = [contenders[s] for s in places]
-    labels = [(c.name, m.name, m.k if len(measures) > 1 else None) for c in contenders for m in measures]
-    by_measure = {m.name: values_of(evaluation, m.name)[places] for m in measures}
-    values = np.array([by_measure[m.name][s] for s in range(len(contenders)) for m in measures])
-    if not len(values):
+    systems = [contenders[s].name for s in places]
+    if not systems or main.name not in {m.name for m in evaluation.scores.measures}:
         return None, ()
-    kinds = [q.kind for q in testset]
+    values = values_of(evaluation, main.name)[places]
+    kinds, ids = [q.kind for q in testset], [q.id for q in testset]
     has_kinds = any(kind is not None for kind in kinds)
-    ids = [q.id for q in testset]
-    cells = cells_of(labels, values, bounds=base.bounds, seed=seed)
-    title = base.name if len(measures) == 1 else base.spec.name
+    cells = cells_of([(name, main.name, main.k) for name in systems], values, bounds=main.bounds, seed=seed)
     choice = choose(
-        title, cells, values, kinds=kinds if has_kinds else None, ids=ids, bounds=base.bounds, seed=seed,
+        main.name, cells, values, kinds=kinds if has_kinds else None, ids=ids, bounds=main.bounds, seed=seed,
         higher_is_better=higher,
     )  # fmt: skip
-    main = by_measure[next((m.name for m in measures if m.k == plan.k), measures[0].name)]
-    measure = next((m.name for m in measures if m.k == plan.k), measures[0].name)
-    systems = [c.name for c in contenders]
     best = systems.index(choice.best.system) if choice is not None else 0
     wanted = None if len(systems) <= MOST_PAIRED else [(i, best) for i in range(len(systems)) if i != best]
-    return choice, pairs(measure, systems, main, wanted, ids=ids, seed=seed, higher_is_better=higher)
+    return choice, pairs(main.name, systems, values, wanted, ids=ids, seed=seed, higher_is_better=higher)
 
 
 def _failures(

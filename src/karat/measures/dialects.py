@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from karat.core.errors import UsageError, did_you_mean
@@ -15,6 +15,7 @@ from karat.core.text import Norm
 
 Missing = Literal["zero", "skip"]
 _CUTS = "{1,3,5,10,20}"
+MAIN_CUT = 5
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,9 @@ class Dialect:
     by_score: bool = False  # lists with scores are ordered by them, as trec_eval does
     meanings: Mapping[str, str] = field(default_factory=dict)  # what a measure's name means there, where not the same
     differs: tuple[str, ...] = ()  # printed once: what is different and what that can hide
+    bands: tuple[str, ...] = ()  # measures whose means its document puts into words: Excellent, Good ...
+    has_targets: bool = False  # its document says what F1@5, Hit@5 and MRR should reach
+    has_error_classes: bool = False  # its document sorts questions into classes of errors
 
     def measures(
         self,
@@ -60,6 +64,11 @@ class Dialect:
             chosen += [m for m in self.answers if (contexts if parse(m).spec.needs_contexts else references)]
             chosen += [m for m, need in self.by_model.items() if need in able and (references or need == "chat")]
         return chosen
+
+    def main(self, cut: int | str) -> str:
+        """The measure that decides where none is named: Recall, or what somebody else's document names first."""
+        first = "Recall@{K}" if self.ranking is _RANKING else self.ranking[0]
+        return first.replace("{K}", str(cut))
 
     def left_out(self, able: Collection[Need]) -> list[str]:
         """Measures of the original that ask a model which is not there."""
@@ -129,6 +138,8 @@ DIALECTS: dict[str, Dialect] = {
             answers=("TokenF1(bag=set, norm=hybrid-rag)",),
             meanings={"TokenF1": "TokenF1(bag=set, norm=hybrid-rag)"},
             no_gold_is_zero=True,
+            bands=("MRR", "Recall", "TokenF1"),
+            has_error_classes=True,
             differs=(
                 "The unit is the page a chunk comes from: finding any chunk of the right page counts as finding it.",
                 "Answer F1 compares sets of words, so saying a word twice costs nothing.",
@@ -167,6 +178,7 @@ DIALECTS: dict[str, Dialect] = {
             answers=("TokenF1(bag=set, norm=rag-benchmark)",),
             by_model={"SemanticSimilarity(prefix=passage, norm=rag-benchmark)": "embedder"},
             no_gold_is_zero=True,
+            bands=("SemanticSimilarity",),
             meanings={
                 "Recall": "Hit",
                 "TokenF1": "TokenF1(bag=set, norm=rag-benchmark)",
@@ -220,6 +232,7 @@ DIALECTS: dict[str, Dialect] = {
             ranking=("F1@{K}", "Precision@{K}", "Recall@{K}", "MRR", "Hit@{K}", "nDCG@{K}"),
             cuts="5",
             no_gold_is_zero=True,
+            has_targets=True,
             differs=(
                 "Every chunk of a gold page counts for Precision and nDCG, so nDCG can pass 1; Recall counts it once.",
                 _ZERO,
@@ -229,9 +242,18 @@ DIALECTS: dict[str, Dialect] = {
 }
 
 
-def dialect_named(name: str) -> Dialect:
-    """The dialect of this name."""
+def main_cut(cuts: Collection[int]) -> int:
+    """The cut-off that decides where none is named: 5 if it is one of them, else the smallest."""
+    return MAIN_CUT if MAIN_CUT in cuts else min(cuts)
+
+
+def dialect_named(name: str, *, bands: bool = False) -> Dialect:
+    """The dialect of this name; with `bands`, the bands, targets and error classes of all dialects are shown in it."""
     key = name.strip().lower().replace("_", "-")
     if key not in DIALECTS:
         raise UsageError(f"unknown dialect {name!r}.{did_you_mean(key, DIALECTS)} There are {', '.join(DIALECTS)}.")
-    return DIALECTS[key]
+    found = DIALECTS[key]
+    if not bands:
+        return found
+    every = tuple(measure for one in DIALECTS.values() for measure in one.bands)
+    return replace(found, bands=every, has_targets=True, has_error_classes=True)

@@ -22,15 +22,17 @@ SLICED = 4  # measures in the table of a slice, unless all are asked for
 
 
 def one(view: View, width: int) -> Table:
-    """One system: a row per measure with its spread, interval and band."""
+    """One system: a row per measure with its spread, interval and, where it has one, its band."""
     system = view.systems[0]
     found = [(m, family, view.summary(system, m)) for family in view.families for m in family]
     failed = any(s is not None and s.n_failed for _, _, s in found)
     quartiles = width >= 100
     titles = [named(system), "mean", "±std", "95% interval", *(("25%", "50%", "75%") if quartiles else ())]
     titles += ["worst to best"] if failed else []
-    titles.append("band, note" if any(s is not None and s.note for _, _, s in found) else "band")
-    table = plain_table(*titles, right=range(1, len(titles) - 1))
+    right = range(1, len(titles))
+    remarks = [name for name in ("band", "note") if any(getattr(s, name, None) for _, _, s in found)]
+    titles.append(", ".join(remarks))
+    table = plain_table(*titles, right=right)
     for measure, family, s in found:
         if s is None:
             continue

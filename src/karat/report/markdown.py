@@ -127,7 +127,8 @@ def _scores(view: View) -> Iterator[str]:
 
 def _legend(view: View) -> Iterator[str]:
     every = [view.marks(m) for m in view.measures]
-    words = ["Mean ± standard deviation, 95% interval of the mean, band."]
+    band = ", band" if any(s.band for s in view.evaluation.summaries) else ""
+    words = [f"Mean ± standard deviation, 95% interval of the mean{band}."]
     if any(m.best for m in every):
         words.append("Bold with a star: the best mean of its measure.")
     if any(m.near for m in every):

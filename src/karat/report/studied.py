@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from karat.core.text.words import NOT_DIFFERENT
 from karat.report import answered
 from karat.report._answers import Answers
 from karat.report._escape import clean
@@ -124,22 +125,21 @@ def _cells(study: Study, most: int | None) -> Iterator[RenderableType]:
     choice = study.choice
     assert choice is not None
     equal = {pair.a for pair in choice.equals}
-    higher = all(c.mean <= choice.best.mean for c in choice.cells if c.mean == c.mean)
-    ranked = sorted((c for c in choice.cells if c.mean == c.mean), key=lambda c: -c.mean if higher else c.mean)
+    ranked = choice.ranked
     beside = {(s.system, s.measure): s.note for s in study.evaluation.summaries if s.slice is None and s.note}
     notes = ["note"] if any((cell.system, cell.measure) in beside for cell in ranked[:most]) else []
     table = plain_table("", "system", "mean", "95% interval", "n", *notes, right=(2, 4))
     for cell in ranked[:most]:
-        mark = "*" if cell == choice.best else "~" if cell.name in equal else ""
-        row = [mark, clean(cell.name, 60), number(cell.mean), _interval(cell), str(cell.n)]
+        mark = "*" if cell == choice.best else "!" if cell.system in choice.barred else "~" * (cell.system in equal)
+        row = [mark, clean(cell.system, 60), number(cell.mean), _interval(cell), str(cell.n)]
         table.add_row(*texts(row + [beside.get((cell.system, cell.measure), "")] * len(notes)))
     yield table
     if most is not None and len(ranked) > most:
         yield from texts([f"and {len(ranked) - most} more: -v shows all"])
-    yield listing(
-        ("*", "the highest mean" if higher else "the lowest mean"),
-        ("~", "cannot be told apart from it with these questions (paired permutation test, Holm)"),
-    )
+    legend = [("*", "the best"), ("~", NOT_DIFFERENT)] if equal else [("*", "the best")]
+    if any(cell.system in choice.barred for cell in ranked):
+        legend.append(("!", "barred from being best: more than a tenth of the questions have no value"))
+    yield listing(*legend)
 
 
 def _interval(cell: Cell) -> str:
@@ -151,13 +151,13 @@ def _kinds(study: Study) -> Iterator[RenderableType]:
     if not study.choice.by_kind:
         return
     yield title("Best for each kind of question")
-    table = plain_table("kind", "n", "best", "mean", "95% interval", "not told apart from", right=(1, 3, 5))
+    table = plain_table("kind", "n", "best", "mean", "95% interval", "not significantly different", right=(1, 3, 5))
     for kind in study.choice.by_kind:
-        others = f"{len(kind.equals)} of {len(study.choice.cells) - 1}"
+        others = f"{len(kind.equals)} of {len(study.choice.cells) - len(study.choice.barred) - 1}"
         cell = kind.best
         table.add_row(
             *texts(
-                [clean(kind.kind, 30), str(kind.n), clean(cell.name, 40), number(cell.mean), _interval(cell), others]
+                [clean(kind.kind, 30), str(kind.n), clean(cell.system, 40), number(cell.mean), _interval(cell), others]
             )
         )
     yield table

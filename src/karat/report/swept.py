@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
+from karat.core.text.words import NOT_DIFFERENT
 from karat.report._escape import clean
 from karat.report._grid import Cell, Row, grids, listing, plain_table, texts, title
 from karat.report._inputs import input_lines
@@ -29,9 +30,10 @@ _COLUMNS = ("chunk", "embedder", "engine", "fusion", "alpha", "normalise", "rrf_
 
 @dataclass(frozen=True)
 class View:
-    """What is shown of a sweep: the choice over its cells (main measure x cut-off), and what they are cells of."""
+    """What is shown of a sweep: the choice among its configurations at each cut-off of the main measure."""
 
-    choice: study.Choice
+    choice: study.Choice  # at the main cut-off
+    choices: Sequence[study.Choice]  # one for each of the measures
     configurations: Sequence[study.Configuration]
     measures: Sequence[Measure]  # the main one at each cut-off
     taken: Sequence[Taken] = ()
@@ -50,26 +52,19 @@ def render(view: View, *, quiet: bool = False, verbose: bool = False, width: int
 
 
 def as_json(view: View, *, indent: int | None = 2) -> str:
-    """One object: the choice with all its pairs, the cells, the configurations and what should be known."""
-    choice = view.choice
-    equal = _equals(choice)
-    cells = [
-        {**asdict(cell), "best": cell == choice.best, "equal": cell.name in equal} for cell in choice.cells
-    ]  # fmt: skip
+    """One object: the choice at each cut-off with all its pairs, the configurations and what should be known."""
     plain: dict[str, Any] = {
-        "measure": choice.measure,
-        "best": asdict(choice.best),
-        "equals": [asdict(pair) for pair in choice.equals],
-        "beaten": [asdict(pair) for pair in choice.beaten],
-        "cross_validated": choice.cross_validated,
-        "optimism": choice.optimism,
-        "oracle": choice.oracle,
-        "folds": choice.folds,
-        "picks": dict(choice.picks),
+        "choices": [
+            {
+                **asdict(choice),
+                "cells": [
+                    {**asdict(cell), "best": cell == choice.best, "equal": cell.system in _equals(choice)}
+                    for cell in choice.cells
+                ],
+            }
+            for choice in view.choices
+        ],
         "slice": view.slice,
-        "by_kind": [asdict(kind) for kind in choice.by_kind],
-        "sentences": list(choice.sentences),
-        "cells": cells,
         "configurations": [{"name": c.name, "settings": dict(c.settings)} for c in view.configurations],
         "inputs": [asdict(taken) for taken in view.taken],
         "notes": [asdict(note) for note in view.notes],
@@ -78,25 +73,25 @@ def as_json(view: View, *, indent: int | None = 2) -> str:
 
 
 def as_csv(view: View) -> str:
-    """One row a cell: the settings of its configuration, its mean with interval, whether it is best or equal to it."""
+    """A row a configuration and cut-off: settings, mean with interval, whether it is best there or equal to it."""
     import polars as pl
 
     from karat.report.csv import written
 
     settings = {c.name: c.settings for c in view.configurations}
-    equal = _equals(view.choice)
-    rows: dict[str, list[Any]] = {"system": [cell.system for cell in view.choice.cells]}
+    cells = [(choice, cell) for choice in view.choices for cell in choice.cells]
+    rows: dict[str, list[Any]] = {"system": [cell.system for _, cell in cells]}
     for name in _COLUMNS:
-        rows[name] = [settings[cell.system].get(name) for cell in view.choice.cells]
+        rows[name] = [settings[cell.system].get(name) for _, cell in cells]
     for name in ("measure", "k", "mean", "low", "high", "n"):
-        rows[name] = [getattr(cell, name) for cell in view.choice.cells]
-    rows["best"] = [cell == view.choice.best for cell in view.choice.cells]
-    rows["equal"] = [cell.name in equal for cell in view.choice.cells]
+        rows[name] = [getattr(cell, name) for _, cell in cells]
+    rows["best"] = [cell == choice.best for choice, cell in cells]
+    rows["equal"] = [cell.system in _equals(choice) for choice, cell in cells]
     return written(pl.DataFrame(finite(rows), strict=False))
 
 
 def _equals(choice: study.Choice) -> set[str]:
-    """Names of the cells that cannot be told apart from the best."""
+    """Names of the configurations that do not differ significantly from the best."""
     return {pair.a for pair in choice.equals}
 
 
@@ -106,12 +101,18 @@ def _blocks(view: View, width: int, quiet: bool, verbose: bool) -> Iterator[Rend
         cuts = len(view.measures)
         many = f"{len(view.configurations):,} configuration{'' if len(view.configurations) == 1 else 's'}"
         yield from texts([many + (f" x {cuts} cut-offs" if cuts > 1 else "")])
-    yield title(view.choice.measure)
     yield from _grid(view, width, verbose)
-    yield from _told(view)
-    if view.choice.by_kind:
-        yield title(f"{view.choice.measure} by {view.slice or 'kind'}")
-        yield _kinds(view)
+    for choice, measure in zip(view.choices, view.measures, strict=True):
+        if verbose or choice is view.choice:
+            yield title(f"Best by {choice.measure}")
+            yield listing(*(("-", clean(sentence)) for sentence in choice.sentences))
+            if choice.by_kind:
+                yield title(f"{choice.measure} by {view.slice or 'kind'}")
+                yield _kinds(view, choice, measure)
+    others = [] if verbose else [choice for choice in view.choices if choice is not view.choice]
+    if others:
+        yield title("At the other cut-offs")
+        yield listing(*(("-", clean(choice.sentences[0])) for choice in others))
     shown = [note for note in view.notes if not quiet or note.level == "warning"]
     if shown:
         yield title("Notes")
@@ -119,55 +120,47 @@ def _blocks(view: View, width: int, quiet: bool, verbose: bool) -> Iterator[Rend
 
 
 def _grid(view: View, width: int, verbose: bool) -> Iterator[RenderableType]:
-    """Configurations by cut-offs; of many those with the best figures, in the order they were swept."""
-    choice, equal = view.choice, _equals(view.choice)
-    held = {(cell.system, cell.measure): cell for cell in choice.cells}
+    """Configurations by cut-offs, in the order they were swept; of many those with the best means at some cut-off."""
+    cells = [{cell.system: cell for cell in choice.cells} for choice in view.choices]
+    equals = [_equals(choice) for choice in view.choices]
     lower = view.measures[0].spec.direction == "lower"
-    reached = {
-        c.name: max((-cell.mean if lower else cell.mean) for m in view.measures if (cell := held[c.name, m.name]))
-        for c in view.configurations
-    }
-    kept = [c.name for c in view.configurations]
-    if not verbose and len(kept) > _ROWS:
-        best = set(sorted(kept, key=lambda name: (name != choice.best.system, -reached[name]))[:_ROWS])
-        kept = [name for name in kept if name in best]
+    shown = [c.name for c in view.configurations]
+    if not verbose and len(shown) > _ROWS:
+        place = dict.fromkeys(shown, len(shown))
+        for choice in view.choices:
+            for rank, cell in enumerate(choice.ranked):
+                place[cell.system] = min(place[cell.system], rank)
+        first = set(sorted(shown, key=place.__getitem__)[:_ROWS])
+        shown = [name for name in shown if name in first]
     rows = []
-    for name in kept:
-        cells = []
-        for measure in view.measures:
-            cell = held[name, measure.name]
-            mark = _BEST if cell == choice.best else _EQUAL if cell.name in equal else ""
-            cells.append(Cell(figure(measure, cell.mean), mark, strong=cell == choice.best))
-        rows.append(Row(clean(name, _NAMES), cells))
-    columns = [f"@{m.k}" if m.k is not None and len(view.measures) > 1 else m.name for m in view.measures]
-    yield from grids("configuration", columns, rows, width)
-    left = len(view.configurations) - len(kept)
-    marks = f"{_BEST} the highest" if not lower else f"{_BEST} the lowest"
-    marks += f", {_EQUAL} cannot be told apart from it" if equal else ""
+    for name in shown:
+        row = []
+        for choice, measure, held, equal in zip(view.choices, view.measures, cells, equals, strict=True):
+            best = name == choice.best.system
+            mark = _BEST if best else _EQUAL if name in equal else ""
+            row.append(Cell(figure(measure, held[name].mean), mark, strong=best))
+        rows.append(Row(clean(name, _NAMES), row))
+    yield from grids("configuration", [m.name for m in view.measures], rows, width)
+    left = len(view.configurations) - len(shown)
+    marks = f"{_BEST} the {'lowest' if lower else 'highest'} of its column"
+    marks += f", {_EQUAL} {NOT_DIFFERENT}" if any(equals) else ""
     yield from texts([marks + (f". {left:,} more configurations: -v shows them all." if left else ".")])
 
 
-def _told(view: View) -> Iterator[RenderableType]:
-    yield from texts([""])
-    yield listing(*(("-", clean(sentence)) for sentence in view.choice.sentences))
-
-
-def _kinds(view: View) -> RenderableType:
-    """The best cell of each kind of question, its interval, and how many others may be as good."""
+def _kinds(view: View, choice: study.Choice, measure: Measure) -> RenderableType:
+    """The best configuration for each kind of question, its interval, and how many others may be as good."""
     from rich.text import Text
 
     alpha = {c.name: c.alpha for c in view.configurations}
     table = plain_table(
-        view.slice or "kind", "questions", "best", "alpha", view.choice.measure, "equals", right=(1, 3, 4, 5)
+        view.slice or "kind", "questions", "best", "alpha", choice.measure, "equals", right=(1, 3, 4, 5)
     )
-    by_name = {m.name: m for m in view.measures}
-    for kind in view.choice.by_kind:
-        best, measure = kind.best, by_name[kind.best.measure]
-        weight = alpha.get(best.system)
+    for kind in choice.by_kind:
+        best, weight = kind.best, alpha.get(kind.best.system)
         table.add_row(
             Text(clean(kind.kind, _NAMES)),
             Text(f"{kind.n:,}"),
-            Text(clean(best.name, _NAMES)),
+            Text(clean(best.system, _NAMES)),
             Text("–" if weight is None else f"{weight:g}"),
             Text(f"{figure(measure, best.mean)} {interval(measure, best.low, best.high)}".rstrip()),
             Text(f"{len(kind.equals):,}"),

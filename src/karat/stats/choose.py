@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.study import Cell, Choice, KindChoice
+from karat.core.study import Cell, Choice, KindChoice, Pair
+from karat.core.text.words import estimate, names, not_different, number, plural, probability
 from karat.stats.corrections import holm
 from karat.stats.folds import FOLDS, REPEATS, best_rows, deal, full_enough, held_out, mean_known, training
 from karat.stats.intervals import mean_intervals
 from karat.stats.luck import lucky
 from karat.stats.pairs import LEVEL, draws_for, pairs
 from karat.stats.permutation import TIE, sign_flip
-from karat.stats.spread import thousandths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,10 +67,10 @@ def choose(
     """The cell with the best mean of `values` (cells x questions), what equals it, and what to expect of it.
 
     None where no cell has a value. Of equal means the earlier cell is taken: put the simpler ones first. A cell
-    that lacks more than a tenth of the questions is never the best: its mean is over other questions. In the pairs the
-    best is b: the difference is how far it is ahead. Their adjusted p is Holm's, or the chance that the best of equal
-    cells leads by as much where that is higher: the best was picked for its lead. `ids` of the questions make p and
-    interval of a pair those of `karat compare`.
+    that lacks more than a tenth of the questions is never the best: its mean is over other questions. Where it is
+    better on those that both have, that is said. In the pairs the best is b: the difference is how far it is ahead.
+    Their adjusted p is Holm's, or the chance that the best of equal cells leads by as much where that is higher: the
+    best was picked for its lead. `ids` of the questions make p and interval of a pair those of `karat compare`.
     """
     if values.shape[0] != len(cells) or (kinds is not None and len(kinds) != values.shape[1]):
         raise ValueError(f"{len(cells)} cells and {len(kinds or ())} kinds for values of shape {values.shape}")
@@ -81,40 +81,54 @@ def choose(
     allowed = full_enough(values)
     everything = np.ones((1, values.shape[1]), bool)
     best = int(best_rows(values, everything, allowed=allowed, higher_is_better=higher_is_better)[0])
-    names = [cell.name for cell in cells]
+    systems = [cell.system for cell in cells]
     others = [i for i in range(len(cells)) if i != best and n[i]]
     found = pairs(
-        measure, names, values, [(i, best) for i in others], ids=ids, seed=seed, higher_is_better=higher_is_better
+        measure, systems, values, [(i, best) for i in others], ids=ids, seed=seed, higher_is_better=higher_is_better
     )
-    chance = lucky(values, best, seed=seed, higher_is_better=higher_is_better)[others].tolist()
-    found = tuple(replace(pair, adjusted=max(pair.adjusted, p)) for pair, p in zip(found, chance, strict=True))
+    chance = lucky(values, best, seed=seed, higher_is_better=higher_is_better)
     sign = 1.0 if higher_is_better else -1.0
-    apart = [pair.adjusted <= LEVEL and sign * pair.difference > 0 for pair in found]
-    validated = _validated(values, best, allowed, kinds, folds, repeats, seed, higher_is_better)
+    ahead: list[Pair] = []
+    equals: list[Pair] = []
+    beaten: list[Pair] = []
+    for i, pair in zip(others, found, strict=True):
+        if not allowed[i] and sign * pair.difference < 0:
+            ahead.append(pair)
+            continue
+        pair = replace(pair, adjusted=max(pair.adjusted, float(chance[i])))
+        (beaten if pair.adjusted <= LEVEL and sign * pair.difference > 0 else equals).append(pair)
+    validated = _validated(values, best, allowed, kinds, bounds, folds, repeats, seed, higher_is_better)
     by_kind, small = _by_kind(cells, values, allowed, kinds, bounds, seed, higher_is_better)
     choice = Choice(
         measure=measure,
         cells=tuple(cells),
         best=cells[best],
-        equals=tuple(pair for pair, told in zip(found, apart, strict=True) if not told),
-        beaten=tuple(pair for pair, told in zip(found, apart, strict=True) if told),
+        equals=tuple(equals),
+        beaten=tuple(beaten),
         cross_validated=validated.mean,
         optimism=validated.optimism,
-        picks={names[i]: many for i, many in validated.picks},
+        picks={systems[i]: many for i, many in validated.picks},
         folds=validated.folds,
         oracle=_oracle(values, sign),
         by_kind=by_kind,
+        expected_low=validated.low,
+        expected_high=validated.high,
+        higher_is_better=higher_is_better,
+        ties=tuple(systems[i] for i in others if allowed[i] and abs(cells[i].mean - cells[best].mean) <= TIE),
+        barred=tuple(systems[i] for i in np.flatnonzero(~allowed).tolist()),
+        ahead=tuple(ahead),
     )
-    unequal = [names[i] for i in np.flatnonzero(~allowed)]
-    return _with_sentences(choice, small, unequal, higher_is_better)
+    return replace(choice, sentences=_sentences(choice, small))
 
 
 @dataclass(frozen=True)
 class _Validated:
-    mean: float | None
-    optimism: float | None
-    picks: tuple[tuple[int, int], ...]
-    folds: int
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+    optimism: float | None = None
+    picks: tuple[tuple[int, int], ...] = ()
+    folds: int = 0
 
 
 def _validated(
@@ -122,6 +136,7 @@ def _validated(
     best: int,
     allowed: Bools,
     kinds: Sequence[str | None] | None,
+    bounds: tuple[float, float],
     folds: int,
     repeats: int,
     seed: int,
@@ -130,7 +145,7 @@ def _validated(
     """Cells chosen on all folds but one and scored on that one, over questions where any cell has a value."""
     asked = np.flatnonzero(np.isfinite(values[allowed]).any(axis=0))
     if len(asked) < 2:
-        return _Validated(None, None, (), 0)
+        return _Validated()
     values = values[:, asked]
     dealt = deal(
         len(asked),
@@ -143,12 +158,15 @@ def _validated(
     scored = mean_known(held_out(values, dealt, picks))
     both = np.isfinite(scored) & np.isfinite(values[best])
     if not both.any():
-        return _Validated(None, None, (), 0)
+        return _Validated()
     mean = float(scored[np.isfinite(scored)].mean())
     gap = float(values[best, both].mean() - scored[both].mean())
     gap = gap if abs(gap) > TIE else 0.0  # rounding is no optimism
     counted = sorted(Counter(picks[picks >= 0].tolist()).items(), key=lambda item: (-item[1], item[0]))
-    return _Validated(mean, gap if higher_is_better else -gap, tuple(counted), int(dealt.max()) + 1)
+    (low,), (high,) = mean_intervals(scored[None], bounds, seed=seed)
+    return _Validated(
+        mean, _end(low), _end(high), gap if higher_is_better else -gap, tuple(counted), int(dealt.max()) + 1
+    )  # fmt: skip
 
 
 def _by_kind(
@@ -171,7 +189,8 @@ def _by_kind(
             continue
         everything = np.ones((1, part.shape[1]), bool)
         best = int(best_rows(part, everything, allowed=allowed, higher_is_better=higher_is_better)[0])
-        others = np.array([i for i in range(len(cells)) if i != best and np.isfinite(part[i]).any()], np.int64)
+        usable = allowed & np.isfinite(part).any(axis=1)
+        others = np.array([i for i in np.flatnonzero(usable) if i != best], np.int64)
         ahead = part[best] - part[others]
         p = holm(sign_flip(ahead, draws=draws_for(len(others)), seed=seed))
         if (p <= LEVEL).any():
@@ -180,7 +199,7 @@ def _by_kind(
         equal = others[~((p <= LEVEL) & (gain > 0))]
         label = (cells[best].system, cells[best].measure, cells[best].k)
         (cell,) = cells_of([label], part[best : best + 1], bounds=bounds, seed=seed)
-        found.append(KindChoice(kind, cell.n, cell, tuple(cells[i].name for i in equal.tolist())))
+        found.append(KindChoice(kind, cell.n, cell, tuple(cells[i].system for i in equal.tolist())))
     return tuple(found), small
 
 
@@ -190,42 +209,49 @@ def _oracle(values: Floats, sign: float) -> float:
     return float(sign * most[np.isfinite(most)].mean())
 
 
-def _with_sentences(choice: Choice, small: Sequence[str], unequal: Sequence[str], higher_is_better: bool) -> Choice:
-    """The choice with itself put into words."""
-    told = [_best(choice, higher_is_better), *_expected(choice), *_oracle_told(choice), *_kinds_told(choice, small)]
-    if unequal:
-        told.append(
-            f"Not considered, because they lack a value on more than a tenth of the questions: {_few(unequal)}."
-        )
-    return replace(choice, sentences=tuple(told))
+def _sentences(choice: Choice, small: Sequence[str]) -> tuple[str, ...]:
+    """The choice in words; `small` are the kinds with too few questions to choose for."""
+    told = [_verdict(choice), *_expected(choice), *_by_kind_told(choice, small)]
+    if choice.oracle is not None and (choice.equals or choice.beaten):
+        told.insert(2, f"Oracle (best configuration per question): {number(choice.oracle, 3)}.")
+    better = {pair.a for pair in choice.ahead}
+    lacking = [name for name in choice.barred if name not in better]
+    if lacking:
+        told.append(f"Not considered, since more than a tenth of the questions have no value: {names(lacking, NAMED)}.")
+    return tuple(told)
 
 
-def _best(choice: Choice, higher_is_better: bool) -> str:
+def _verdict(choice: Choice) -> str:
+    """Which cell is best, how sure that is, and who is ahead of it that cannot be called best."""
     best, others = choice.best, len(choice.equals) + len(choice.beaten)
-    stands = f"{best.name} has the {'highest' if higher_is_better else 'lowest'} {choice.measure}"
-    interval = (
-        f" [{thousandths(best.low)}, {thousandths(best.high)}]"
-        if best.low is not None and best.high is not None
-        else ""
+    end = "highest" if choice.higher_is_better else "lowest"
+    stands = f"{best.system} " + (f"ties with {names(choice.ties, NAMED)} for" if choice.ties else "has")
+    mean = estimate(best.mean, best.low, best.high)
+    stands += f" the {end} {choice.measure} ({mean}, {plural(best.n, 'question')})"
+    if choice.ahead:
+        stands += " of those with a value on nine tenths of the questions"
+    if not others and not choice.ahead:
+        return f"{stands}; it is the only one, so there was nothing to choose."
+    if choice.equals:
+        stands += f"; {not_different(len(choice.equals), others)}"
+        if choice.beaten:
+            same = sorted(choice.equals, key=lambda pair: abs(pair.difference))
+            stands += f": {names([pair.a for pair in same], NAMED)}"
+    elif choice.beaten:
+        stands += f"; significantly better than {'the other' if others == 1 else f'all {others:,} others'}"
+    return " ".join([f"{stands}.", *(_ahead(choice, pair) for pair in choice.ahead[:NAMED])])
+
+
+def _ahead(choice: Choice, pair: Pair) -> str:
+    """A cell that is better than the best, and why it is barred from being called so."""
+    n = {cell.system: cell.n for cell in choice.cells}
+    most = max(n.values())
+    sure = f"{'' if pair.adjusted <= LEVEL else 'not significant, '}p {probability(pair.adjusted)}"
+    return (
+        f"{pair.a} is ahead of it by {number(abs(pair.difference), 3)} on the {plural(pair.n, 'question')} that both "
+        f"have ({sure}), but is barred from being best: {most - n[pair.a]:,} of {plural(most, 'question')} have no "
+        "value, more than a tenth."
     )
-    stands += f" ({thousandths(best.mean)}{interval})"
-    questions = f"{best.n} question{'' if best.n == 1 else 's'}"
-    if not others:
-        return f"{stands} with {questions}; it is the only one, so there was nothing to choose."
-    same = [pair.a for pair in sorted(choice.equals, key=lambda pair: abs(pair.difference))]
-    if not same:
-        all_others = "the other" if others == 1 else f"all {others} others"
-        return f"{stands}, and with {questions} it can be told apart from {all_others}."
-    if len(same) == others and not any(pair.wins or pair.losses for pair in choice.equals):
-        return (
-            f"On every question all {others + 1} have the same {choice.measure} ({thousandths(best.mean)}{interval}, "
-            f"{questions}): {_few([best.name, *same])}."
-        )
-    if len(same) == others:
-        which = "the other" if others == 1 else f"none of the {others} others"
-        verb = "cannot be told apart from it" if others == 1 else "can be told apart from it"
-        return f"{stands}, but with {questions} {which} {verb}: {_few(same)}."
-    return f"{stands}; {len(same)} of {others} others cannot be told apart from it with {questions}: {_few(same)}."
 
 
 def _expected(choice: Choice) -> list[str]:
@@ -233,43 +259,35 @@ def _expected(choice: Choice) -> list[str]:
         return ["There are too few questions to say what to expect on new ones."]
     if not choice.equals and not choice.beaten:
         return []
-    expected = f"expect about {thousandths(choice.cross_validated)} on new ones"
-    if round(choice.optimism, 3) <= 0:
-        return [f"Choosing on these questions does not flatter it measurably: {expected}."]
-    return [f"Choosing on these questions flatters it by about {thousandths(choice.optimism)}: {expected}."]
+    expected = f"expect about {estimate(choice.cross_validated, choice.expected_low, choice.expected_high, 2)}"
+    measured = round(choice.optimism, 3) > 0
+    bias = f"Selection bias about {number(choice.optimism, 3)}" if measured else "No measurable selection bias"
+    return [f"{bias}: {expected} on new questions."]
 
 
-def _oracle_told(choice: Choice) -> list[str]:
-    if choice.oracle is None or (not choice.equals and not choice.beaten):
-        return []
-    return [
-        f"If the best setting were known for each single question, the mean would be {thousandths(choice.oracle)}: "
-        "no way of choosing by question can do better."
-    ]
-
-
-def _kinds_told(choice: Choice, small: Sequence[str]) -> list[str]:
+def _by_kind_told(choice: Choice, small: Sequence[str]) -> list[str]:
     told = []
     others = len(choice.equals) + len(choice.beaten)
-    differs = [kind for kind in choice.by_kind if choice.best.name not in (kind.best.name, *kind.equals)]
+    differs = [kind for kind in choice.by_kind if choice.best.system not in (kind.best.system, *kind.equals)]
+    silent = [f"{kind.kind} ({kind.n})" for kind in choice.by_kind if _silent(others, kind.n)]
     if differs:
-        which = ", ".join(f"{kind.kind} ({kind.best.name}, {kind.n} questions)" for kind in differs)
-        told.append(f"For these kinds of question another can be told apart from it and is better: {which}.")
-    elif choice.by_kind and others:
-        told.append("For no kind of question can another be shown to be better than it.")
-    silent = [f"{kind.kind} ({kind.n})" for kind in choice.by_kind if others * 2.0 ** (1 - kind.n) > LEVEL]
-    if silent:
-        told.append(
-            f"So few questions that among {others + 1} no difference could be shown, however large: {_few(silent)}."
-        )
+        which = ", ".join(f"{kind.kind} ({kind.best.system}, {kind.n} questions)" for kind in differs)
+        told.append(f"Another is significantly better for some question types: {which}.")
+    elif others and len(silent) < len(choice.by_kind):
+        told.append("For no question type is another significantly better.")
+    few = f"Too few questions to show any difference between {others + 1} systems"
+    if others and _silent(others, choice.best.n):
+        told.append(f"{few}.")
+    elif silent:
+        told.append(f"{few}: {names(silent, NAMED)}.")
     if small:
-        told.append(f"Fewer than {FEW} questions with a value, so that nothing is chosen: {_few(small)}.")
+        told.append(f"Fewer than {FEW} questions with a value, so nothing is chosen: {names(small, NAMED)}.")
     return told
 
 
-def _few(names: Sequence[str]) -> str:
-    left = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {left} more" if left > 0 else "")
+def _silent(others: int, questions: int) -> bool:
+    """Whether no difference from so many others could be significant, not even one on every question."""
+    return others * 2.0 ** (1 - questions) > LEVEL
 
 
 def _end(value: float) -> float | None:

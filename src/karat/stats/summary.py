@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,13 +31,15 @@ def summarise(
     *,
     slices: Mapping[str, Sequence[str | None]] | None = None,
     intervals: bool = True,
+    bands: Collection[str] = (),
     seed: int = 0,
 ) -> tuple[Summary, ...]:
     """Summaries of the whole set, systems first, then of each value of each slice in order of appearance.
 
     `slices` gives, for each slice, the value of every question; questions without one stand last, as "(none)".
+    `bands` names the measures whose means are put into words.
     """
-    found: list[Summary] = list(_summaries(scores, None, None, None, intervals, seed))
+    found: list[Summary] = list(_summaries(scores, None, None, None, intervals, bands, seed))
     for name, values in (slices or {}).items():
         if len(values) != len(scores.questions):
             raise ValueError(f"slice {name!r} has {len(values)} values for {len(scores.questions)} questions")
@@ -46,7 +48,7 @@ def summarise(
         for label in (*(v for v in order if v != NO_VALUE), NO_VALUE):
             chosen = np.flatnonzero(labels == label)
             if len(chosen):
-                found.extend(_summaries(scores, chosen, name, label, intervals, seed))
+                found.extend(_summaries(scores, chosen, name, label, intervals, bands, seed))
     return tuple(found)
 
 
@@ -69,7 +71,13 @@ class Columns:
 
 
 def _summaries(
-    scores: Scores, chosen: Ints | None, name: str | None, label: str | None, intervals: bool, seed: int
+    scores: Scores,
+    chosen: Ints | None,
+    name: str | None,
+    label: str | None,
+    intervals: bool,
+    bands: Collection[str],
+    seed: int,
 ) -> Iterator[Summary]:
     values, status, missing = scores.values, scores.status, scores.missing
     if chosen is not None:
@@ -110,7 +118,7 @@ def _summaries(
             total[row] = scaled[row, :many].sum()
             average = float(measure.off_scale(total[row] / many))
         lists_end = _lists_end(measure, scores.lists_end.get(system))
-        banded = band(measure, average) if lists_end is None else None
+        banded = band(measure, average) if lists_end is None and measure.spec.name in bands else None
         partial = _Partial.of(float(total[row]), many, int(answered[row]), int(n_missing[row]))
         worst, best = _bounds(measure, float(total[row]), many, int(failed[row]))
         least, q25, q50, q75, most = (float(q[row]) if some else None for q in quantiles)

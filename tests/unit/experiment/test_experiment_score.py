@@ -47,11 +47,31 @@ def test_rel_is_shown_in_the_names_it_changes():
 
 
 def test_the_ceiling_of_a_target_is_what_the_gold_allows():
-    report = karat.score(GOLD, RUN, measures=["F1@5", "Hit@5", "MRR"])
+    report = karat.score(GOLD, RUN, measures=["F1@5", "Hit@5", "MRR"], bands=True)
     ceilings = {t.measure: t.ceiling for t in report.evaluation.targets}
     # a: two units in five slots, P 2/5, R 1; b: one unit, P 1/5, R 1
     assert ceilings["F1@5"] == pytest.approx(((2 * 0.4 / 1.4) + (2 * 0.2 / 1.2)) / 2)
     assert (ceilings["Hit@5"], ceilings["MRR"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "banded", "targets"),
+    [
+        ({}, set(), 0),
+        ({"dialect": "trec"}, set(), 0),
+        ({"dialect": "hybrid-rag", "match": "exact"}, {"MRR", "Recall@5"}, 0),
+        ({"dialect": "healthcare", "match": "exact"}, set(), 2),
+        ({"bands": True}, {"MRR", "Recall@5"}, 2),
+    ],
+)
+def test_bands_and_targets_are_shown_in_their_dialect_or_when_asked_for(options, banded, targets):
+    report = karat.score(GOLD, RUN, measures=["F1@5", "MRR", "Recall@5"], **options)
+    assert {s.measure for s in report.evaluation.summaries if s.band} == banded
+    assert len(report.evaluation.targets) == targets
+    words = ("band", "Band", "Excellent", "Good", "Moderate", "Fair", "Poor")
+    for text in (str(report), report.to_markdown()):
+        assert any(word in text for word in words) == bool(banded)
+        assert ("Targets" in text) == bool(targets)
 
 
 def test_usage_is_summed_up_where_it_is_known():

@@ -54,13 +54,13 @@ def test_marginal_means_and_the_best_cell():
     other = [row["relevance"] for row in rows if (row["alpha"], row["k"]) == (1, 5)]
     assert found.choice.best.mean == pytest.approx(max(sum(best), sum(other)) / 20)
     assert len(found.choice.equals) == 1
-    assert found.choice.best.name in found.sentences[2]
+    assert found.choice.best.system in found.sentences[2]
 
 
 def test_lower_can_be_better():
     rows = [{**row, "HallucinationRate": row["relevance"]} for row in grid()]
     found = factors(rows, "HallucinationRate", by="query_id", factor=["alpha"])
-    assert found.choice.best.name == "alpha 0"
+    assert found.choice.best.system == "alpha 0"
 
 
 def test_an_unbalanced_grid_says_so():

@@ -23,7 +23,7 @@ def scored(results, **options):
 
 
 def test_measures_past_the_end_of_every_list_say_so_and_have_no_band_and_no_target():
-    report = scored(TOP_1, measures=["Recall@{1,10}", "Hit@5", "MRR", "F1@5"])
+    report = scored(TOP_1, measures=["Recall@{1,10}", "Hit@5", "MRR", "F1@5"], bands=True)
     found = summaries(report)
     past, within = found["top1", "Recall@10"], found["top1", "Recall@1"]
     assert (past.lists_end, past.note, past.band, past.meaning) == (1, "lists end at 1", None, None)

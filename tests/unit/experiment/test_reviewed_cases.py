@@ -64,7 +64,7 @@ def test_rankings_without_any_gold_have_counts_and_no_reason_but_the_gold():
 def test_no_ceiling_below_what_was_reached():
     pages = [{"id": "q", "gold": [{"page": str(p)} for p in range(1, 11)]}]
     hits = [{"id": "q", "retrieved": [{"id": f"c{i}", "page": f"{2 * i + 1}-{2 * i + 2}"} for i in range(5)]}]
-    (target,) = karat.score(pages, hits, measures="F1@5").evaluation.targets
+    (target,) = karat.score(pages, hits, measures="F1@5", bands=True).evaluation.targets
     assert (target.value, target.ceiling) == (1, 1)
     eight = [{"id": "q", "retrieved": [{"id": f"c{i}", "page": "8"} for i in range(5)]}]
     report = karat.score([{"id": "q", "gold": [{"page": "8"}]}], eight, dialect="healthcare")
@@ -78,7 +78,9 @@ def test_repeats_are_no_false_alarms():
 
 
 def test_rel_reaches_the_counts_and_keeps_the_targets():
-    report = karat.score({"q": {"A": 1, "B": 2}}, {"q": ["A", "B"]}, measures=["Gold", "Correct", "MRR"], rel=2)
+    report = karat.score(
+        {"q": {"A": 1, "B": 2}}, {"q": ["A", "B"]}, measures=["Gold", "Correct", "MRR"], rel=2, bands=True
+    )
     assert report.measures == ("Gold(rel=2)", "Correct(rel=2)", "MRR(rel=2)")
     assert [report.mean(m) for m in ("Gold", "Correct", "MRR")] == [1, 1, 0.5]
     assert [t.measure for t in report.evaluation.targets] == ["MRR(rel=2)"]

@@ -77,11 +77,11 @@ def test_little_is_needed_and_the_rest_has_defaults():
         "name": "experiment", "corpus": ["docs"], "testset": "qa.json", "where": {}, "chunk": ["tokens:200:40"],
         "titles": True, "engines": ["bm25", "dense"], "settings": {}, "embedder": ["wordllama"],
         "systems": ["balanced"], "by": [], "dialect": "karat", "pages": "physical", "page_offset": 0, "rel": 1,
-        "judge_repeat": 1,
+        "judge_repeat": 1, "bands": False,
         "allow_zero_overlap": False, "seed": 0, "budgets": {"timeout_seconds": 60.0}, "runs_dir": "runs",
         "outputs": ["html", "markdown", "text", "csv", "json", "png", "svg"],
     }  # fmt: skip
-    assert (spec.main, spec.cutoffs, spec.measures, spec.grid) == ("F1@5", (1, 3, 5, 10, 20), (), None)
+    assert (spec.main, spec.cutoffs, spec.measures, spec.grid) == ("Recall@5", (1, 3, 5, 10, 20), (), None)
     assert json.loads(json.dumps(plain)) == plain
 
 
@@ -156,13 +156,14 @@ def test_how_to_score(whole):
 @pytest.mark.parametrize(
     ("more", "main"),
     [
-        ("dialect: trec", "F1@5"),
+        ("dialect: trec", "Recall@5"),
+        ("dialect: squad", "Recall@5"),
         ("dialect: healthcare", "F1@5"),
         ("dialect: hybrid-rag", "MRR"),
         ("dialect: liverag", "Recall"),
         ("dialect: rag-benchmark", "Hit@5"),
         ("dialect: momento", "Precision@5"),
-        ("k: [3, 10]", "F1@3"),
+        ("k: [3, 10]", "Recall@3"),
         ("{dialect: hybrid-rag, main: 'nDCG@10'}", "nDCG@10"),
     ],
 )

@@ -51,11 +51,11 @@ def questions(gold=lambda name: (Gold(chunk=name),)):
 def test_every_cell_is_the_score_of_its_system(index):
     swept = sweep(questions(), index, Grid.of(alpha="0,0.5,1", k="1,3", fusion="weighted,rrf"), measures="Hit@1")
     assert swept.scores.systems == ("bm25", "hybrid alpha=0.5", "dense", "rrf")
-    assert [str(m) for m in swept.scores.measures] == ["F1@1", "F1@3", "Hit@1"]
+    assert [str(m) for m in swept.scores.measures] == ["Recall@1", "Recall@3", "Hit@1"]
     assert [c.alpha for c in swept.configurations] == [0.0, 0.5, 1.0, None]
     point = swept.parts[0].points[1]
     found = System(point.system, index).search(list(ASKED), swept.length).run("alone", swept.testset.ids)
-    alone = karat.score(swept.testset, found, measures=["F1@1", "F1@3", "Hit@1"], index=index)
+    alone = karat.score(swept.testset, found, measures=["Recall@1", "Recall@3", "Hit@1"], index=index)
     assert swept.scores.values[1].T.tolist() == [
         [alone.evaluation.scores.value(0, q, m) for q in range(4)] for m in range(3)
     ]
@@ -90,7 +90,7 @@ def test_the_whole_list_of_a_configuration_is_there_for_whoever_asks(index):
 @pytest.mark.parametrize(
     ("main", "cells", "name"),
     [
-        (None, ["F1@2", "F1@4"], "F1"),
+        (None, ["Recall@2", "Recall@4"], "Recall"),
         ("MRR", ["MRR@2", "MRR@4"], "MRR"),
         ("nDCG@3", ["nDCG@3"], "nDCG@3"),
         ("Recall@30t", ["Recall@30t"], "Recall@30t"),
@@ -210,20 +210,32 @@ def test_indexes_that_nobody_keeps_go_with_the_sweep(folder):
 def test_the_best_is_never_shown_without_its_interval_and_its_equals(index):
     swept = sweep(questions(), index, Grid.of(alpha="0,0.5,1", k="1,3"))
     view = swept.view()
-    text = page.render(view)
-    best = view.choice.best
-    assert f"{best.name} has the highest F1" in text.replace("\n   ", " ")
-    assert "others cannot be told apart" in text.replace("\n   ", " ") or "none of the 5 others" in text
+    text = " ".join(page.render(view).split())
+    for choice, cut in zip(view.choices, (1, 3), strict=True):
+        assert {cell.k for cell in choice.cells} == {cut}
+        assert f"for the highest Recall@{cut} (" in choice.sentences[0]
+        assert choice.sentences[0] in text
+    assert "none of the 2 others differs significantly" in text
     assert "*" in text
     assert "=" in text
     held = json.loads(page.as_json(view))
-    assert held["best"]["low"] <= held["best"]["mean"] <= held["best"]["high"]
-    assert len(held["equals"]) + len(held["beaten"]) == 5
-    assert sum(cell["best"] for cell in held["cells"]) == 1
-    assert {cell["system"] for cell in held["cells"]} == set(swept.scores.systems)
+    assert [one["measure"] for one in held["choices"]] == ["Recall@1", "Recall@3"]
+    for one in held["choices"]:
+        assert one["best"]["low"] <= one["best"]["mean"] <= one["best"]["high"]
+        assert len(one["equals"]) + len(one["beaten"]) == 2
+        assert sum(cell["best"] for cell in one["cells"]) == 1
+        assert {cell["system"] for cell in one["cells"]} == set(swept.scores.systems)
     rows = page.as_csv(view).splitlines()
     assert rows[0].startswith("system,chunk,embedder,engine,fusion,alpha")
     assert len(rows) == 7
+
+
+def test_a_choice_is_among_configurations_at_one_cut_off(index):
+    swept = sweep(questions(), index, Grid.of(alpha="0,0.5,1", k="2,5,10"))
+    assert swept.choice().measure == "Recall@5"
+    assert [cell.k for cell in swept.choice(k=2).cells] == [2, 2, 2]
+    with pytest.raises(UsageError, match=r"no cut-off 3 .* 2, 5, 10"):
+        swept.choice(k=3)
 
 
 def test_a_sweep_is_saved_as_a_file_or_a_folder(index, tmp_path):

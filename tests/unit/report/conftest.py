@@ -9,6 +9,7 @@ from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores, Status
 from karat.core.types import Gold, Question, TestSet
 from karat.report.verdict import verdicts
+from karat.stats.bands import BANDS
 from karat.stats.summary import summarise
 from karat.stats.targets import targets
 from karat.stats.usage import usage
@@ -67,7 +68,7 @@ def make(
     scores = Scores(tuple(systems), tuple(q.id for q in questions), found, values, status, reasons)
     testset = TestSet(questions, name="qa.jsonl")
     slices = {name: [q.slice_value(name) for q in questions] for name in by}
-    summaries = summarise(scores, slices=slices)
+    summaries = summarise(scores, slices=slices, bands=BANDS)
     return Evaluation(
         testset=testset,
         scores=scores,

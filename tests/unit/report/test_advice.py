@@ -5,25 +5,43 @@ import pytest
 from karat.core.study import Configuration, FailureCount, Study
 from karat.report.advice import next_steps
 
-TESTSET = {"path": "my questions.jsonl"}
+INPUTS = {"testset": {"path": "qa.jsonl", "file": "my questions.jsonl"}, "indexes": [{"path": "runs/indexes/a"}]}
+BM25 = {"engine": "bm25", "chunk": "page"}
+HYBRID = {"engine": "hybrid", "legs": ["dense", "bm25"], "fusion": "weighted", "alpha": 0.0, "depth": 50}
+EXPLAIN = "karat explain 'my questions.jsonl' runs/indexes/a --question q5 -k 3 --engine "
 
 
 @pytest.mark.parametrize(
-    ("manifest", "command"),
+    ("settings", "manifest", "told"),
     [
-        ({}, "karat explain TESTSET INDEX --question q5"),
+        (BM25, {"inputs": INPUTS}, EXPLAIN + "bm25"),
         (
-            {"inputs": {"testset": TESTSET, "indexes": [{"path": "runs/indexes/a"}]}},
-            "karat explain 'my questions.jsonl' runs/indexes/a --question q5",
+            HYBRID,
+            {"inputs": INPUTS, "spec": {"match": "doc", "pages": "physical", "page_offset": 2, "map": {"Q A": "id"}}},
+            EXPLAIN + "hybrid --legs dense,bm25 --fusion weighted --alpha 0 --depth 50 --match doc --page-offset 2"
+            " --map 'Q A=id'",
         ),
         (
-            {"inputs": {"testset": TESTSET, "indexes": [{"path": "a"}, {"path": "b"}]}},
-            "karat explain 'my questions.jsonl' INDEX --question q5",
+            {"engine": "dense", "alpha": 1.0, "rewrite": ["spell"]},
+            {"inputs": INPUTS},
+            EXPLAIN + "dense --rewrite spell",
         ),
+        (BM25, {}, "question q5 in report.html."),
+        (BM25, {"inputs": INPUTS | {"indexes": [{"path": "a"}, {"path": "b"}]}}, "question q5 in report.html."),
+        ({"results": "hits.run"}, {"inputs": INPUTS}, "question q5 in report.html."),
+        ({"engine": "faiss:store"}, {"inputs": INPUTS}, "question q5 in report.html."),
+        (BM25 | {"rewrite": ["hyde"]}, {"inputs": INPUTS}, "question q5 in report.html."),
     ],
-    ids=["unknown", "one index", "two indexes"],
 )
-def test_a_command_names_the_paths_of_the_run(make, manifest, command):
-    counts = (FailureCount("bm25", "not_in_pool", ("q5",), 0.1),)
-    made = Study("s", make(("bm25",)), (Configuration("bm25"),), "MRR", 5, failure_counts=counts, manifest=manifest)
-    assert next_steps(made)[1] == f"See one of them step by step: {command}"
+def test_a_command_names_the_paths_of_the_run_and_the_system(make, settings, manifest, told):
+    counts = (FailureCount("best", "not_in_pool", ("q5",), 0.1),)
+    systems = (Configuration("best", settings),)
+    made = Study("s", make(("best",)), systems, "MRR", 3, failure_counts=counts, manifest=manifest)
+    assert next_steps(made)[1] == f"See why: {told}"
+
+
+def test_gold_that_is_not_there_is_checked(make):
+    counts = (FailureCount("best", "gold_not_indexed", ("q5",), 0.1),)
+    systems = (Configuration("best", {"results": "hits.run"}),)
+    made = Study("s", make(("best",)), systems, "MRR", 3, failure_counts=counts, manifest={"inputs": INPUTS})
+    assert next_steps(made)[1] == "See why: karat check 'my questions.jsonl' runs/indexes/a"

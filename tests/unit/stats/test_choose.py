@@ -25,7 +25,7 @@ def studied(seed=0, cells=8, questions=40, step=0.02):
 def test_cells_by_hand():
     values = np.array([[1.0, 0.0, NAN], [0.5, 0.5, 0.5], [NAN, NAN, NAN], [NAN, 1.0, NAN]])
     found = cells_of([("a", "F1@3", 3), ("b", "MRR", None), ("c", "F1@5", 5), ("d", "F1@5", 5)], values)
-    assert [(c.name, c.n) for c in found] == [("a @3", 2), ("b", 3), ("c @5", 0), ("d @5", 1)]
+    assert [(c.system, c.n) for c in found] == [("a", 2), ("b", 3), ("c", 0), ("d", 1)]
     assert [c.mean for c in found[:2]] == [0.5, 0.5]
     assert np.isnan(found[2].mean)
     low, high = mean_intervals(values, (0.0, 1.0))
@@ -41,28 +41,30 @@ def test_cells_by_hand():
 
 def test_the_best_its_equals_and_those_it_beats():
     found = chosen(studied())
-    assert found.best.name == "s7 @5"
-    assert {p.a for p in found.equals} | {p.a for p in found.beaten} == {f"s{i} @5" for i in range(7)}
-    assert {p.b for p in (*found.equals, *found.beaten)} == {"s7 @5"}
+    assert found.best.system == "s7"
+    assert {p.a for p in found.equals} | {p.a for p in found.beaten} == {f"s{i}" for i in range(7)}
+    assert {p.b for p in (*found.equals, *found.beaten)} == {"s7"}
     assert all(p.adjusted <= 0.05 and p.difference > 0 for p in found.beaten)
     assert all(p.adjusted > 0.05 for p in found.equals)
-    assert "s6 @5" in {p.a for p in found.equals}
-    assert "s0 @5" in {p.a for p in found.beaten}
+    assert "s6" in {p.a for p in found.equals}
+    assert "s0" in {p.a for p in found.beaten}
 
 
 def test_never_best_without_interval_and_equals():
     found = chosen(studied())
     first = found.sentences[0]
     mean, low, high = (f"{x:.3f}".removeprefix("0") for x in (found.best.mean, found.best.low, found.best.high))
-    assert first.startswith(f"s7 @5 has the highest F1 ({mean} [{low}, {high}]); ")
-    assert f"{len(found.equals)} of 7 others cannot be told apart from it with 40 questions: s5 @5, s6 @5" in first
+    assert first.startswith(f"s7 has the highest F1 ({mean} [{low}, {high}], 40 questions); ")
+    assert f"{len(found.equals)} of 7 others do not differ significantly from it: s5, s6" in first
 
 
 def test_of_equal_means_the_earlier_cell():
     found = chosen([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.2, 0.2]])
-    assert found.best.name == "s0 @5"
+    assert found.best.system == "s0"
     assert found.beaten == ()
-    assert "none of the 2 others can be told apart from it" in found.sentences[0]
+    assert found.ties == ("s1", "s2")
+    assert "s0 ties with s1, s2 for the highest F1" in found.sentences[0]
+    assert "none of the 2 others differs significantly from it" in found.sentences[0]
 
 
 def test_being_picked_for_its_lead_is_held_against_the_best():
@@ -86,8 +88,8 @@ def test_a_cell_that_is_better_where_both_have_values_is_not_beaten():
     values[0, :4] = 5.0
     values[1, :4] = NAN
     found = chosen(values)
-    assert found.best.name == "s0 @5"
-    assert [(pair.a, round(pair.difference, 3), pair.losses) for pair in found.equals] == [("s1 @5", -0.1, 36)]
+    assert found.best.system == "s0"
+    assert [(pair.a, round(pair.difference, 3), pair.losses) for pair in found.equals] == [("s1", -0.1, 36)]
 
 
 def test_cross_validation_by_hand():
@@ -96,7 +98,7 @@ def test_cross_validation_by_hand():
     # trained on the first s0 is chosen and gets 0 on the second; on the second s1, 0 on the first
     assert found.cross_validated == 0
     assert found.optimism == 0.5
-    assert found.picks == {"s0 @5": 10, "s1 @5": 10}
+    assert found.picks == {"s0": 10, "s1": 10}
     assert found.folds == 2
     assert found.oracle == 0.8
 
@@ -119,11 +121,11 @@ def test_a_clear_winner_is_not_flattered():
     values[2] += 0.8
     found = chosen(values)
     assert found.optimism == pytest.approx(0)
-    assert found.picks == {"s2 @5": 50}
+    assert found.picks == {"s2": 50}
     assert found.equals == ()
-    assert "it can be told apart from all 4 others." in found.sentences[0]
-    assert "it can be told apart from the other." in chosen(values[1:3]).sentences[0]
-    assert "does not flatter it" in found.sentences[1]
+    assert found.sentences[0].endswith("; significantly better than all 4 others.")
+    assert chosen(values[1:3]).sentences[0].endswith("; significantly better than the other.")
+    assert found.sentences[1].startswith("No measurable selection bias: expect about .8")
 
 
 def test_by_kind():
@@ -134,11 +136,13 @@ def test_by_kind():
     noise = np.random.default_rng(0).normal(0, 0.02, values.shape)
     kinds = ["a"] * 12 + ["b"] * 15 + ["c"] * 2 + [None]
     found = chosen(values + noise, kinds)
-    assert [(k.kind, k.n, k.best.name) for k in found.by_kind] == [("a", 12, "s1 @5"), ("b", 15, "s2 @5")]
+    assert [(k.kind, k.n, k.best.system) for k in found.by_kind] == [("a", 12, "s1"), ("b", 15, "s2")]
     assert found.by_kind[0].equals == ()
     assert found.by_kind[0].best.mean == pytest.approx(1, abs=0.02)
     assert any("nothing is chosen: c (2)" in s for s in found.sentences)
-    assert any("is better: a (s1 @5, 12 questions), b (s2 @5, 15 questions)" in s for s in found.sentences)
+    assert any(
+        "better for some question types: a (s1, 12 questions), b (s2, 15 questions)" in s for s in found.sentences
+    )
 
 
 def test_kinds_too_small_for_any_difference_are_named():
@@ -146,7 +150,9 @@ def test_kinds_too_small_for_any_difference_are_named():
     found = chosen(values, ["a"] * 6 + ["b"] * 6)
     # 2 / 2^6 times 9 is above .05
     assert [len(k.equals) for k in found.by_kind] == [9, 9]
-    assert any("among 10 no difference could be shown, however large: a (6), b (6)" in s for s in found.sentences)
+    assert any(
+        "Too few questions to show any difference between 10 systems: a (6), b (6)" in s for s in found.sentences
+    )
 
 
 def test_one_cell_is_no_choice():
@@ -158,19 +164,19 @@ def test_one_cell_is_no_choice():
 
 def test_one_question():
     found = chosen([[0.2], [0.9]])
-    assert (found.best.name, found.best.low, found.cross_validated, found.folds) == ("s1 @5", None, None, 0)
+    assert (found.best.system, found.best.low, found.cross_validated, found.folds) == ("s1", None, None, 0)
     assert found.oracle == 0.9
     assert [p.p for p in found.equals] == [1]
-    assert "(.900), but with 1 question the other cannot be told apart from it: s0 @5" in found.sentences[0]
+    assert "(.900, 1 question); the other does not differ significantly from it." in found.sentences[0]
     assert "too few questions" in found.sentences[1]
+    assert "Too few questions to show any difference between 2 systems." in found.sentences
 
 
 def test_all_equal():
     found = chosen(np.full((3, 10), 0.4))
-    assert found.best.name == "s0 @5"
+    assert found.best.system == "s0"
     assert (found.optimism, found.oracle, len(found.equals)) == (pytest.approx(0), pytest.approx(0.4), 2)
-    told = "On every question all 3 have the same F1 (.400 [.168, .687], 10 questions): s0 @5, s1 @5, s2 @5."
-    assert found.sentences[0] == told
+    assert found.sentences[0].startswith("s0 ties with s1, s2 for the highest F1 (.400 [.168, .687], 10 questions); ")
 
 
 def test_nothing_to_choose_from():
@@ -185,11 +191,48 @@ def test_a_cell_of_few_questions_is_not_the_best():
     values[3, 0] = 99.0
     values[0] = NAN
     found = chosen(values)
-    assert found.best.name == "s7 @5"
+    assert found.best.system == "s7"
     assert [c.n for c in found.cells][:4] == [0, 40, 40, 1]
-    assert "s0 @5" not in {p.a for p in (*found.equals, *found.beaten)}
-    assert "s3 @5" in {p.a for p in found.equals}
-    assert found.sentences[-1].endswith("more than a tenth of the questions: s0 @5, s3 @5.")
+    assert "s0" not in {p.a for p in (*found.equals, *found.beaten)}
+    assert (found.barred, [p.a for p in found.ahead]) == (("s0", "s3"), ["s3"])
+    assert found.sentences[-1] == "Not considered, since more than a tenth of the questions have no value: s0."
+
+
+def test_a_barred_cell_that_is_ahead_is_said_to_be_ahead_and_why_it_is_barred():
+    values = np.random.default_rng(1).random((3, 80)) * 0.2
+    values[1] += 0.4
+    values[1, :20] = NAN
+    found = chosen(values)
+    (pair,) = found.ahead
+    assert (pair.a, found.barred) == ("s1", ("s1",))
+    assert "s1" not in {p.a for p in (*found.equals, *found.beaten)}
+    assert pair.difference < -0.3
+    told = f"s1 is ahead of it by {-pair.difference:.3f}".replace("0.", ".", 1)
+    assert f"{told} on the 60 questions that both have (p < .001), but is barred from being best" in found.sentences[0]
+    assert "20 of 80 questions have no value, more than a tenth." in found.sentences[0]
+    assert "of those with a value on nine tenths of the questions" in found.sentences[0]
+    assert found.ranked[0].system == "s1"
+
+
+def test_a_barred_cell_that_is_not_surely_ahead_says_so():
+    values = studied(cells=2, step=0)
+    values[0, 5:] = NAN
+    values[0, :5] = values[1, :5] + 0.01
+    assert "(not significant, p .0" in chosen(values).sentences[0]
+
+
+def test_what_to_expect_has_an_interval_and_two_digits():
+    found = chosen(studied())
+    mean, low, high = found.cross_validated, found.expected_low, found.expected_high
+    assert low < mean < high
+    told = f"expect about {mean:.2f} [{low:.2f}, {high:.2f}] on new questions.".replace("0.", ".")
+    assert found.sentences[1].endswith(told)
+
+
+def test_cells_stand_best_first_by_the_direction_of_the_measure():
+    rows = [[0.2] * 4, [0.6] * 4, [0.4] * 4, [NAN] * 4]
+    assert [c.system for c in chosen(rows).ranked] == ["s1", "s2", "s0"]
+    assert [c.system for c in chosen(rows, higher_is_better=False).ranked] == ["s0", "s2", "s1"]
 
 
 def test_questions_without_a_value_change_nothing():
@@ -204,7 +247,7 @@ def test_questions_without_a_value_change_nothing():
 def test_lower_can_be_better():
     values = studied()
     low, high = chosen(-values, higher_is_better=False), chosen(values)
-    assert low.best.name == high.best.name
+    assert low.best.system == high.best.system
     assert low.optimism == pytest.approx(high.optimism)
     assert low.oracle == pytest.approx(-high.oracle)
     assert low.picks == high.picks

@@ -47,7 +47,6 @@ _NO_WORK = (
     "outputs", "runs_dir", "budgets", "timeout_seconds", "retries", "jobs", "per_minute", "price_in_usd",
     "price_out_usd", "gate",
 )  # fmt: skip
-_CUT = 5  # the cut-off of the main measure, where it is among those asked for
 
 
 @dataclass(frozen=True)
@@ -198,19 +197,13 @@ class Spec:
 
     @cached_property
     def main(self) -> str:
-        """The measure that systems are ranked by: as given, the first of the dialect, or F1.
-
-        Its cut-off is 5 where that is among those asked for, else the smallest.
-        """
+        """The measure that systems are ranked by: as given, else the dialect's at one of the cut-offs."""
         from karat.core.language import parse
-        from karat.measures.dialects import dialect_named
+        from karat.measures.dialects import dialect_named, main_cut
 
         if self.keys.main is not None:
             return parse(self.keys.main).name if ":" not in self.keys.main else self.keys.main
-        dialect = dialect_named(self.keys.dialect)
-        cut = str(_CUT if _CUT in self.cutoffs else self.cutoffs[0])
-        first = "F1@{K}" if dialect.name in ("karat", "trec") else dialect.ranking[0]
-        return parse(first.replace("{K}", cut)).name
+        return parse(dialect_named(self.keys.dialect).main(main_cut(self.cutoffs))).name
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
@@ -226,7 +219,7 @@ class Spec:
         return Choices(
             self.measures, keys.dialect, keys.match, keys.repeats, keys.rel, tuple(keys.by),
             page_offset=keys.page_offset, columns=keys.map or {}, allow_zero_overlap=keys.allow_zero_overlap,
-            seed=keys.seed, pages=keys.pages, missing=keys.missing,
+            seed=keys.seed, pages=keys.pages, missing=keys.missing, bands=keys.bands,
         )  # fmt: skip
 
     @property

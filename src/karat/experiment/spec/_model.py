@@ -64,7 +64,7 @@ class SpecKeys(Part):
     measures: Texts | None = Field(
         None, description="What is computed, the dialect's set unless given; @k stands for each cut-off."
     )
-    main: Text | None = Field(None, description="The measure systems are ranked by: F1@5, or the dialect's first.")
+    main: Text | None = Field(None, description="The measure systems are ranked by: Recall@5, or the dialect's first.")
     by: Slices = Field(default_factory=list, description="Slices: kind, any tag, answerable.")
     dialect: Text = Field("karat", description="Whose meaning of the measures: see dialects.")
     match: Text | None = Field(None, description="How hits and gold are matched; the dialect's way unless given.")
@@ -77,6 +77,7 @@ class SpecKeys(Part):
     missing: Literal["zero", "skip"] | None = Field(
         None, description="What a question without an answer in a results file counts; the dialect's way unless given."
     )
+    bands: bool = Field(False, description="Show the bands, targets and error classes of all dialects.")
     allow_zero_overlap: bool = Field(
         False, description="Score a system that finds no gold at all, which is an error otherwise."
     )

@@ -151,7 +151,7 @@ def _text(path: Path, docs: Path, testset: Path, held: str, questions: TestSet, 
         "# sweep: {alpha: 0:1:0.1}",
         "",
         "k: [1, 3, 5, 10]  # cut-offs",
-        "main: F1@5  # what systems are ranked by",
+        "main: Recall@5  # what systems are ranked by",
     ]
     if slices:
         first = ["kind"] if "kind" in slices else slices[:1]

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from karat.measures.dialects import Dialect
     from karat.retrieve import Progress
 
-MAIN = "F1"
 BUDGET = "Recall@800t"
 EQUAL = f"Compare chunkings at equal token budgets: --main {BUDGET}."
 
@@ -64,7 +63,8 @@ def sweep(
 
     `grid` may be a dict: `{"alpha": "0:1:0.1", "k": "3,5,7", "fusion": "rrf"}`. `source` is an index; where the
     grid has chunkings or embedders it is documents, of which indexes are built into the folder `work` (else into one
-    that goes with the result). `main` decides: `F1` stands for F1 at every cut-off of the grid, `F1@5` for that alone.
+    that goes with the result). `main` decides: `Recall` stands for Recall at every cut-off of the grid, `Recall@5` for
+    that alone; configurations are compared at the same cut-off.
     Lists are `length` hits long: as many as the largest cut-off asks for and, where a measure has none or cuts by
     tokens, as the smallest depth if that is more. The scores are those of each `System` run alone.
     A `resolution` of this test set's gold against this index, where there is one already, is taken as it is.
@@ -139,8 +139,7 @@ def measures_of(
 
     cuts = "{" + ",".join(map(str, grid.k)) + "}"
     if main is None:
-        main = BUDGET if len(grid.chunk) > 1 else MAIN if dialect.name == "karat" else dialect.ranking[0]
-    main = main.replace("{K}", cuts)
+        main = BUDGET if len(grid.chunk) > 1 else dialect.main(cuts)
     if "@" not in main and "{" not in main and parse(main, k=grid.k[0]).k is None:
         spec = parse(main).spec
         main = main if spec.cut == "none" else f"{main}@{cuts}"

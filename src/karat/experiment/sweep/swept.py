@@ -130,53 +130,62 @@ class Swept(Glance):
         part, point = self.part_of(system)
         return part.run(point)
 
-    def values(self) -> tuple[list[tuple[str, str, int | None]], np.ndarray[tuple[int, int], np.dtype[np.float64]]]:
-        """System, measure and cut-off of every cell, single engines first, and its value for each question."""
-        single = [c.settings.get("engine") != "hybrid" for c in self.configurations]
-        order = sorted(range(len(single)), key=lambda s: not single[s])
-        columns = [self.scores.measures.index(m) for m in self.cells]
-        labels = [(self.scores.systems[s], m.name, m.k) for s in order for m in self.cells]
-        table = np.where(self.scores.status == 0, self.scores.values, np.nan)[order][:, :, columns]
-        return labels, np.ascontiguousarray(table.transpose(0, 2, 1)).reshape(len(labels), -1)
+    def choice(self, by: str | None = "kind", *, k: int | None = None, seed: int = 0) -> Choice | None:
+        """The best configuration at a cut-off with its interval and its equals, and the best for each value of a slice.
 
-    def choice(self, by: str | None = "kind", *, seed: int = 0) -> Choice | None:
-        """The best cell with its interval and its equals, and the best for each value of a slice."""
+        Without `k` at 5, where that is swept, else at the smallest. Single engines stand first.
+        """
         from karat.stats.choose import cells_of, choose
 
-        labels, values = self.values()
+        main = self._main(k)
+        single = [c.settings.get("engine") != "hybrid" for c in self.configurations]
+        order = sorted(range(len(single)), key=lambda s: not single[s])
+        column = self.scores.measures.index(main)
+        values = np.where(self.scores.status == 0, self.scores.values, np.nan)[order][:, :, column]
+        labels = [(self.scores.systems[s], main.name, main.k) for s in order]
         kinds = [q.slice_value(by) for q in self.testset] if by is not None and by in self.testset.slices else None
-        bounds, higher = self.cells[0].bounds, self.cells[0].spec.direction != "lower"
-        cells = cells_of(labels, values, bounds=bounds, seed=seed)
         return choose(
-            self.main, cells, values, kinds=kinds, ids=self.testset.ids, bounds=bounds, seed=seed,
-            higher_is_better=higher,
+            main.name, cells_of(labels, values, bounds=main.bounds, seed=seed), values, kinds=kinds,
+            ids=self.testset.ids, bounds=main.bounds, seed=seed, higher_is_better=main.spec.direction != "lower",
         )  # fmt: skip
+
+    def _main(self, k: int | None) -> Measure:
+        """The main measure at a cut-off."""
+        from karat.measures.dialects import main_cut
+
+        by_cut = {m.k: m for m in self.cells if m.k is not None}
+        if k is not None and k not in by_cut:
+            raise UsageError(f"no cut-off {k} was swept: there are {', '.join(map(str, by_cut)) or 'none'}.")
+        return by_cut[k or main_cut(by_cut)] if by_cut else self.cells[0]
 
     def evaluation(self, by: Iterable[str] = (), *, intervals: bool = True, seed: int = 0) -> Evaluation:
         """Scores and summaries of every configuration, as reports take them."""
         from karat.core.evaluation import Evaluation
         from karat.experiment.score import slices_of
+        from karat.measures.dialects import dialect_named
         from karat.stats.summary import summarise
 
         summaries = summarise(
-            self.scores, slices=slices_of(self.testset, tuple(by)), intervals=intervals, seed=seed
+            self.scores, slices=slices_of(self.testset, tuple(by)), intervals=intervals,
+            bands=dialect_named(self.dialect).bands, seed=seed,
         )  # fmt: skip
         return Evaluation(
             self.testset, self.scores, summaries, self.taken, notes=self.notes, dialect=self.dialect
         )  # fmt: skip
 
     def view(self, by: str | None = "kind", *, seed: int = 0) -> View:
-        """What reports show of it: the choice, over the cells and by the values of a slice."""
+        """What reports show of it: the choice at each cut-off, and by the values of a slice."""
         from karat.report.swept import View
 
         known = self.testset.slices
         if by is not None and by not in known and by != "kind":
             offered = f"There are {', '.join(known)}." if known else "Its questions have no kind and no tags."
             raise UsageError(f"the test set has no slice {by!r}.{did_you_mean(by, known)} {offered}")
-        choice = self.choice(by, seed=seed)
-        if choice is None:
+        choices = [choice for measure in self.cells if (choice := self.choice(by, k=measure.k, seed=seed)) is not None]
+        if len(choices) < len(self.cells):
             raise UsageError(f"no configuration has a value of {self.main}: no question has relevant gold.")
-        return View(choice, self.configurations, self.cells, self.taken, self.notes, by if by in known else None)
+        main = next(choice for choice in choices if choice.measure == self._main(None).name)
+        return View(main, choices, self.configurations, self.cells, self.taken, self.notes, by if by in known else None)
 
     def save(self, path: str | os.PathLike[str], view: View | None = None) -> list[Path]:
         """Write the grid as .json, .csv or .txt; into a folder all of these, and row and summary files."""

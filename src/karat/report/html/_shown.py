@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.scores import Status
+from karat.core.text.words import probability as probability
 from karat.report._answers import Answers
 from karat.report._labels import costliest
 from karat.report._numbers import NONE, deviation, figure, interval, short
@@ -149,15 +150,6 @@ class Shown:
 def figure_of(value: float | None) -> str:
     """A mean of no measure in particular."""
     return short(value)
-
-
-def probability(p: float) -> str:
-    """A p value: three decimals, and never zero.
-
-    >>> probability(0.0312), probability(0.00002), probability(1.0)
-    ('.031', '< .001', '1.000')
-    """
-    return "< .001" if p < 0.001 else short(p)
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:

@@ -51,9 +51,9 @@ def _head(shown: Shown, name: str, value: str) -> str:
     if found is None:
         return said
     alpha = shown.alpha(found.best.system)
-    weight = f" (alpha {alpha:g})" if alpha is not None and "alpha" not in found.best.name else ""
+    weight = f" (alpha {alpha:g})" if alpha is not None and "alpha" not in found.best.system else ""
     equals = counted(len(found.equals), "equal") if found.equals else "no equal"
-    return f"{said} <span>best: {text(found.best.name)}{weight}, {equals}</span>"
+    return f"{said} <span>best: {text(found.best.system)}{weight}, {equals}</span>"
 
 
 def _value(shown: Shown, name: str, value: str) -> str:

@@ -29,11 +29,11 @@ CHOICE = {
     "is the share of sign flips with <code>|mean| &ge; |d|</code>, two-sided.",
     "p adjusted": "Holm: of m p values in ascending order, the i-th becomes <code>max over j &le; i of "
     "min(1, (m - j + 1) p_j)</code>.",
-    "not distinguishable": "p adjusted above .05 against the best. There it is Holm's p or, if higher, the chance that "
-    "the best of equal configurations leads by as much: it was picked for its lead. It does not say that two are "
-    "the same.",
+    "not significantly different": "p adjusted above .05 against the best. There it is Holm's p or, if higher, the "
+    "chance that the best of equal configurations leads by as much: it was picked for its lead. It does not say that "
+    "two are the same.",
     "cross-validated": "Nested: questions are dealt into folds, several times; for each fold the configuration with "
-    "the best mean on the other folds is scored on it. Optimism is the best mean minus that.",
+    "the best mean on the other folds is scored on it. Selection bias (optimism) is the best mean minus that.",
     "oracle": "<code>mean over questions of the best configuration's value for it</code>: what no choice can pass.",
 }
 FUSIONS = {

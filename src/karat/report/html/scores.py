@@ -98,13 +98,18 @@ def _reach(shown: Shown) -> str:
 def _configurations(shown: Shown, choice: Choice) -> str:
     best = choice.best
     against = {}
-    for word, pairs in (("not distinguishable", choice.equals), ("behind", choice.beaten)):
+    standings = {
+        "not significantly different": choice.equals,
+        "behind": choice.beaten,
+        "ahead, but barred": choice.ahead,
+    }
+    for word, pairs in standings.items():
         for pair in pairs:
-            other = pair.a if pair.a != best.name else pair.b
             gap = shown.difference(pair).lstrip("+-")
-            against[other] = f"{word}: {gap}, p {probability(pair.adjusted)}"
+            against[pair.a] = f"{word}: {gap}, p {probability(pair.adjusted)}"
     rows: list[Row] = []
-    for c in sorted(choice.cells, key=lambda c: c.name != best.name):
+    place = {system: i for i, system in enumerate(shown.ranking)}
+    for c in sorted(choice.cells, key=lambda c: place[c.system]):
         alpha = shown.alpha(c.system)
         measure = shown.measure_of(c)
         low, high = measure.bounds if measure is not None else (0.0, 1.0)
@@ -112,25 +117,21 @@ def _configurations(shown: Shown, choice: Choice) -> str:
         mean = shown.value(c.measure, c.mean)
         rows.append(
             [
-                text(c.name),
                 text(c.system),
-                NONE if c.k is None else f"{c.k}",
                 NONE if alpha is None else f"{alpha:g}",
                 Box(f"{mean} <small>{shown.ends(c.measure, c.low, c.high)}</small>{bar}", c.mean),
                 f"{c.n:,}",
-                "<b>best</b>" if c.name == best.name else against.get(c.name, NONE),
+                "<b>best</b>" if c.system == best.system else against.get(c.system, NONE),
             ]
         )
     columns = [
-        Column("configuration"),
-        Column("system", pick=True),
-        Column("k", number=True, pick=True),
+        Column("system"),
         Column("alpha", number=True),
         Column(text(choice.measure), number=True),
         Column("n", number=True),
         Column("against the best"),
     ]
-    caption = f"Configurations by {text(choice.measure)}: the best, and each other one against it"
+    caption = f"Systems by {text(choice.measure)}: the best, and each other one against it"
     return table(caption, columns, rows)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from karat.core.text.words import estimate
 from karat.report._labels import LABELS, nothing_to_gain
 from karat.report._numbers import amount
 from karat.report.html._markup import Box, Column, Row, bullets, folded, section, table, text
@@ -29,26 +30,7 @@ def _headline(shown: Shown) -> str:
     if choice is None:
         lines = shown.view.leaders or list(shown.evaluation.verdicts.values())
         return " ".join(text(line) for line in lines) or "Nothing was scored."
-    best = choice.best
-    value = f"{shown.value(best.measure, best.mean)} {_ends(shown, choice)}".rstrip()
-    mean = f'{text(best.measure)} <span class="whole">{value}</span>'
-    others = len(choice.equals) + len(choice.beaten)
-    if not others:
-        return f"<b>{text(best.name)}</b> scores {mean}. Nothing was compared with it."
-    if choice.equals:
-        some = f"{len(choice.equals):,} of {others:,} others cannot"
-        none = f"none of {others:,} others can" if others > 1 else "the other cannot"
-        return (
-            f"A tie: <b>{text(best.name)}</b> has the {_end(shown, choice).lower()} mean, {mean}, but "
-            f"{some if choice.beaten else none} be told apart from it on these questions."
-        )
-    ahead = f"all {others:,} others" if others > 1 else "the other"
-    return f"<b>{text(best.name)}</b> is best: {mean}, ahead of {ahead} beyond chance."
-
-
-def _end(shown: Shown, choice: Choice) -> str:
-    measure = shown.measure_of(choice.best)
-    return "Lowest" if measure is not None and measure.spec.direction == "lower" else "Highest"
+    return text(choice.sentences[0])
 
 
 def _ends(shown: Shown, choice: Choice) -> str:
@@ -59,8 +41,8 @@ def _words(shown: Shown) -> str:
     """The choice in full sentences; without one, the verdict on each system."""
     choice = shown.study.choice
     if choice is not None:
-        said = bullets(map(text, choice.sentences)) if choice.sentences else ""
-        return folded("The choice in words", said) if said else ""
+        more = choice.sentences[1:]
+        return folded("The choice in words", bullets(map(text, more))) if more else ""
     verdicts = bullets(map(text, shown.evaluation.verdicts.values()))
     return folded("The verdict on each system", verdicts) if shown.view.leaders else ""
 
@@ -69,8 +51,6 @@ def _cards(shown: Shown) -> Iterator[tuple[str, str, str]]:
     study, evaluation = shown.study, shown.evaluation
     taken = "; ".join(f"{text(t.place)}: {text(t.what)}" for t in evaluation.taken[:3])
     compared = counted(len(shown.view.systems), "system")
-    if study.choice is not None and len(study.choice.cells) > len(shown.view.systems):
-        compared = counted(len(study.choice.cells), "configuration")
     yield "Compared", f"{compared} on {counted(len(evaluation.testset), 'question')}", taken
     if study.choice is not None:
         yield from _choice(shown, study.choice)
@@ -80,21 +60,22 @@ def _cards(shown: Shown) -> Iterator[tuple[str, str, str]]:
 def _choice(shown: Shown, choice: Choice) -> Iterator[tuple[str, str, str]]:
     best = choice.best
     head = f"{shown.value(best.measure, best.mean)} <small>{_ends(shown, choice)}</small>"
-    said = f"<b>{text(best.name)}</b> over {counted(best.n, 'question')}, with its 95% interval."
+    said = f"<b>{text(best.system)}</b> over {counted(best.n, 'question')}, with its 95% interval."
     use = shown.configuration_of.get(best.system)
     if use is not None and use.description:
         said += f" {text(use.description).rstrip('.')}."
-    yield f"{_end(shown, choice)} mean {text(best.measure)}", head, said
+    end = "Highest" if choice.higher_is_better else "Lowest"
+    yield f"{end} mean {text(best.measure)}", head, said
     yield "How sure", *_sureness(shown, choice)
     if choice.cross_validated is not None:
-        lost = f" Choosing on the questions it is scored on added {shown.value(best.measure, choice.optimism)}."
+        lost = f" Selection bias: {shown.value(best.measure, choice.optimism)}."
         picks = sorted(choice.picks.items(), key=lambda item: (-item[1], item[0]))
         total = sum(choice.picks.values())
         folds = f" Chosen in {counted(total, 'fold')}: " + listed([f"{text(c)} {n:,}" for c, n in picks], 3) + "."
         yield (
-            "Cross-validated",
-            shown.value(best.measure, choice.cross_validated),
-            "What the chosen configuration scores on questions it was not chosen by."
+            "Expected on new questions",
+            estimate(choice.cross_validated, choice.expected_low, choice.expected_high, 2),
+            "Cross-validated: what the chosen configuration scores on questions it was not chosen by."
             + (lost if choice.optimism is not None else "")
             + (folds if picks else ""),
         )
@@ -111,20 +92,19 @@ def _sureness(shown: Shown, choice: Choice) -> tuple[str, str]:
     test = "Paired permutation test over the questions, Holm's correction."
     if not others:
         return "nothing to compare", test
+    if choice.ahead:
+        return "not the best of all", f"{test} Ahead of it, but barred: {listed([text(p.a) for p in choice.ahead], 4)}."
     if not choice.equals:
         closest = max(choice.beaten, key=lambda p: p.adjusted)
         return "ahead of all others", f"{test} The closest, {text(closest.a)}: p {probability(closest.adjusted)}."
-    names = [text(p.a if p.a != choice.best.name else p.b) for p in choice.equals]
-    fastest = _fastest(shown, choice)
+    names = [text(pair.a) for pair in choice.equals]
     told = f"{len(choice.equals):,} of {others:,} may be as good"
-    return told, f"{test} Not told apart from it: {listed(names, 4)}.{fastest}"
+    return told, f"{test} Not significantly different: {listed(names, 4)}.{_fastest(shown, choice)}"
 
 
 def _fastest(shown: Shown, choice: Choice) -> str:
     """The quickest among the best and its equals, where times are known."""
-    system_of = {cell.name: cell.system for cell in choice.cells}
-    names = [choice.best.name, *(n for p in choice.equals for n in (p.a, p.b))]
-    timed = shown.seconds(dict.fromkeys(system_of[n] for n in names if n in system_of))
+    timed = shown.seconds((choice.best.system, *(pair.a for pair in choice.equals)))
     if len(timed) < 2:
         return ""
     quick = min(timed, key=lambda s: (timed[s], s))
@@ -155,11 +135,11 @@ def _failing(shown: Shown) -> Iterator[tuple[str, str, str]]:
 
 
 def _or_else(shown: Shown) -> str:
-    """What a tie leaves to the reader."""
+    """What is left to the reader where others may be as good."""
     choice = shown.study.choice
     if choice is None or not choice.equals:
         return ""
-    return " Among those not told apart take the simplest or the quickest, or add questions that tell them apart."
+    return " Among those that do not differ significantly take the simplest or the quickest, or add questions."
 
 
 def _by_kind(shown: Shown) -> str:
@@ -177,7 +157,7 @@ def _by_kind(shown: Shown) -> str:
             [
                 text(kind.kind),
                 f"{kind.n:,}",
-                text(best.name),
+                text(best.system),
                 "–" if alpha is None else f"{alpha:g}",
                 f"{mean} <small>{ends}</small>",
                 Box(equals, float(len(names))),
@@ -189,6 +169,6 @@ def _by_kind(shown: Shown) -> str:
         Column("best"),
         Column("alpha", number=True, hint="weight of the dense leg: 1 is dense alone, 0 is words alone"),
         Column(text(choice.measure), number=True),
-        Column("not distinguishable from it"),
+        Column("not significantly different"),
     ]
     return table("Which alpha for which kind of question", columns, rows)
