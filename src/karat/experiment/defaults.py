@@ -1,0 +1,67 @@
+"""Defaults: what an index is built with and searched by where nobody says, by the language of its documents.
+
+Vectors help where their model knows the language, and cost where it does not. The weight and the normalisation of the
+hybrid are those of `SystemSettings`: tuned on questions of their own in English and Russian, the same for both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from karat.core.means import Means
+from karat.core.text import NAMES
+from karat.experiment.means import embedder_of
+from karat.experiment.system import HYBRID, System, SystemSettings
+from karat.models import EmbedderSettings, multilingual
+
+if TYPE_CHECKING:
+    from karat.core.text import Language
+    from karat.experiment.index import Index
+
+_USUAL, _OTHER = EmbedderSettings(), EmbedderSettings("multilingual")
+_FUSED = ("legs", "alpha", "fusion", "normalise", "rrf_k")
+
+
+def default_embedder(language: Language | None) -> EmbedderSettings:
+    """wordllama for English; for other languages the multilingual model, where it is installed and knows them."""
+    own = language is not None and _USUAL.knows(language)
+    return _USUAL if own or not _OTHER.knows(language) or not multilingual.is_installed() else _OTHER
+
+
+def system_for(index: Index | None, means: Means | None = None, **given: Any) -> System:
+    """A system over an index, of the settings that are given (not None); its default where no engine is among them.
+
+    What only a hybrid has, such as alpha, names the hybrid.
+    """
+    named = {name: value for name, value in given.items() if value is not None}
+    notes: tuple[str, ...] = ()
+    if index is not None and "engine" not in named and not any(name in named for name in _FUSED):
+        named["engine"] = _default_engine(index)
+        notes = default_notes(index)
+    return System(SystemSettings(**named), index, means or Means(), notes=notes)
+
+
+def default_line(index: Index) -> str:
+    """The default system of an index and why it is that, in a line."""
+    engine, embedder, language = _default_engine(index), embedder_of(index), NAMES.get(index.language or "")
+    name = SystemSettings(engine).name
+    if embedder is None or not set(SystemSettings.legs) <= set(index.engines):
+        return f"{name}: the index has no others to fuse with it"
+    if engine == HYBRID:
+        return f"{name}: documents in {language or 'a language that is not recognised'}, vectors by {embedder.label}"
+    other = "--embedder multilingual (pip install 'karat[multilingual]')"
+    remedy = other if _OTHER.knows(index.language) else "an --embedder that does"
+    return f"{name} alone: {embedder.label} does not know {language}. A hybrid needs {remedy}"
+
+
+def default_notes(index: Index) -> tuple[str, ...]:
+    """The default of an index as a sentence, where the language of the documents makes it another than usual."""
+    return () if _USUAL.knows(index.language) else (f"Default of this index: {default_line(index)}.",)
+
+
+def _default_engine(index: Index) -> str:
+    legs = SystemSettings.legs
+    if not set(legs) <= set(index.engines):
+        return index.engines[0]
+    embedder = embedder_of(index)
+    return HYBRID if embedder is None or embedder.knows(index.language) else legs[-1]
