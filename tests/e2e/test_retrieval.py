@@ -212,7 +212,7 @@ def test_no_documents_at_all(folder, karat, name):
         (("search", "my.index", "x", "--engine", "bm52"), "Did you mean bm25"),
         (("search", "my.index", "x", "--alpha", "2"), "alpha=2.0 is not between 0"),
         (("search", "my.index", "x", "--fusion", "sum"), "unknown fusion 'sum'"),
-        (("search", "my.index", "x", "--normalise", "max"), "minmax"),
+        (("search", "my.index", "x", "--normalise", "maks"), "There are max, minmax"),
         (("search", "my.index", "x", "-k", "0"), "k=0"),
         (("search", "my.index", "x", "--rewrite", "spel"), "Did you mean spell"),
         (("search", "my.index", "x", "--pages", "roman"), "physical"),

@@ -208,7 +208,7 @@ def test_settings_are_known_with_their_defaults():
         "combsum": {},
         "isr": {},
         "rrf": {"k": 60, "weights": None},
-        "weighted": {"weights": None, "normalise": "minmax"},
+        "weighted": {"weights": None, "normalise": "max"},
     }
 
 
@@ -240,7 +240,7 @@ def test_phrasings_need_an_owner_each():
 
 
 def test_parts_show_where_a_score_comes_from():
-    parts = FUSIONS.get("weighted").parts([DENSE, SPARSE], weights=(0.75, 0.25))
+    parts = FUSIONS.get("weighted").parts([DENSE, SPARSE], weights=(0.75, 0.25), normalise="minmax")
     assert parts.ranked.rows.tolist() == [1, 2, 4, 5, 3]
     assert parts.rank.tolist() == [[1, 2, 0, 0, 3], [0, 1, 2, 3, 0]]
     np.testing.assert_array_equal(parts.score, [[0.75, 0.5, np.nan, np.nan, 0.25], [np.nan, 12.0, 8.0, 4.0, np.nan]])
