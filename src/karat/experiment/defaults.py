@@ -1,7 +1,7 @@
 """Defaults: what an index is built with and searched by where nobody says, by the language of its documents.
 
-Vectors help where their model knows the language, and cost where it does not. The weight and the normalisation of the
-hybrid are those of `SystemSettings`: tuned on questions of their own in English and Russian, the same for both.
+Vectors help where their model knows the language, and cost where it does not. The weights were tuned on questions of
+their own, wordllama's in English, the multilingual model's in English and Russian.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _USUAL, _OTHER = EmbedderSettings(), EmbedderSettings("multilingual")
 _FUSED = ("legs", "alpha", "fusion", "normalise", "rrf_k")
+_WEIGHT = 0.5  # of vectors by any model but wordllama, which has that of `SystemSettings`
 
 
 def default_embedder(language: Language | None) -> EmbedderSettings:
@@ -31,20 +32,22 @@ def default_embedder(language: Language | None) -> EmbedderSettings:
 def system_for(index: Index | None, means: Means | None = None, **given: Any) -> System:
     """A system over an index, of the settings that are given (not None); its default where no engine is among them.
 
-    What only a hybrid has, such as alpha, names the hybrid.
+    What only a hybrid has, such as alpha, names the hybrid. Its weight goes by the embedder of the index.
     """
     named = {name: value for name, value in given.items() if value is not None}
     notes: tuple[str, ...] = ()
     if index is not None and "engine" not in named and not any(name in named for name in _FUSED):
         named["engine"] = _default_engine(index)
         notes = default_notes(index)
+    if index is not None:
+        named.setdefault("alpha", _default_alpha(index))
     return System(SystemSettings(**named), index, means or Means(), notes=notes)
 
 
 def default_line(index: Index) -> str:
     """The default system of an index and why it is that, in a line."""
     engine, embedder, language = _default_engine(index), embedder_of(index), NAMES.get(index.language or "")
-    name = SystemSettings(engine).name
+    name = SystemSettings(engine, alpha=_default_alpha(index)).name
     if embedder is None or not set(SystemSettings.legs) <= set(index.engines):
         return f"{name}: the index has no others to fuse with it"
     if engine == HYBRID:
@@ -57,6 +60,11 @@ def default_line(index: Index) -> str:
 def default_notes(index: Index) -> tuple[str, ...]:
     """The default of an index as a sentence, where the language of the documents makes it another than usual."""
     return () if _USUAL.knows(index.language) else (f"Default of this index: {default_line(index)}.",)
+
+
+def _default_alpha(index: Index) -> float:
+    embedder = embedder_of(index)
+    return SystemSettings.alpha if embedder is None or embedder.name == _USUAL.name else _WEIGHT
 
 
 def _default_engine(index: Index) -> str:
