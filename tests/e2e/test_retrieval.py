@@ -313,8 +313,8 @@ def test_an_endpoint_that_fails_costs_one_engine_and_is_named(docs, karat, endpo
     assert "engine dense" in told.out
     assert url.removeprefix("http://").split("/")[0] in told.out
     assert "watch.md" in karat("search", "my.index", "watch", "--engine", "bm25").out
-    refused = karat("search", "my.index", "watch")
-    assert "this index has no engine 'dense'" in refused.sentence
+    assert "Default of this index: bm25: the index has no engine dense." in karat("search", "my.index", "watch").out
+    assert "this index has no engine 'dense'" in karat("search", "my.index", "watch", "--engine", "hybrid").sentence
 
 
 KILL = """

@@ -78,7 +78,7 @@ Engine = Annotated[
 ]
 Alpha = Annotated[
     float | None,
-    typer.Option("--alpha", help="Weight of the dense leg in a weighted hybrid: from 0 to 1, .3 by default."),
+    typer.Option("--alpha", help="Weight of the dense leg in a weighted hybrid: from 0 to 1."),
 ]
 Fusion = Annotated[str | None, typer.Option("--fusion", help="weighted (default), rrf, combsum, combmnz or isr.")]
 Normalise = Annotated[

