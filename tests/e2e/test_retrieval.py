@@ -212,7 +212,7 @@ def test_no_documents_at_all(folder, karat, name):
         (("search", "my.index", "x", "--engine", "bm52"), "Did you mean bm25"),
         (("search", "my.index", "x", "--alpha", "2"), "alpha=2.0 is not between 0"),
         (("search", "my.index", "x", "--fusion", "sum"), "unknown fusion 'sum'"),
-        (("search", "my.index", "x", "--normalise", "max"), "minmax"),
+        (("search", "my.index", "x", "--normalise", "maks"), "There are max, minmax"),
         (("search", "my.index", "x", "-k", "0"), "k=0"),
         (("search", "my.index", "x", "--rewrite", "spel"), "Did you mean spell"),
         (("search", "my.index", "x", "--pages", "roman"), "physical"),
@@ -313,8 +313,8 @@ def test_an_endpoint_that_fails_costs_one_engine_and_is_named(docs, karat, endpo
     assert "engine dense" in told.out
     assert url.removeprefix("http://").split("/")[0] in told.out
     assert "watch.md" in karat("search", "my.index", "watch", "--engine", "bm25").out
-    refused = karat("search", "my.index", "watch")
-    assert "this index has no engine 'dense'" in refused.sentence
+    assert "Default of this index: bm25: the index has no engine dense." in karat("search", "my.index", "watch").out
+    assert "this index has no engine 'dense'" in karat("search", "my.index", "watch", "--engine", "hybrid").sentence
 
 
 KILL = """

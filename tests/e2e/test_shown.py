@@ -108,7 +108,7 @@ def test_searching_an_index_is_what_karat_search_does(returned, place, karat, mo
         assert [(score, chunk.id) for score, chunk in hits] == [(hit["score"], hit["id"]) for hit in told["hits"]]
         assert len(hits) == k
     assert len(index.search(question)) == 10
-    assert index.search(question).about["system"] == "hybrid alpha=0.5"
+    assert index.search(question).about["system"] == "hybrid alpha=0.3"
     assert index.search(question, alpha=1.0).about["system"] == "hybrid alpha=1"
 
 

@@ -107,7 +107,7 @@ def test_weights_go_with_their_legs(name, legs, weights):
         same(fusion.fuse([legs[i] for i in order], weights=[weights[i] for i in order]), fused)
 
 
-@pytest.mark.parametrize("normalise", ["minmax", "zscore", "none"])
+@pytest.mark.parametrize("normalise", ["max", "minmax", "zscore", "none"])
 @given(legs=legs_of(least=2), data=st.data())
 def test_where_one_leg_has_a_weight_the_result_equals_it(normalise, legs, data):
     """At alpha 1 the dense leg, at alpha 0 the sparse one: rows, order and scores."""

@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
@@ -68,19 +69,25 @@ def counted_on_terminal(quiet: bool) -> Callable[[str, int, int], None]:
 
 
 Engine = Annotated[
-    str,
-    typer.Option("--engine", help="hybrid, an engine of the index (bm25, dense), faiss:PATH or chroma:PATH-or-URL."),
+    str | None,
+    typer.Option(
+        "--engine",
+        help="hybrid, an engine of the index (bm25, dense), faiss:PATH or chroma:PATH-or-URL; the index's default "
+        "unless given.",
+    ),
 ]
 Alpha = Annotated[
     float | None,
-    typer.Option("--alpha", help="Weight of the dense leg in a weighted hybrid: from 0 to 1, .5 by default."),
+    typer.Option("--alpha", help="Weight of the dense leg in a weighted hybrid: from 0 to 1."),
 ]
-Fusion = Annotated[str, typer.Option("--fusion", help="weighted, rrf, combsum, combmnz or isr.")]
+Fusion = Annotated[str | None, typer.Option("--fusion", help="weighted (default), rrf, combsum, combmnz or isr.")]
 Normalise = Annotated[
-    str | None, typer.Option("--normalise", help="Of a weighted hybrid's legs: minmax (default), zscore or none.")
+    str | None, typer.Option("--normalise", help="Of a weighted hybrid's legs: max (default), minmax, zscore or none.")
 ]
 RrfK = Annotated[float | None, typer.Option("--rrf-k", help="The constant of rrf, 60 by default.")]
-Legs = Annotated[str, typer.Option("--legs", help="What a hybrid fuses, dense first for --alpha.")]
+Legs = Annotated[
+    str | None, typer.Option("--legs", help="What a hybrid fuses, dense first for --alpha: dense,bm25 by default.")
+]
 Depth = Annotated[int, typer.Option("--depth", help="Candidates that each leg gives.")]
 Rewrite = Annotated[
     list[str] | None,
@@ -108,12 +115,12 @@ Pages = Annotated[
 
 
 _SYSTEM: dict[str, tuple[Any, Any]] = {
-    "engine": (Engine, "hybrid"),
+    "engine": (Engine, None),
     "alpha": (Alpha, None),
-    "fusion": (Fusion, "weighted"),
+    "fusion": (Fusion, None),
     "normalise": (Normalise, None),
     "rrf_k": (RrfK, None),
-    "legs": (Legs, "dense,bm25"),
+    "legs": (Legs, None),
     "depth": (Depth, 100),
     "rewrite": (Rewrite, None),
     "rerank": (Rerank, None),
@@ -213,15 +220,15 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
     `announce` gets a sentence on what a chat model is about to be asked.
     """
     from karat.core.errors import UsageError
+    from karat.experiment.defaults import system_for
     from karat.experiment.index import Index
     from karat.experiment.means import MeansSettings, close, means_of
-    from karat.experiment.system import HYBRID, System, SystemSettings
+    from karat.experiment.system import HYBRID, SystemSettings
     from karat.models import EmbedderSettings
 
+    engine, fused = options["engine"] or HYBRID, options["fusion"] or SystemSettings.fusion
     for option, fusion in (("alpha", "weighted"), ("normalise", "weighted"), ("rrf_k", "rrf")):
-        if options[option] is None:
-            del options[option]
-        elif options["engine"] != HYBRID or options["fusion"] != fusion:
+        if options[option] is not None and (engine != HYBRID or fused != fusion):
             named = option.replace("_", "-")
             raise UsageError(
                 f"--{named} is for a hybrid fused by {fusion}: it would change nothing here. Leave it out."
@@ -229,21 +236,22 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
     asking = {name: options.pop(name) for name in _CHAT if name not in _NOT_SEARCHING}
     embedder, base_url, key_env = (options.pop(name) for name in ("embedder", "base_url", "key_env"))
     chosen = EmbedderSettings.parse(embedder, base_url=base_url, key_env=key_env) if embedder is not None else None
-    options["legs"] = tuple(part.strip() for part in options["legs"].split(",") if part.strip())
+    if options["legs"] is not None:
+        options["legs"] = tuple(part.strip() for part in options["legs"].split(",") if part.strip())
     options["rewrite"] = tuple(options["rewrite"] or ())
-    described = SystemSettings(embedder=chosen, **options)
-    described.check()
-    if chosen is not None and not any(":" in engine for engine in described.consulted):
+    described = system_for(None if index == "-" else Index.open(index), embedder=chosen, **options)
+    settings = described.settings
+    if chosen is not None and not any(":" in engine for engine in settings.consulted):
         raise UsageError(
             "--embedder is for a faiss: or chroma: store. An index has its own: its queries are embedded by the model "
             "that `karat index --embedder` built it with."
         )
-    if asking["model"] is not None and not described.needs_chat:
+    if asking["model"] is not None and not settings.needs_chat:
         raise UsageError("--model is for --rewrite rephrase, hyde or translate, and for --rerank chat. Leave it out.")
     wanted = {"base_url": base_url, "key_env": key_env} if asking["model"] is not None else {}
     means = means_of(MeansSettings.of(**asking, **wanted), announce=announce)
     try:
-        yield System(described, None if index == "-" else Index.open(index), means)
+        yield replace(described, means=means)
     finally:
         close(means)
 

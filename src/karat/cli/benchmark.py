@@ -37,9 +37,9 @@ def command(
     chunk: Annotated[str, typer.Option("--chunk", help="How documents are cut; see docs/chunking.md.")] = (
         "tokens:200:40"
     ),
-    embedder: Annotated[str, typer.Option("--embedder", help="Of the dense engine; as in `karat index`.")] = (
-        "wordllama"
-    ),
+    embedder: Annotated[
+        str | None, typer.Option("--embedder", help="Of the dense engine; as in `karat index`.")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of everything drawn at random.")] = 0,
     name: Annotated[str | None, typer.Option("--name", help="Of the benchmark; the folder's by default.")] = None,
     runs_dir: RunsDir = "runs",

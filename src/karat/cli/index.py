@@ -29,9 +29,13 @@ def command(
         list[str] | None, typer.Option("--engine", help="What to build; bm25 and dense by default. Repeatable.")
     ] = None,
     embedder: Annotated[
-        str,
-        typer.Option("--embedder", help="wordllama, sbert[:FOLDER], multilingual, onnx:FOLDER or openai:MODEL."),
-    ] = "wordllama",
+        str | None,
+        typer.Option(
+            "--embedder",
+            help="wordllama, sbert[:FOLDER], multilingual, onnx:FOLDER or openai:MODEL; by the language of the "
+            "documents unless given.",
+        ),
+    ] = None,
     query_prefix: Annotated[str, typer.Option("--query-prefix", help="Put before each query that is embedded.")] = "",
     passage_prefix: Annotated[
         str, typer.Option("--passage-prefix", help="Put before each passage that is embedded.")
@@ -57,23 +61,29 @@ def command(
     A document that cannot be read is named and counted, and does not stop the rest. Exit codes: 0 done, 2 bad input,
     5 done but some documents could not be read or an engine could not be built.
     """
-    from karat.experiment.index import index
+    from karat.core.errors import UsageError
+    from karat.experiment.defaults import default_line
+    from karat.experiment.index import ENGINES_BUILT, index
     from karat.models import EmbedderSettings
     from karat.report import indexed
 
-    chosen = EmbedderSettings.parse(
+    asked = {"--query-prefix": query_prefix, "--passage-prefix": passage_prefix, "--base-url": base_url}
+    for option, value in asked.items():
+        if value and embedder is None:
+            raise UsageError(f"{option} is for an embedder that you name: add --embedder, or leave it out.")
+    chosen = embedder and EmbedderSettings.parse(
         embedder, query_prefix=query_prefix, passage_prefix=passage_prefix, base_url=base_url, key_env=key_env
     )
     progress = counted_on_terminal(quiet or as_json)
     made = index(
-        sources, output, chunk=chunk, titles=titles, engines=engine or ("bm25", "dense"), embedder=chosen,
+        sources, output, chunk=chunk, titles=titles, engines=engine or ENGINES_BUILT, embedder=chosen,
         settings=_settings(set_), columns=columns_of(map_), progress=progress,
     )  # fmt: skip
     progress("", 0, 0)
     if as_json:
         typer.echo(indexed.as_json(made.about, str(output)))
     else:
-        indexed.show(made.about, str(output), sys.stdout, quiet=quiet, verbose=verbose)
+        indexed.show(made.about, str(output), default_line(made), sys.stdout, quiet=quiet, verbose=verbose)
     if any(problem.fatal for problem in made.problems):
         sys.stdout.flush()
         raise typer.Exit(5)

@@ -10,7 +10,6 @@ import typer
 from karat.cli._options import (
     Debug,
     Json,
-    Legs,
     Map,
     Match,
     PageOffset,
@@ -35,11 +34,11 @@ def command(
     k: Annotated[str, typer.Option("-k", help="Cut-offs: 3,5,7 or a range 5:20:5.")] = "3,5,7,10,15",
     fusion: Annotated[str, typer.Option("--fusion", help="Of weighted, rrf, combsum, combmnz, isr.")] = "weighted",
     normalise: Annotated[
-        str, typer.Option("--normalise", help="Of a weighted fusion: minmax, zscore, none.")
-    ] = "minmax",
+        str, typer.Option("--normalise", help="Of a weighted fusion: max, minmax, zscore, none.")
+    ] = "max",
     rrf_k: Annotated[str, typer.Option("--rrf-k", help="Constants of rrf.")] = "60",
     depth: Annotated[str, typer.Option("--depth", help="Candidates that each leg gives.")] = "100",
-    legs: Legs = "dense,bm25",
+    legs: Annotated[str, typer.Option("--legs", help="What is fused, dense first for --alpha.")] = "dense,bm25",
     engines: Annotated[
         str, typer.Option("--engines", help="Engines of the index to score alone, beside the fusions.")
     ] = "",

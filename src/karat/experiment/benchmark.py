@@ -23,7 +23,7 @@ Say = Callable[[str, int, int], None]
 PathLike = str | os.PathLike[str]
 SAMPLES, ANSWERS = 30, 20
 CUTS = (1, 3, 5, 10, 20)
-CHUNK, EMBEDDER = "tokens:200:40", "wordllama"
+CHUNK = "tokens:200:40"
 SYSTEMS = ("balanced", "pure_dense", "pure_sparse")
 EVAL_MODES = ("all", "literal", "semantic")
 FOLDER, TESTSET = "benchmark", "qa.jsonl"
@@ -44,7 +44,7 @@ def benchmark(
     systems: Sequence[str] = SYSTEMS,
     dialect: str = "karat",
     chunk: str = CHUNK,
-    embedder: str = EMBEDDER,
+    embedder: str | None = None,
     seed: int = 0,
     name: str | None = None,
     runs_dir: PathLike = "runs",
@@ -141,14 +141,15 @@ def _name(sources: Sequence[str]) -> str:
     return re.sub(r"[^\w.-]+", "-", path.name if path.is_dir() else path.stem).strip("-.") or "documents"
 
 
-def _index(sources: Sequence[str], root: Path, chunk: str, embedder: str, say: Say) -> Index:
+def _index(sources: Sequence[str], root: Path, chunk: str, embedder: str | None, say: Say) -> Index:
+    from karat.experiment.index import ENGINES_BUILT
     from karat.experiment.indexes import index_of
     from karat.experiment.run import INDEXES
     from karat.models import EmbedderSettings
 
     return index_of(
-        sources, root / INDEXES, chunk=chunk, embedder=EmbedderSettings.parse(embedder), engines=("bm25", "dense"),
-        titles=True, settings={}, say=say,
+        sources, root / INDEXES, chunk=chunk, embedder=EmbedderSettings.parse(embedder) if embedder else None,
+        engines=ENGINES_BUILT, titles=True, settings={}, say=say,
     )  # fmt: skip
 
 
@@ -261,14 +262,15 @@ def _values(
     systems: Sequence[str],
     dialect: str,
     chunk: str,
-    embedder: str,
+    embedder: str | None,
     seed: int,
     root: Path,
 ) -> dict[str, Any]:
     """The keys of the experiment behind a benchmark that do not depend on its questions."""
     measures = ["Recall@k", "Hit@k", "MRR@k", "nDCG@k"]
     return {
-        "name": name, "corpus": list(sources), "testset": str(path), "chunk": [chunk], "embedder": [embedder],
+        "name": name, "corpus": list(sources), "testset": str(path), "chunk": [chunk],
+        **({"embedder": [embedder]} if embedder else {}),
         "systems": list(systems), "k": list(CUTS), "dialect": dialect, "seed": seed,
         "measures": measures[dialect == "rag-benchmark" :],  # Recall@k means Hit@k there
         "runs_dir": str(root), "outputs": list(OUTPUTS),

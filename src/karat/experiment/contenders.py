@@ -101,6 +101,7 @@ class Work:
         self, made: Made, listed: Sequence[Listed], memory: Memory, means: Means, say: Say
     ) -> tuple[list[Contender], list[Note]]:
         from karat.core.evaluation import Note
+        from karat.experiment.defaults import default_notes
 
         own = [(x.configuration, x.source) for x in listed if isinstance(x.source, SystemSettings)]
         chosen = [(configuration, settings) for configuration, settings in own if not settings.has_store]
@@ -113,7 +114,7 @@ class Work:
         retrieval = Retrieval(made.index, [q.text for q in self.testset], say, memory, means)
         retrieval.plan([settings for _, settings in chosen], self.length)
         resolution = self._resolution(made)
-        found, notes = [], []
+        found, notes = [], [Note("info", note) for note in default_notes(made.index)]
         for configuration, settings in chosen:
             retrieved = retrieval.of(settings, self.length)
             shown = _marked(configuration, made)

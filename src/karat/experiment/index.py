@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from karat.core.docs import Problem
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.glance import Glance, Table
+from karat.core.text import main_language
 from karat.core.text.words import plural
 from karat.experiment.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunk, Chunks, Doc
+    from karat.core.text import Language
     from karat.experiment._folder import Draft
     from karat.experiment.search import Hits
     from karat.models import EmbedderSettings
@@ -69,6 +71,12 @@ class Index(Glance):
 
         return Spell.load(self._there / WORDS)
 
+    @cached_property
+    def language(self) -> Language | None:
+        """The language that most of its chunks are in; None where karat does not recognise it."""
+        corpus = self.about["corpus"]
+        return corpus["language"] if "language" in corpus else main_language(self.chunks.texts)
+
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Files that could not be read, and what else should be known of them."""
@@ -101,15 +109,13 @@ class Index(Glance):
     def search(self, question: str, k: int = 10, engine: str | None = None, **settings: Any) -> Hits:
         """The best k chunks for a question, as `karat search` finds them.
 
-        `engine` is one that the index was built with, or "hybrid": the default where it has the legs of one, else its
-        only engine. `settings` are those of a system: alpha, fusion, depth, rewrite ...
+        `engine` is one that the index was built with, or "hybrid"; without it the index's default is searched, which
+        goes by the language of the documents. `settings` are those of a system: alpha, fusion, depth, rewrite ...
         """
+        from karat.experiment.defaults import system_for
         from karat.experiment.search import search_one
-        from karat.experiment.system import HYBRID, System, SystemSettings
 
-        legs = settings.get("legs", SystemSettings.legs)
-        engine = engine or (HYBRID if set(legs) <= set(self.engines) else self.engines[0])
-        return search_one(System(SystemSettings(engine=engine, **settings), self), question, k)
+        return search_one(system_for(self, engine=engine, **settings), question, k)
 
     def _line(self) -> str:
         corpus = self.about["corpus"]
@@ -129,20 +135,22 @@ def index(
     chunk: str = "tokens:200:40",
     titles: bool = True,
     engines: str | Iterable[str] = ENGINES_BUILT,
-    embedder: str | EmbedderSettings = "wordllama",
+    embedder: str | EmbedderSettings | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     columns: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Index:
     """Read documents, cut them into chunks, build engines over them and write all of it to a folder.
 
-    With `titles` a chunk is searched by its title as well as its text. `settings` holds the settings of engines by
+    With `titles` a chunk is searched by its title as well as its text. Without an `embedder` the language of the
+    documents says which. `settings` holds the settings of engines by
     their names, such as `{"bm25": {"k1": 1.2}}`. An index that stands at `output` is replaced when the new one is
     complete; of its embeddings those that still fit are used again. An engine that cannot be built, because an endpoint
     is down, say, is left out and named among the problems, unless it would take one away that stands there already.
     """
     from karat.corpus import Cutting, cut, read, save_chunks, save_docs
     from karat.experiment._folder import drafted
+    from karat.experiment.defaults import default_embedder
     from karat.retrieve.rewrite.spell import Spell
 
     say = progress or (lambda what, done, total: None)
@@ -158,6 +166,9 @@ def index(
         save_chunks(chunks, draft.folder)
         say("collecting the words", 0, 1)
         Spell.build(one.text for one in chunks).save(draft.folder / WORDS)
+        language = main_language([one.text for one in chunks])
+        if "dense" in wanted:
+            wanted["dense"].setdefault("embedder", default_embedder(language).plain())
         built, failures = _build(wanted, [searched(one, titles) for one in chunks], _earlier(target), draft, say)
         problems = [*reading.problems, *notes, *failures]
         draft.about.update(
@@ -168,6 +179,7 @@ def index(
                 "pages": sum(len(doc.pages) for doc in reading.docs),
                 "chunks": len(chunks),
                 "tokens": sum(chunk.tokens or 0 for chunk in chunks),
+                "language": language,
             },
             taken=[asdict(taken) for taken in reading.taken],
             problems=[asdict(problem) for problem in problems],
@@ -176,9 +188,9 @@ def index(
 
 
 def _settings(
-    names: Sequence[str], embedder: str | EmbedderSettings, given: Mapping[str, Mapping[str, Any]]
+    names: Sequence[str], embedder: str | EmbedderSettings | None, given: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    """Settings of each engine to build, by name."""
+    """Settings of each engine to build, by name; without an embedder where none is named."""
     from karat.models import EmbedderSettings
     from karat.retrieve import ENGINES
 
@@ -191,7 +203,7 @@ def _settings(
             raise UsageError(f"settings are given for {name!r}, which is not built.{did_you_mean(name, names)}")
     chosen = EmbedderSettings.parse(embedder) if isinstance(embedder, str) else embedder
     wanted = {name: dict(given.get(name, {})) for name in names}
-    if "dense" in wanted:
+    if "dense" in wanted and chosen is not None:
         wanted["dense"].setdefault("embedder", chosen.plain())
     return wanted
 

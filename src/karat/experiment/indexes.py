@@ -25,25 +25,33 @@ def index_of(
     work: Path,
     *,
     chunk: str,
-    embedder: EmbedderSettings,
+    embedder: EmbedderSettings | None,
     engines: Sequence[str],
     titles: bool = True,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     say: Progress = lambda what, done, total: None,
 ) -> Index:
-    """The index of documents under these settings; the one that stands in `work` where nothing changed."""
+    """The index of documents under these settings; the one that stands in `work` where nothing changed.
+
+    Without an embedder the language of the documents says which, and what is installed.
+    """
     from importlib.metadata import version
 
     from karat.core.writing import write_whole
     from karat.experiment.index import Index, index
+    from karat.models import multilingual
 
+    by_language = {"multilingual is installed": multilingual.is_installed()}
     made_from = {
-        "documents": digest_of(sources), "chunk": chunk, "embedder": embedder.plain(), "engines": list(engines),
+        "documents": digest_of(sources), "chunk": chunk, "engines": list(engines),
+        "embedder": by_language if embedder is None else embedder.plain(),
         "titles": titles, "settings": {k: dict(v) for k, v in (settings or {}).items()}, "karat": version("karat"),
     }  # fmt: skip
     how = json.dumps({**made_from, "documents": sorted(map(str, sources))}, sort_keys=True, default=str)
     mark = hashlib.sha256(how.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    folder = work / re.sub(r"[^\w.-]+", "-", f"{chunk}-{embedder.label}-{mark}.index")
+    folder = work / re.sub(
+        r"[^\w.-]+", "-", f"{chunk}-{embedder.label if embedder is not None else 'default'}-{mark}.index"
+    )
     note = folder.with_name(f"{folder.name}.{_MADE}")
     try:
         if json.loads(note.read_text(encoding="utf-8")) == made_from:

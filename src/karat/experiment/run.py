@@ -180,6 +180,7 @@ def _indexes(spec: Spec, work: Path, say: Say) -> list[Made]:
     """Every index that the spec needs: the one it names, or one for each chunking and embedder."""
     from karat.experiment.index import Index
     from karat.experiment.indexes import index_of
+    from karat.experiment.means import embedder_of
 
     if spec.keys.index is not None:
         return [Made(Index.open(spec.path(spec.keys.index), verify=True))]
@@ -189,14 +190,17 @@ def _indexes(spec: Spec, work: Path, say: Say) -> list[Made]:
     sources = [spec.path(text) for text in spec.keys.corpus or ()]
     chunks, embedders = {i.chunk for i in spec.indexings}, list(dict.fromkeys(i.embedder for i in spec.indexings))
     for way in spec.indexings:
-        same = [embedder for embedder in embedders if embedder.label == way.embedder.label]
-        number = same.index(way.embedder) + 1
-        label = way.embedder.label if number == 1 else f"{way.embedder.label} #{number}"
-        marks = [way.chunk] * (len(chunks) > 1) + [label] * (len(embedders) > 1)
         made = index_of(
             sources, work, chunk=way.chunk, embedder=way.embedder, engines=way.engines, titles=way.titles,
             settings=way.settings, say=say,
         )  # fmt: skip
+        embedder = way.embedder or embedder_of(made)
+        label = embedder.label if embedder is not None else None
+        if way.embedder is not None:
+            same = [one for one in embedders if one is not None and one.label == label]
+            number = same.index(way.embedder) + 1
+            label = label if number == 1 else f"{label} #{number}"
+        marks = [way.chunk] * (len(chunks) > 1) + [str(label)] * (len(embedders) > 1)
         found.append(Made(made, ", ".join(marks), way.chunk, label))
     return found
 

@@ -13,6 +13,7 @@ import numpy as np
 from karat.core.errors import UsageError
 from karat.core.means import Means
 from karat.experiment._reranking import CHAT, reranked_by
+from karat.fuse.weighted import NORMALISE
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunk, Chunks
@@ -60,8 +61,8 @@ class SystemSettings:
     engine: str = HYBRID
     legs: tuple[str, ...] = ("dense", "bm25")
     fusion: str = "weighted"
-    alpha: float = 0.5
-    normalise: str = "minmax"
+    alpha: float = 0.3
+    normalise: str = NORMALISE[0]
     rrf_k: float = 60
     depth: int = DEPTH
     rewrite: tuple[str, ...] = ()
@@ -75,7 +76,7 @@ class SystemSettings:
         if self.engine != HYBRID:
             name = self.engine
         elif self.fusion == "weighted":
-            name = f"hybrid alpha={self.alpha:g}" + (f" {self.normalise}" if self.normalise != "minmax" else "")
+            name = f"hybrid alpha={self.alpha:g}" + (f" {self.normalise}" if self.normalise != NORMALISE[0] else "")
         else:
             name = self.fusion
         return "+".join((name, *steps_of(self.rewrite, self.rerank)))
@@ -220,6 +221,7 @@ class System:
     index: Index | None = None
     means: Means = field(default_factory=Means)
     rewriters: list[Rewriter] | None = None  # opened at the first search, or those of another system
+    notes: tuple[str, ...] = ()  # on how the settings were chosen
     _opened: dict[str, _Searches] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -271,7 +273,8 @@ class System:
             reranked = self.reranked(ranked, chunks, questions)
             ranked, failed = reranked.ranked, {**reranked.failed, **failed}
             clock.stop("reranking", float(reranked.seconds.max(initial=0.0)))
-        notes = (*(note for name in legs for note in self._notes(name)), *remarks_of(rewritten, len(questions)))
+        told = (note for name in legs for note in self._notes(name))
+        notes = (*self.notes, *told, *remarks_of(rewritten, len(questions)))
         return Found(chunks, rewritten, legs, parts, ranked if whole else ranked.top(k), notes, clock.seconds, failed)
 
     def _leg(self, name: str, rewritten: Sequence[Rewritten], depth: int) -> tuple[Chunks, Ranked]:

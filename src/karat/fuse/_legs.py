@@ -110,16 +110,25 @@ class Legs(Sequence[Ranked]):
         return table
 
     def normalised(self, how: str) -> Floats:
-        """Each leg's scores made comparable, per list: `minmax`, `zscore` or `none`.
+        """Each leg's scores made comparable, per list: `max`, `minmax`, `zscore` or `none`.
 
         Scores that a ranking counts as equal (they are compared as float32) stay equal. A list of equal scores
         becomes .5 under minmax and 0 under zscore. A hit that a leg did not find gets 0 under minmax and the least
-        normalised score of that leg's list otherwise; 0 where the list is empty.
+        normalised score of that leg's list otherwise; 0 where the list is empty. Under max it gets 0 as well where
+        another leg's list is longer: this leg has given all it had, and its list was not cut.
         """
         if how not in self._made:
             values, least = zip(*(_normalised(leg, how) for leg in self._legs), strict=True)
-            self._made[how] = self.spread(values, 0.0 if how == "minmax" else least)
+            self._made[how] = self.spread(values, 0.0 if how == "minmax" else self._of_absent(how, least))
         return self._made[how]
+
+    def _of_absent(self, how: str, least: Sequence[Floats]) -> Sequence[Floats]:
+        """What a hit that a leg did not find gets, by leg and query."""
+        if how != "max":
+            return least
+        sizes = [np.diff(leg.offsets) for leg in self._legs]
+        longest = np.max(sizes, axis=0)
+        return [np.where(size < longest, 0.0, one) for size, one in zip(sizes, least, strict=True)]
 
     def fused(self, contributions: Floats) -> tuple[Ranked, Ints]:
         """The hits by the sum of what each leg contributes, and the column each comes from.
@@ -147,15 +156,16 @@ def _normalised(leg: Ranked, how: str) -> tuple[Floats, Floats]:
     if how == "none":
         least[held] = low
         return scores, least
-    varied = high > low
-    if how == "minmax":
-        middle, width = low, high - low
+    floor = np.minimum(low, 0.0) if how == "max" else low
+    varied = high > floor
+    if how in ("max", "minmax"):
+        middle, width = floor, high - floor
     else:
         middle = np.clip(np.add.reduceat(scores, starts) / sizes, low, high)
         width = np.sqrt(np.add.reduceat((scores - np.repeat(middle, sizes)) ** 2, starts) / sizes)
     width = np.where(varied, width, 1.0)
     values = (scores - np.repeat(middle, sizes)) / np.repeat(width, sizes)
-    constant = 0.5 if how == "minmax" else 0.0
+    constant = 0.0 if how == "zscore" else 0.5
     values[np.repeat(~varied, sizes)] = constant
-    least[held] = np.where(varied, (low - middle) / width, constant)
+    least[held] = np.where(varied, (low - middle) / width, 0.0)
     return values, least

@@ -15,11 +15,12 @@ from karat.fuse._legs import Legs
 if TYPE_CHECKING:
     from karat.core.ranked import Floats
 
-Normalise = Literal["minmax", "zscore", "none"]
+Normalise = Literal["max", "minmax", "zscore", "none"]
 NORMALISE: tuple[Normalise, ...] = get_args(Normalise)
+"""Ways of making the scores of a list comparable; the first is the default."""
 
 
-def share(legs: Legs, *, weights: Floats | None = None, normalise: Normalise = "minmax") -> Shares:
+def share(legs: Legs, *, weights: Floats | None = None, normalise: Normalise = NORMALISE[0]) -> Shares:
     """Weight x normalised score. A single consulted leg is taken as it is, so that the result equals it."""
     if normalise not in NORMALISE:
         near = did_you_mean(str(normalise), NORMALISE)
@@ -35,7 +36,7 @@ def share(legs: Legs, *, weights: Floats | None = None, normalise: Normalise = "
 fusion = Fusion("weighted", "weighted sum of the legs' normalised scores", share, symmetric=True)
 
 
-def weighted(legs: Sequence[Ranked], weights: Sequence[float], *, normalise: Normalise = "minmax") -> Ranked:
+def weighted(legs: Sequence[Ranked], weights: Sequence[float], *, normalise: Normalise = NORMALISE[0]) -> Ranked:
     """The weighted sum of normalised scores. A leg of weight 0 is not consulted: what it alone found does not enter.
 
     Where one leg is left, the result is that leg, with its own scores.

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Role = Literal["query", "passage"]
+LANGUAGES: dict[str, frozenset[str]] = {
+    "wordllama": frozenset({"en"}),
+    "sbert": frozenset({"en"}),  # all-MiniLM-L6-v2
+    "multilingual": frozenset(
+        ["ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"]
+    ),
+}
+"""What the models that lie inside packages know, by label. Of any other only its owner knows."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,10 @@ class EmbedderSettings:
     def label(self) -> str:
         """As on the command line: `openai:text-embedding-3-small`."""
         return f"{self.name}:{self.target}" if self.target else self.name
+
+    def knows(self, language: str | None) -> bool:
+        """Whether the model was made for a language; yes where the model or the language (None) is unknown to karat."""
+        return language is None or self.label not in LANGUAGES or language in LANGUAGES[self.label]
 
     def plain(self) -> dict[str, Any]:
         """The settings as JSON values."""

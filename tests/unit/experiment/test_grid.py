@@ -38,7 +38,7 @@ def test_what_is_given_twice_is_swept_once_and_said():
 
 
 def test_settings_multiply_only_the_fusions_that_have_them():
-    grid = Grid.of(alpha="0,0.5,1", normalise="minmax,zscore", fusion="weighted,rrf,isr", rrf_k="20,60")
+    grid = Grid.of(alpha="0,0.5,1", normalise="max,zscore", fusion="weighted,rrf,isr", rrf_k="20,60")
     assert names(grid) == [
         "bm25", "hybrid alpha=0.5", "dense", "hybrid alpha=0.5 zscore", "rrf rrf_k=20", "rrf rrf_k=60", "isr",
     ]  # fmt: skip
@@ -68,7 +68,7 @@ def test_a_configuration_holds_only_what_it_has():
     points, _ = Grid.of(alpha="0.5", fusion="weighted,rrf").points(5)
     weighted, rrf = (point.configuration("tokens:100:20", "wordllama").settings for point in points)
     assert weighted == {
-        "engine": "hybrid", "legs": ["dense", "bm25"], "fusion": "weighted", "depth": 100, "normalise": "minmax",
+        "engine": "hybrid", "legs": ["dense", "bm25"], "fusion": "weighted", "depth": 100, "normalise": "max",
         "alpha": 0.5, "chunk": "tokens:100:20", "embedder": "wordllama",
     }  # fmt: skip
     assert "alpha" not in rrf

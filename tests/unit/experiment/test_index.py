@@ -32,7 +32,8 @@ def files_of(path):
 def test_an_index_holds_documents_chunks_engines_and_how_they_were_made(docs, tmp_path):
     index = karat.index(docs, tmp_path / "i", chunk="sentences:1")
     assert index.about["settings"]["chunk"] == "sentences:1:0"
-    assert index.about["corpus"] == {"docs": 3, "pages": 0, "chunks": len(index.chunks), "tokens": 38}
+    counts = {"docs": 3, "pages": 0, "chunks": len(index.chunks), "tokens": 38}
+    assert index.about["corpus"] == {**counts, "language": "en"}
     assert index.engines == ("bm25", "dense")
     assert [d.id for d in index.docs] == ["fuel.md", "radio.txt", "watch.md"]
     assert index.chunks.ids == sorted(index.chunks.ids)

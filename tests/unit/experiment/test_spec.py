@@ -75,7 +75,7 @@ def test_little_is_needed_and_the_rest_has_defaults():
     plain = spec.plain()
     assert plain == {
         "name": "experiment", "corpus": ["docs"], "testset": "qa.json", "where": {}, "chunk": ["tokens:200:40"],
-        "titles": True, "engines": ["bm25", "dense"], "settings": {}, "embedder": ["wordllama"],
+        "titles": True, "engines": ["bm25", "dense"], "settings": {},
         "systems": ["balanced"], "by": [], "dialect": "karat", "pages": "physical", "page_offset": 0, "rel": 1,
         "judge_repeat": 1, "bands": False,
         "allow_zero_overlap": False, "seed": 0, "budgets": {"timeout_seconds": 60.0}, "runs_dir": "runs",

@@ -48,7 +48,7 @@ def told(text):
         ("systems: [{preset: balanced, alpha: 0.5}]", "systems[0].alpha: unknown key."),
         ("systems: [{preset: balanced, rerank_depth: 5}]", "rerank_depth: has no effect"),
         ("systems: [{engine: hybrid, fusion: rff}]", "systems[0]: unknown fusion 'rff'. Did you mean rrf?"),
-        ("systems: [{engine: hybrid, normalise: max}]", "normalise='max' is unknown"),
+        ("systems: [{engine: hybrid, normalise: maks}]", "normalise='maks' is unknown"),
         ("systems: [{engine: hybrid, legs: [dense]}]", "a hybrid fuses two engines or more"),
         ("systems: [{preset: rrf, rewrite: [hide]}]", "systems[0]: unknown rewriter 'hide'. Did you mean hyde?"),
         ("systems: [{preset: rrf, rewrite: ['rephrase:x']}]", "systems[0]: rephrase:x: write how many phrasings"),

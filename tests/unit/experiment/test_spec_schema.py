@@ -49,7 +49,7 @@ def test_every_key_is_described_and_has_its_row_on_the_page():
 
 def test_defaults_on_the_page_are_those_of_the_schema():
     plain = spec_of("testset: q\nsystems: [{results: r}]\n").plain()
-    for name in ("name", "chunk", "embedder", "dialect", "runs_dir"):
+    for name in ("name", "chunk", "dialect", "runs_dir"):
         value = plain[name][0] if isinstance(plain[name], list) else plain[name]
         assert re.search(rf"(?m)^\| `{name}` \|.* {re.escape(value)} \|$", PAGE), name
     assert ", ".join(plain["outputs"]) + " |" in PAGE

@@ -44,7 +44,7 @@ def test_at_its_ends_a_hybrid_is_the_leg_and_the_other_is_not_consulted(index, a
 
 
 def test_a_weighted_hybrid_is_the_weighted_sum_of_its_normalised_legs(index):
-    result = System(SystemSettings(alpha=0.7), index).search(QUESTIONS[:1], 5)
+    result = System(SystemSettings(alpha=0.7, normalise="minmax"), index).search(QUESTIONS[:1], 5)
     dense, bm25 = (
         {result.chunks[r].id: s for r, s in zip(*map(np.ndarray.tolist, result.legs[leg].of(0)), strict=True)}
         for leg in ("dense", "bm25")
@@ -87,7 +87,7 @@ def test_a_question_is_rewritten_before_it_is_searched(index, tmp_path):
 
 
 def test_names_tell_systems_apart():
-    assert SystemSettings().name == "hybrid alpha=0.5"
+    assert SystemSettings().name == "hybrid alpha=0.3"
     assert SystemSettings(alpha=0.7, normalise="zscore").name == "hybrid alpha=0.7 zscore"
     assert SystemSettings(fusion="rrf", rewrite=("spell",)).name == "rrf+spell"
     assert SystemSettings("bm25", rerank="folder").name == "bm25+rerank"
@@ -103,7 +103,7 @@ def test_names_tell_systems_apart():
         ({"legs": ("dense",)}, "two engines or more"),
         ({"legs": ("dense", "dense")}, "each once"),
         ({"legs": ("dense", "bm25", "other")}, "alpha weighs two legs"),
-        ({"normalise": "max"}, "There are minmax, zscore, none"),
+        ({"normalise": "maks"}, "There are max, minmax, zscore, none"),
     ],
 )
 def test_settings_that_cannot_be_are_refused_before_anything_is_searched(index, settings, sentence):

@@ -33,8 +33,31 @@ SPARSE = ranked({2: 12.0, 4: 8.0, 5: 4.0})
 
 def test_weighted_adds_weighted_scores_between_the_least_and_the_greatest_of_each_list():
     # min-max: dense 1, .5, 0; sparse 1, .5, 0; absent 0
-    fused = weighted([DENSE, SPARSE], (0.75, 0.25))
+    fused = weighted([DENSE, SPARSE], (0.75, 0.25), normalise="minmax")
     assert listed(fused) == [[(1, 0.75), (2, 0.375 + 0.25), (4, 0.125), (5, 0.0), (3, 0.0)]]
+
+
+def test_weighted_divides_by_the_greatest_of_each_list_unless_told_otherwise():
+    # dense 1, 2/3, 1/3; sparse 1, 2/3, 1/3; both lists are as long, so what a leg did not find gets its least, 1/3
+    (hits,) = listed(weighted([DENSE, SPARSE], (0.75, 0.25)))
+    assert [row for row, _ in hits] == [1, 2, 4, 5, 3]
+    assert [score for _, score in hits] == pytest.approx([5 / 6, 0.75, 5 / 12, 1 / 3, 1 / 3], abs=1e-12)
+
+
+def test_by_the_greatest_a_leg_that_gave_all_it_had_gives_0_to_what_it_did_not_find():
+    """The longer list may have been cut: what is missing from it can be as good as its last hit, and no better."""
+    few = ranked({2: 12.0, 4: 6.0})
+    assert dict(listed(weighted([DENSE, few], (0.5, 0.5)))[0]) == pytest.approx(
+        {1: 0.5, 2: 1 / 3 + 0.5, 3: 1 / 6, 4: 1 / 6 + 0.25}, abs=1e-12
+    )
+
+
+def test_by_the_greatest_a_list_with_scores_below_0_spans_0_to_1():
+    cosine, robertson = ranked({1: 0.5, 2: -0.5, 3: 0.0}), ranked({3: -1.0, 1: -3.0, 2: -5.0})
+    assert dict(listed(weighted([cosine, robertson], (0.5, 0.5)))[0]) == {1: 0.75, 2: 0.0, 3: 0.75}
+    same, nothing = ranked({1: -2.0, 2: -2.0}), ranked({3: 0.0, 4: 0.0})
+    assert dict(listed(weighted([same, nothing], (0.5, 0.5)))[0]) == dict.fromkeys((1, 2, 3, 4), 0.25)
+    assert listed(weighted([ranked({1: 7.0}), ranked({})], (0.5, 0.5))) == [[(1, 0.5)]]
 
 
 def test_weighted_by_z_scores_gives_what_a_leg_did_not_find_its_lowest():
@@ -56,24 +79,25 @@ def test_weighted_as_they_are_gives_what_a_leg_did_not_find_its_lowest():
 def test_negative_scores_are_scores():
     """Cosines and robertson's idf go below 0: min-max still spans 0 to 1, and absent is not above the worst."""
     cosine, robertson = ranked({1: 0.5, 2: -0.5}), ranked({3: -1.0, 1: -3.0, 2: -5.0})
-    assert dict(listed(weighted([cosine, robertson], (0.5, 0.5)))[0]) == {1: 0.75, 2: 0.0, 3: 0.5}
+    assert dict(listed(weighted([cosine, robertson], (0.5, 0.5), normalise="minmax"))[0]) == {1: 0.75, 2: 0.0, 3: 0.5}
     plain = dict(listed(weighted([cosine, robertson], (0.5, 0.5), normalise="none"))[0])
     assert plain == {1: -1.25, 2: -2.75, 3: -0.75}
 
 
 def test_a_list_of_equal_scores_becomes_one_half_and_one_hit_is_such_a_list():
     equal, one = ranked({1: 7.0, 2: 7.0}), ranked({1: 3.0})
-    assert listed(weighted([equal, one], (0.5, 0.5))) == [[(1, 0.5), (2, 0.25)]]
+    assert listed(weighted([equal, one], (0.5, 0.5), normalise="minmax")) == [[(1, 0.5), (2, 0.25)]]
     assert listed(weighted([equal, one], (0.5, 0.5), normalise="zscore")) == [[(2, 0.0), (1, 0.0)]]
 
 
 def test_scores_that_a_ranking_takes_for_equal_are_not_torn_apart():
     """Compared as float32, the two tie: row 2 stands first, and nothing invents a distance of 1 between them."""
     near = ranked({1: 1.0 + 1e-12, 2: 1.0})
-    assert listed(weighted([near, ranked({})], (0.5, 0.5))) == [[(2, 0.25), (1, 0.25)]]
+    assert listed(weighted([near, ranked({})], (0.5, 0.5), normalise="minmax")) == [[(2, 0.25), (1, 0.25)]]
+    assert listed(weighted([near, ranked({})], (0.5, 0.5))) == [[(2, 0.5), (1, 0.5)]]
 
 
-@pytest.mark.parametrize("normalise", ["minmax", "zscore", "none"])
+@pytest.mark.parametrize("normalise", ["max", "minmax", "zscore", "none"])
 @pytest.mark.parametrize("leg", [0, 1])
 def test_at_alpha_1_or_0_the_result_is_that_leg(normalise, leg):
     legs = [DENSE, SPARSE]
@@ -184,7 +208,7 @@ def test_settings_are_known_with_their_defaults():
         "combsum": {},
         "isr": {},
         "rrf": {"k": 60, "weights": None},
-        "weighted": {"weights": None, "normalise": "minmax"},
+        "weighted": {"weights": None, "normalise": "max"},
     }
 
 
@@ -216,7 +240,7 @@ def test_phrasings_need_an_owner_each():
 
 
 def test_parts_show_where_a_score_comes_from():
-    parts = FUSIONS.get("weighted").parts([DENSE, SPARSE], weights=(0.75, 0.25))
+    parts = FUSIONS.get("weighted").parts([DENSE, SPARSE], weights=(0.75, 0.25), normalise="minmax")
     assert parts.ranked.rows.tolist() == [1, 2, 4, 5, 3]
     assert parts.rank.tolist() == [[1, 2, 0, 0, 3], [0, 1, 2, 3, 0]]
     np.testing.assert_array_equal(parts.score, [[0.75, 0.5, np.nan, np.nan, 0.25], [np.nan, 12.0, 8.0, 4.0, np.nan]])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from karat.core.text.normalise import tokenise
@@ -10,6 +12,9 @@ from karat.core.text.stopwords import stop_words
 
 Language = Literal["en", "ru", "hi", "de", "fr", "es"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
+NAMES: dict[str, str] = {
+    "en": "English", "ru": "Russian", "hi": "Hindi", "de": "German", "fr": "French", "es": "Spanish",
+}  # fmt: skip
 
 _SCRIPTS = {
     "latin": re.compile("[A-Za-z\u00c0-\u024f]+"),
@@ -18,6 +23,7 @@ _SCRIPTS = {
 }
 _LATIN: tuple[Language, ...] = ("en", "de", "fr", "es")
 _ENOUGH = 4000
+_SAMPLE = 200  # texts of many that are looked at
 
 
 def guess_language(text: str) -> Language | None:
@@ -42,3 +48,19 @@ def guess_language(text: str) -> Language | None:
     hits = {language: sum(map(stop_words(language, "words").__contains__, words)) for language in _LATIN}
     best = max(hits.values())
     return "en" if hits["en"] == best else next(language for language in _LATIN if hits[language] == best)
+
+
+def count_languages(texts: Sequence[str]) -> Counter[Language | None]:
+    """How many of some texts are in each language: of many, some 200 are looked at. Those without letters are none."""
+    some = texts[:: max(1, len(texts) // _SAMPLE)]
+    return Counter(guess_language(text) for text in some if any(c.isalpha() for c in text[:_SAMPLE]))
+
+
+def main_language(texts: Sequence[str]) -> Language | None:
+    """The language that most of some texts are in; English where none has letters.
+
+    >>> main_language(["Паром уходит утром.", "Маяк погас.", "The end."])
+    'ru'
+    """
+    found = count_languages(texts).most_common(1)
+    return found[0][0] if found else "en"

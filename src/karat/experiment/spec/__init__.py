@@ -54,7 +54,7 @@ class Indexing:
     """One way of making an index of the corpus."""
 
     chunk: str
-    embedder: EmbedderSettings
+    embedder: EmbedderSettings | None  # None: by the language of the documents
     titles: bool
     engines: tuple[str, ...]
     settings: Mapping[str, Mapping[str, Any]]
@@ -174,13 +174,13 @@ class Spec:
         return tuple(
             Indexing(
                 chunk,
-                embedder_of(embedder, lambda text: str(self.path(text))),
+                None if embedder is None else embedder_of(embedder, lambda text: str(self.path(text))),
                 keys.titles,
                 tuple(keys.engines),
                 keys.settings,
             )
             for chunk in keys.chunk
-            for embedder in keys.embedder
+            for embedder in keys.embedder or (None,)
         )
 
     @cached_property

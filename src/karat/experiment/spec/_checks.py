@@ -92,12 +92,12 @@ def _built(keys: SpecKeys) -> Iterator[Mistake]:
 
     for i, chunk in enumerate(keys.chunk):
         yield from _tried(("chunk", i), Cutting.parse, chunk)
-    for i, embedder in enumerate(keys.embedder):
+    for i, embedder in enumerate(keys.embedder or ()):
         yield from _embedder(("embedder", i), embedder)
     for i, engine in enumerate(keys.engines):
         yield from _tried(("engines", i), ENGINES.get, engine)
     for name in ("chunk", "embedder", "engines"):
-        values = getattr(keys, name)
+        values = getattr(keys, name) or ()
         twice = [i for i, value in enumerate(values) if value in values[:i]]
         if twice:
             yield (name, twice[0]), "stands here twice. Remove one."

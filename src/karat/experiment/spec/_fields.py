@@ -104,7 +104,7 @@ class SweepKeys(Part):
     k: Range | None = Field(None, description="Cut-offs, beside those of the key k.")
     fusion: Texts | None = Field(None, description="weighted, rrf, combsum, combmnz, isr.")
     rrf_k: Range | None = Field(None, description="Constants of rrf.")
-    normalise: Texts | None = Field(None, description="Of a weighted fusion: minmax, zscore, none.")
+    normalise: Texts | None = Field(None, description="Of a weighted fusion: max, minmax, zscore, none.")
     depth: Range | None = Field(None, description="Candidates that each leg gives.")
     legs: Texts | None = Field(None, description="What is fused; dense first, whose weight alpha is.")
 

@@ -44,7 +44,9 @@ class SpecKeys(Part):
     settings: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="Settings of engines by their names: {bm25: {k1: 1.2}}."
     )
-    embedder: Embedders = Field(["wordllama"], description="Of the dense engine; several are swept.")
+    embedder: Embedders | None = Field(
+        None, description="Of the dense engine, by the language of the documents unless given; several are swept."
+    )
     systems: list[SystemEntry] = Field(
         default_factory=list, description="What is compared: names of presets, or mappings."
     )

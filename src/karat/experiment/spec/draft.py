@@ -132,7 +132,7 @@ def _text(path: Path, docs: Path, testset: Path, held: str, questions: TestSet, 
         lines += [
             "# How documents are cut, and what makes vectors of the chunks. A list of either is swept.",
             "chunk: tokens:200:40",
-            "embedder: wordllama",
+            "# embedder: wordllama  # by the language of the documents unless given",
             "",
         ]
     lines += ["# What is compared. Presets fuse vectors and BM25; alpha is the weight of the vectors.", "systems:"]

@@ -26,6 +26,7 @@ def built(
     """
     from karat.corpus import Cutting
     from karat.experiment.indexes import index_of
+    from karat.experiment.means import embedder_of
     from karat.models import EmbedderSettings
 
     if isinstance(source, str | os.PathLike) and (Path(source) / "index.json").is_file():
@@ -33,7 +34,7 @@ def built(
             f"{source} is an index, which has one chunking and one embedder. To sweep over them give the documents."
         )
     chunkings = tuple(dict.fromkeys(Cutting.parse(text).text for text in grid.chunk)) or (Cutting().text,)
-    embedders = grid.embedder or (EmbedderSettings().label,)
+    embedders: tuple[str | None, ...] = grid.embedder or (None,)
     names = tuple(dict.fromkeys(name for point in points for name in point.system.consulted))
     sources = [source] if isinstance(source, str | os.PathLike) else list(source)
     found: list[tuple[Index, str | None, str | None, tuple[Point, ...]]] = []
@@ -41,15 +42,15 @@ def built(
         first: Index | None = None
         for embedder in embedders if "dense" in names else embedders[:1]:
             engines = names if first is None else ("dense",)
-            index = index_of(
-                sources, work, chunk=chunk, embedder=EmbedderSettings.parse(embedder), engines=engines, say=say
-            )
+            settings = EmbedderSettings.parse(embedder) if embedder is not None else None
+            index = index_of(sources, work, chunk=chunk, embedder=settings, engines=engines, say=say)
             chosen = points if first is None else [p for p in points if "dense" in p.system.consulted]
             if first is not None:
                 index.built.update({name: first.engine(name) for name in names if name != "dense"})
             marks = (chunk if len(chunkings) > 1 else None, embedder if len(embedders) > 1 else None)
             renamed = tuple(replace(point, name=_name(point, *marks)) for point in chosen)
-            found.append((index, chunk, embedder, renamed))
+            own = embedder_of(index)
+            found.append((index, chunk, embedder or (own.label if own is not None else None), renamed))
             first = first or index
     return found
 

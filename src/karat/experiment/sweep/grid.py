@@ -63,7 +63,7 @@ class Grid:
     alpha: tuple[float, ...] = tuple(i / 10 for i in range(11))
     k: tuple[int, ...] = (3, 5, 7, 10, 15)
     fusion: tuple[str, ...] = ("weighted",)
-    normalise: tuple[str, ...] = ("minmax",)
+    normalise: tuple[str, ...] = (SystemSettings.normalise,)
     rrf_k: tuple[float, ...] = (60.0,)
     depth: tuple[int, ...] = (DEPTH,)
     legs: tuple[str, ...] = ("dense", "bm25")
@@ -80,7 +80,7 @@ class Grid:
         alpha: Values = ALPHA,
         k: Values = CUTS,
         fusion: str | Iterable[str] = "weighted",
-        normalise: str | Iterable[str] = "minmax",
+        normalise: str | Iterable[str] = SystemSettings.normalise,
         rrf_k: Values = 60,
         depth: Values = DEPTH,
         legs: str | Iterable[str] = "dense,bm25",

@@ -38,8 +38,9 @@ CHOICE = {
 }
 FUSIONS = {
     "weighted": "<code>alpha &times; normalised dense score + (1 - alpha) &times; normalised sparse score</code>; "
-    "min-max: <code>(s - least) / (greatest - least)</code> of the question's list, z-score: <code>(s - mean) / "
-    "deviation</code>. A leg of weight 0 is not consulted.",
+    "of the question's list, max: <code>s / greatest</code> (where scores fall below 0, as min-max), min-max: "
+    "<code>(s - least) / (greatest - least)</code>, z-score: <code>(s - mean) / deviation</code>. A leg of "
+    "weight 0 is not consulted.",
     "rrf": "<code>sum over legs of 1 / (rrf_k + rank)</code>.",
     "combsum": "<code>sum of the min-max-normalised scores</code>.",
     "combmnz": "<code>legs that found the hit &times; sum of the min-max-normalised scores</code>.",

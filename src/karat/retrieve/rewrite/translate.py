@@ -11,11 +11,11 @@ from typing import ClassVar, Self
 
 from karat.core.errors import UsageError
 from karat.core.means import Prompt, Said
+from karat.core.text import NAMES
 from karat.retrieve.rewrite._by_chat import ByChat, one_text
 from karat.retrieve.rewrite._rewrite import Texts
 
-CODES = {"en": "English", "ru": "Russian", "hi": "Hindi", "de": "German", "fr": "French", "es": "Spanish"}
-CODES |= {"it": "Italian", "pt": "Portuguese", "nl": "Dutch", "pl": "Polish", "uk": "Ukrainian", "tr": "Turkish"}
+CODES = NAMES | {"it": "Italian", "pt": "Portuguese", "nl": "Dutch", "pl": "Polish", "uk": "Ukrainian", "tr": "Turkish"}
 CODES |= {"zh": "Chinese", "ja": "Japanese", "ko": "Korean", "ar": "Arabic", "cs": "Czech", "sv": "Swedish"}
 _NAME = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,3}")
 SYSTEM = """You translate questions for a search engine. Keep names, codes and numbers as they are. Write the

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.core.drafts import Draft
-from karat.core.text import guess_language, stop_words, tokenise
+from karat.core.text import NAMES, guess_language, stop_words, tokenise
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import Surroundings
 from karat.testset.filters._wording import shortened
 
 _SURE = 2  # function words from which a guess among languages of one script is trusted
-_NAMES = {"en": "English", "ru": "Russian", "hi": "Hindi", "de": "German", "fr": "French", "es": "Spanish"}
 _SCRIPTED = ("ru", "hi")
 
 
@@ -23,8 +22,8 @@ def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -
         found = guess_language(text)
         if found == wanted or not _trusted(text, found, wanted, what):
             continue
-        told = _NAMES.get(found or "", "another language")
-        return f'The {what} is in {told}, not in {_NAMES.get(wanted, wanted)}: "{shortened(text, 60)}".'
+        told = NAMES.get(found or "", "another language")
+        return f'The {what} is in {told}, not in {NAMES.get(wanted, wanted)}: "{shortened(text, 60)}".'
     return None
 
 
