@@ -32,11 +32,6 @@ BAD = re.compile(
     r"fail|err|time.?out|timed.?out|exception|abort|cancel|kill|crash|refus|^5\d\d$|^4\d\d$|^false$|skipped"
 )
 _LISTS = ("id", "chunk", "doc", "page", "url")
-_USAGE = (
-    ("total_tokens", "total"),
-    ("prompt_tokens", "input_tokens", "prompt", "input"),
-    ("completion_tokens", "output_tokens", "completion", "output"),
-)
 
 Key = tuple[str, str, str]
 
@@ -283,7 +278,7 @@ class Reader:
     def _number(self, record: Record, field: str) -> float | None:
         value = self._value_or_parts(record, field)
         if isinstance(value, Mapping):
-            value = total_of(value)
+            value = _cells.total_of(value)
         return None if value is None else _cells.finite(value, field)
 
     def _tokens(self, record: Record) -> float | None:
@@ -318,20 +313,6 @@ class Reader:
             if number is not None:
                 made.setdefault(part, number * scale)
         return made
-
-
-def total_of(parts: Mapping[str, Any]) -> float | None:
-    """The total of an object such as OpenAI's `usage`: as given, else its parts added; None where parts are missing.
-
-    What was read and what was written make a total: counts beside them (cached, reasoning) are parts of those two.
-    """
-    numbers = {k: v for k, v in parts.items() if isinstance(v, int | float) and not isinstance(v, bool)}
-    total, read, written = (next((numbers[n] for n in names if n in numbers), None) for names in _USAGE)
-    if total is not None:
-        return total
-    if read is None and written is None:
-        return sum(numbers.values()) if numbers else None
-    return None if read is None or written is None else read + written
 
 
 def read_records(look: Look, format_name: str, *, notes: Iterable[str] = ()) -> tuple[list[Run], Taken]:
