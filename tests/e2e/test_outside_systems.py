@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -111,3 +112,53 @@ def test_when_every_row_fails_the_reasons_are_printed_and_reported(put, folder, 
     assert any(text.startswith(reasons) for text in json.loads(told.out)["warnings"])
     page = max(folder.glob("runs/*/report.html")).read_text()
     assert "(3 times, first q1)" in page
+
+
+@pytest.mark.parametrize(
+    ("settings", "k"),
+    [
+        ("measures: [Recall@2, MRR@3]\nk: [1, 2]\n", 3),
+        ("measures: [Recall@2]\nk: 2\nanswer: {by: extractive, contexts: 4}\n", 4),
+        ("k: [1, 2, 7]\n", 7),
+        ("measures: [Recall@2, MAP]\nk: 2\n", 20),
+        ("measures: [Recall@2, MRR@30]\nk: 2\n", 30),
+    ],
+)
+def test_a_function_is_asked_for_no_more_hits_than_are_needed(put, folder, karat, settings, k):
+    put("qa.jsonl", QUESTIONS)
+    put("counting.py", "def search(question, k):\n    return [{'doc': 'watch.md', 'text': f'asked for {k}'}]\n")
+    put(
+        "karat.yaml",
+        "testset: qa.jsonl\nmatch: doc\nmain: Recall@2\noutputs: [json]\n"
+        f"systems: [{{call: 'counting:search', name: mine}}]\n{settings}",
+    )
+    told = karat("run", "-q")
+    assert told.code == 0, told.err
+    (journal,) = folder.glob("runs/*/journal.jsonl")
+    assert set(re.findall(r"asked for (\d+)", journal.read_text())) == {str(k)}
+
+
+def test_what_a_function_tells_of_its_answers_reaches_the_run(put, folder, karat):
+    put("qa.jsonl", [{**question, "answers": ["four hours"]} for question in QUESTIONS])
+    put(
+        "telling.py",
+        "def search(question, k):\n    return {'source_documents': [{'page_content': 'The watch is four hours.', "
+        "'metadata': {'source': 'watch.md'}}], 'response': 'four hours', 'contexts': ['The watch is four hours.'], "
+        "'usage': {'prompt_tokens': 20, 'completion_tokens': 5}, 'cost': 0.5, 'confidence': 0.25}\n",
+    )
+    put(
+        "karat.yaml",
+        "testset: qa.jsonl\nmatch: doc\nmain: Recall@1\nmeasures: [Recall@1, EM, SentenceSupport]\n"
+        "outputs: [json]\nsystems: [{call: 'telling:search', name: mine}]\n",
+    )
+    told = karat("run", "-q")
+    assert told.code == 0, told.err
+    (times,) = folder.glob("runs/*/times.parquet")
+    assert set(pl.read_parquet(times).select("tokens", "cost_usd").rows()) == {(25, 0.5)}
+    (answers,) = folder.glob("runs/*/answers.jsonl")
+    first = json.loads(answers.read_text().splitlines()[0])
+    assert (first["answer"], first["contexts"], first["confidence"]) == (
+        "four hours", ["The watch is four hours."], 0.25,
+    )  # fmt: skip
+    (rows,) = folder.glob("runs/*/rows.parquet")
+    assert pl.read_parquet(rows)["SentenceSupport"].to_list() == [1.0, 1.0, 1.0]

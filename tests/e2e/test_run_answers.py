@@ -165,6 +165,36 @@ def test_a_budget_is_kept_and_what_was_not_asked_is_told(station, karat):
     assert any("budget" in reason for reason in reasons)
 
 
+def test_a_budget_answers_the_same_questions_for_all_systems(station, karat):
+    def other(request):
+        return json.dumps({"reason": "r", "grade": "fully"}) if "JSON" in request.system else said(request)
+
+    with FakeLLM(other) as llm:
+        model = ("--model", "fake", "--base-url", llm.base_url, "-j", "1")
+        told = karat("run", "--answer", "chat", *model, "--max-calls", "4")
+        assert told.code == 5, told.err
+        assert llm.count == 4
+        assert answered_questions(station, "answer") == {"balanced": ["q0", "q1"], "pure_sparse": ["q0", "q1"]}
+        told = karat("run", "--answer", "chat", *model, "--retry-errors", "-q")
+        assert told.code == 0, told.err
+        told = karat("judge", "LAST", "-m", "Responsiveness", *model, "--max-calls", "4")
+        assert told.code == 5, told.err
+    judged = {}
+    for row in rows_of(station):
+        if row["Responsiveness.status"] == "ok":
+            judged.setdefault(row["system"], []).append(row["question_id"])
+    assert judged["balanced"] == judged["pure_sparse"] != []
+
+
+def answered_questions(folder, field):
+    """The questions of each system whose rows of answers hold a field."""
+    held = {}
+    for row in answers_of(folder):
+        if row[field] is not None:
+            held.setdefault(row["system"], []).append(row["id"])
+    return held
+
+
 def test_no_key_reaches_a_file_or_the_screen(station, karat, monkeypatch):
     monkeypatch.setenv("MY_KEY", KEY)
 

@@ -11,6 +11,7 @@ from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, cou
 
 if TYPE_CHECKING:
     from karat.experiment.finished import FinishedRun
+    from karat.experiment.spec import Spec
 
 
 @with_chat_of_run
@@ -57,6 +58,9 @@ def command(
     allow_zero_overlap: Annotated[
         bool, typer.Option("--allow-zero-overlap", help="Accept a system that found no gold at all.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what chat models would be asked and what that costs; run nothing.")
+    ] = False,
     map_: Map = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -80,6 +84,9 @@ def command(
     chosen = spec_for(spec, testset).with_options(
         answer=answer, contexts=contexts, judge=judge, columns=columns_of(map_), matching=matching, **chat
     )
+    if dry_run:
+        _show_planned(chosen, as_json)
+        return
     progress = counted_on_terminal(quiet or as_json)
     done = run(
         chosen, runs_dir=runs_dir, fresh=fresh, retry_errors=retry_errors, changed_testset=changed_testset,
@@ -87,6 +94,19 @@ def command(
     )  # fmt: skip
     progress("", 0, 0)
     show(done, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def _show_planned(spec: Spec, as_json: bool) -> None:
+    """Print what a run would ask chat models."""
+    import json
+
+    from karat.experiment.planned import planned_run
+
+    planned = planned_run(spec)
+    if as_json:
+        typer.echo(json.dumps(planned.plain(), ensure_ascii=False, indent=2))
+    else:
+        typer.echo("\n".join(planned.lines()))
 
 
 def announced(sentence: str) -> None:

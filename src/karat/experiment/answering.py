@@ -89,7 +89,8 @@ def answer_all(
 
     `contexts` is how many of the first hits an answerer may choose from. `systems` are those that are answered for,
     None: all. `limit` is how many questions are answered, a sample by `seed` over kinds and gold; of the others answers
-    have no scores. What `records` of a journal know is not asked again, unless it failed and `retry_errors` is set.
+    have no scores. Questions are answered one after the other for all systems. What `records` of a journal know is not
+    asked again, unless it failed and `retry_errors` is set.
     """
     from karat.core.evaluation import Note
 
@@ -119,6 +120,8 @@ def answer_all(
                 f"{len(rest_on):,} pieces of gold (seed {seed}).",
             )
         )
+    number_of = {qid: number for number, qid in enumerate(testset.ids)}
+    pieces.sort(key=lambda piece: number_of[piece.asked.id])  # so that a budget that ends has paid for what compares
     missing = list({piece.key: piece for piece in pieces if piece.key not in answers}.values())
     key_of = {id(piece.asked): piece.key for piece in missing}
     what, finished = f"answering by {answerer.name}", 0
@@ -146,7 +149,6 @@ def answer_all(
     given: dict[int, dict[str, Answer]] = {}
     for piece in pieces:
         given.setdefault(piece.contender, {})[piece.asked.id] = replace(answers[piece.key], question=piece.asked.id)
-    number_of = {qid: number for number, qid in enumerate(testset.ids)}
     made = [_answered(c, given[n], number_of, others) if n in given else c for n, c in enumerate(contenders)]
     return made, notes
 

@@ -18,6 +18,7 @@ from karat.experiment.system import DEPTH, Found, SystemSettings
 
 if TYPE_CHECKING:
     from karat.core.evaluation import Note
+    from karat.core.measure import Measure
     from karat.core.run import Run
     from karat.core.types import Question, TestSet
     from karat.experiment.index import Index
@@ -59,8 +60,22 @@ class Work:
         measures = parse_all(self.plan.measures, k=self.choices.k)
         by_tokens = any(m.tokens is not None for m in measures)
         self.length = max(DEPTH if by_tokens else LENGTH, *spec.cutoffs, *(m.k or 0 for m in measures))
+        self.asked_k = self.length if by_tokens else self._asked_k(measures)
         slices_of(testset, self.choices.by)
         self._resolutions: dict[str, Resolution] = {}
+
+    def _asked_k(self, measures: Sequence[Measure]) -> int:
+        """How many hits a system that is not karat's is asked for: the largest cut-off, or what an answerer reads.
+
+        A measure without a cut-off takes lists as long as karat's own, where it is named or where there are such lists.
+        """
+        spec = self.spec
+        own = spec.grid is not None or any(one.is_own for one in spec.systems())
+        uncut = any(m.spec.stage == "retrieval" and m.k is None for m in measures)
+        if uncut and (own or self.choices.measures):
+            return self.length
+        contexts = spec.answerer.contexts if spec.answerer is not None else 0
+        return max(self.plan.k, contexts, *(m.k or 0 for m in measures))
 
     def contenders(
         self,
@@ -179,10 +194,10 @@ class Work:
         if missing:
             with opened(one.source, one.name) as system:
                 limit = self.spec.keys.budgets.max_failures
-                ask_all(system, missing, self.length, one.source.jobs, journaled, max_failures=limit)
+                ask_all(system, missing, self.asked_k, one.source.jobs, journaled, max_failures=limit)
                 notes = [Note("warning", f"{one.name}: {remark}") for remark in system.remarks]
         rows = [kept[qid] for qid in self.testset.ids]
-        seconds = [row.get("seconds", {}).get("total") for row in rows]
+        seconds = [_seconds_to_retrieve(row.get("seconds", {})) for row in rows]
         return [self._contender(one.configuration, run_of_records(one.name, rows), seconds)], notes
 
     def _contender(self, configuration: Configuration, hits: Run, seconds: Sequence[float | None]) -> Contender:
@@ -233,15 +248,16 @@ def _marked(configuration: Configuration, made: Made) -> Configuration:
 
 
 def seconds_before_answering(run: Run, questions: Sequence[str]) -> list[float | None]:
-    """Seconds of retrieval that results give for each question: as such, or in all less those of answering."""
-
-    def spent(parts: Mapping[str, float]) -> float | None:
-        if "retrieve" in parts or "total" not in parts:
-            return parts.get("retrieve")
-        return max(parts["total"] - parts.get("answer", 0.0), 0.0)
-
-    found = [spent(run.answers[qid].seconds) if qid in run.answers else None for qid in questions]
+    """Seconds of retrieval that results give for each question."""
+    found = [_seconds_to_retrieve(run.answers[qid].seconds) if qid in run.answers else None for qid in questions]
     return found if any(seconds is not None for seconds in found) else []
+
+
+def _seconds_to_retrieve(parts: Mapping[str, float]) -> float | None:
+    """Seconds of retrieval: as such, or in all less those of answering."""
+    if "retrieve" in parts or "total" not in parts:
+        return parts.get("retrieve")
+    return max(parts["total"] - parts.get("answer", 0.0), 0.0)
 
 
 def _of_several(one: Listed, runs: Sequence[Run], run: Run) -> Configuration:

@@ -65,7 +65,7 @@ def run(
 
     spec = spec_for(spec, testset).resolved()
     root = Path(runs_dir) if runs_dir is not None else spec.path(spec.keys.runs_dir)
-    questions, taken = _questions(spec)
+    questions, taken = questions_of(spec)
     if not changed_testset:
         refuse_changed(questions, taken.place)
     indexes = _indexes(spec, root / INDEXES, say)
@@ -139,7 +139,7 @@ def sweep_of(
     spec = spec.resolved()
     keys, choices = spec.keys, spec.choices()
     root = Path(runs_dir) if runs_dir is not None else spec.path(keys.runs_dir)
-    testset, _ = _questions(spec)
+    testset, _ = questions_of(spec)
     indexes = _indexes(spec, root / INDEXES, say)
     if len(indexes) != 1:
         raise UsageError(
@@ -154,7 +154,8 @@ def sweep_of(
     )  # fmt: skip
 
 
-def _questions(spec: Spec) -> tuple[TestSet, Taken]:
+def questions_of(spec: Spec) -> tuple[TestSet, Taken]:
+    """The questions that a spec selects from its test set, and what that was read as."""
     from karat.experiment.score import mapped
     from karat.experiment.spec import ResultsFile
     from karat.files import read_testset

@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from karat.files._plain import Plain, read_plain, read_tables
     from karat.files._printed import printed_measures
     from karat.files._read import read_any, read_results, read_testset
+    from karat.files._reply import ReplyReader
     from karat.files._score_table import as_score_table, is_score_table
     from karat.files._write import convert, write
+    from karat.files.canonical import answer_row
 
 __all__ = [
     "Frozen",
     "Plain",
+    "ReplyReader",
+    "answer_row",
     "as_labels",
     "as_runs",
     "as_score_table",
@@ -41,6 +45,8 @@ __all__ = [
 _HOME = {
     "Frozen": "_frozen",
     "Plain": "_plain",
+    "ReplyReader": "_reply",
+    "answer_row": "canonical",
     "as_labels": "_labels",
     "as_runs": "_objects",
     "as_score_table": "_score_table",

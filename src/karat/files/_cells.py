@@ -10,7 +10,7 @@ import ast
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from karat.io import pages
@@ -25,6 +25,11 @@ _TOKEN = re.compile(
     rf"\s*(?:np\.\w+\(\s*)?(?P<value>{_STRING}|[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|None|nan|True|False)"
     r"(?:\s*\))?\s*(?P<comma>,?)",
     re.DOTALL,
+)
+_USAGE = (
+    ("total_tokens", "total"),
+    ("prompt_tokens", "input_tokens", "prompt", "input"),
+    ("completion_tokens", "output_tokens", "completion", "output"),
 )
 _TRUE = frozenset({"true", "yes", "y", "1", "t"})
 _FALSE = frozenset({"false", "no", "n", "0", "f"})
@@ -241,3 +246,17 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def total_of(parts: Mapping[str, Any]) -> float | None:
+    """The total of an object such as OpenAI's `usage`: as given, else its parts added; None where parts are missing.
+
+    What was read and what was written make a total: counts beside them (cached, reasoning) are parts of those two.
+    """
+    numbers = {k: v for k, v in parts.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+    total, read, written = (next((numbers[n] for n in names if n in numbers), None) for names in _USAGE)
+    if total is not None:
+        return total
+    if read is None and written is None:
+        return sum(numbers.values()) if numbers else None
+    return None if read is None or written is None else read + written

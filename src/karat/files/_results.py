@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from karat.core.evaluation import Taken
@@ -24,29 +25,13 @@ from karat.files._units import fields_of
 from karat.io.pages import PageReader
 
 FINE = frozenset(
-    {
-        "ok",
-        "success",
-        "succeeded",
-        "successful",
-        "done",
-        "completed",
-        "complete",
-        "finished",
-        "200",
-        "true",
-        "undefined",
-    }
-)
+    ("ok", "success", "succeeded", "successful", "done", "completed", "complete", "finished", "200", "true",
+     "undefined")
+)  # fmt: skip
 BAD = re.compile(
     r"fail|err|time.?out|timed.?out|exception|abort|cancel|kill|crash|refus|^5\d\d$|^4\d\d$|^false$|skipped"
 )
 _LISTS = ("id", "chunk", "doc", "page", "url")
-_USAGE = (
-    ("total_tokens", "total"),
-    ("prompt_tokens", "input_tokens", "prompt", "input"),
-    ("completion_tokens", "output_tokens", "completion", "output"),
-)
 
 Key = tuple[str, str, str]
 
@@ -66,6 +51,19 @@ class Reader:
         self.shared_passages = 0
         self.uneven_texts = 0
         self.odd_confidence = 0
+
+    def notes(self) -> list[str]:
+        """What to say of all that was read so far, a sentence each."""
+        notes = self.pages.notes()
+        if self.shared_passages:
+            notes.append(f"{self.shared_passages} passages name several documents: each counts as a hit of its own")
+        if self.odd_confidence:
+            notes.append(f"in {self.odd_confidence} rows the confidence is no number from 0 to 1: left aside")
+        if self.uneven_texts:
+            notes.append(
+                f"in {self.uneven_texts} rows there are not as many contexts as ids: texts of hits are unknown there"
+            )
+        return notes
 
     def value(self, record: Record, field: str) -> tuple[str, Any]:
         """The first alias of a field that the record fills, and its value."""
@@ -193,14 +191,18 @@ class Reader:
             scored = [(_cells.id_text(doc), _cells.finite(score)) for doc, score in value.items()]
             return [{"id": doc, "score": score} for doc, score in sorted(scored, key=trec_key, reverse=True)]
         hits = []
-        for entry in _cells.as_list(value) or []:
-            if isinstance(entry, Mapping):
-                hits.append(fields_of(entry, self.pages))
-            elif isinstance(entry, list | tuple) and len(entry) == 2:
-                hits.append({"id": _cells.id_text(entry[0]), "score": _cells.finite(entry[1])})
-            else:
-                hits.append({"id": _cells.id_text(entry)})
+        for place, entry in enumerate(_cells.as_list(value) or [], 1):
+            try:
+                hits.append(self._entry(entry))
+            except CellError as error:
+                raise CellError(f"hit {place}: {error.problem}", error.remedy) from None
         return hits
+
+    def _entry(self, entry: Any) -> dict[str, Any]:
+        """A hit from an object, an id, or either of them with its score."""
+        if isinstance(entry, list | tuple) and len(entry) == 2:
+            return {**self._entry(entry[0]), "score": _cells.finite(entry[1])}
+        return fields_of(entry, self.pages) if isinstance(entry, Mapping) else {"id": _cells.id_text(entry)}
 
     def _passages(self, value: Any) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
         hits: list[dict[str, Any]] = []
@@ -276,7 +278,7 @@ class Reader:
     def _number(self, record: Record, field: str) -> float | None:
         value = self._value_or_parts(record, field)
         if isinstance(value, Mapping):
-            value = total_of(value)
+            value = _cells.total_of(value)
         return None if value is None else _cells.finite(value, field)
 
     def _tokens(self, record: Record) -> float | None:
@@ -313,20 +315,6 @@ class Reader:
         return made
 
 
-def total_of(parts: Mapping[str, Any]) -> float | None:
-    """The total of an object such as OpenAI's `usage`: as given, else its parts added; None where parts are missing.
-
-    What was read and what was written make a total: counts beside them (cached, reasoning) are parts of those two.
-    """
-    numbers = {k: v for k, v in parts.items() if isinstance(v, int | float) and not isinstance(v, bool)}
-    total, read, written = (next((numbers[n] for n in names if n in numbers), None) for names in _USAGE)
-    if total is not None:
-        return total
-    if read is None and written is None:
-        return sum(numbers.values()) if numbers else None
-    return None if read is None or written is None else read + written
-
-
 def read_records(look: Look, format_name: str, *, notes: Iterable[str] = ()) -> tuple[list[Run], Taken]:
     """The systems of an input with one record a question and system."""
     reader = Reader(look)
@@ -351,14 +339,20 @@ def read_records(look: Look, format_name: str, *, notes: Iterable[str] = ()) -> 
     return runs, Taken(look.name, format_name, described(runs), tuple(found))
 
 
-def _add(reader: Reader, building: Building, record: Record, row: int, qid: str, text: str) -> None:
-    if text:
-        building.texts[qid] = text
+@dataclass(frozen=True)
+class ResultRow:
+    """What one record says of one question: its hits, None where it has no list of them; its answer; why it failed."""
+
+    hits: list[dict[str, Any]] | None = None
+    answer: Answer | None = None
+    error: str | None = None
+
+
+def read_row(reader: Reader, record: Record, qid: str) -> ResultRow:
+    """What a record says of a question; CellError where that is nothing, or cannot be."""
     reason = reader.failure(record)
     if reason is not None:
-        building.add(qid, row, None)
-        building.failed[qid] = reason
-        return
+        return ResultRow(error=reason)
     hits, contexts = reader.hits(record)
     has_answer = any(alias in record for field in ("answer", "answer_error") for alias in reader.names.of[field])
     if hits is None and not has_answer:
@@ -368,15 +362,24 @@ def _add(reader: Reader, building: Building, record: Record, row: int, qid: str,
             "neither retrieved ids nor an answer nor an error",
             near or 'Add "retrieved" (or "doc_ids", "retrieved_pages", ...), "answer", or "error".',
         )
-    building.add(qid, row, hits)
+    return ResultRow(hits, reader.answer(record, qid, contexts))
+
+
+def _add(reader: Reader, building: Building, record: Record, row: int, qid: str, text: str) -> None:
+    if text:
+        building.texts[qid] = text
+    read = read_row(reader, record, qid)
+    building.add(qid, row, read.hits)
+    if read.error is not None:
+        building.failed[qid] = read.error
+        return
     building.blank += reader.blank_list
-    answer = reader.answer(record, qid, contexts)
-    if answer is not None:
-        building.answers[qid] = answer
+    if read.answer is not None:
+        building.answers[qid] = read.answer
 
 
 def _notes(reader: Reader, built: list[Building]) -> list[str]:
-    notes = reader.pages.notes()
+    notes = reader.notes()
     if not reader.has_ids:
         notes.append("no ids: the text of a question serves as its id")
     if not all(building.falls for building in built):
@@ -386,12 +389,4 @@ def _notes(reader: Reader, built: list[Building]) -> list[str]:
     blank = sum(building.blank for building in built)
     if blank and any(building.docs for building in built):
         notes.append(f"{plural(blank, 'row')} with an empty list of hits: nothing was retrieved there")
-    if reader.shared_passages:
-        notes.append(f"{reader.shared_passages} passages name several documents: each counts as a hit of its own")
-    if reader.odd_confidence:
-        notes.append(f"in {reader.odd_confidence} rows the confidence is no number from 0 to 1: left aside")
-    if reader.uneven_texts:
-        notes.append(
-            f"in {reader.uneven_texts} rows there are not as many contexts as ids: texts of hits are unknown there"
-        )
     return notes

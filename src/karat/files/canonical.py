@@ -9,7 +9,7 @@ from typing import Any
 
 from karat.core.evaluation import Taken
 from karat.core.run import HIT_FIELDS, Run
-from karat.core.types import Gold, Question, TestSet
+from karat.core.types import Answer, Gold, Question, TestSet
 from karat.files import _results, _testset
 from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
@@ -89,29 +89,24 @@ def _write_results(runs: Sequence[Run], path: Path) -> list[str]:
 
 def _result(run: Run, qid: str, hits: list[dict[str, Any]]) -> dict[str, Any]:
     row: dict[str, Any] = {}
-    answer = run.answers.get(qid)
     if qid in run.listed:
         row["retrieved"] = [{k: h[k] for k in ("id", "score", *HIT_FIELDS) if h.get(k) is not None} for h in hits]
-    if answer is None:
-        return row
-    row["answer"] = answer.text
-    if answer.error is not None:
-        row["answer_error"] = answer.error
-    if answer.confidence is not None:
-        row["confidence"] = answer.confidence
-    if answer.contexts is not None:
-        row["contexts"] = list(answer.contexts)
-    if answer.used is not None:
-        row["context_ids"] = list(answer.used)
-    if answer.model is not None:
-        row["model"] = answer.model
-    if answer.seconds:
-        row["seconds"] = dict(answer.seconds)
-    if answer.tokens is not None:
-        row["tokens"] = answer.tokens
-    if answer.cost_usd is not None:
-        row["cost_usd"] = answer.cost_usd
-    return row
+    return row | (answer_row(run.answers[qid]) if qid in run.answers else {})
+
+
+def answer_row(answer: Answer) -> dict[str, Any]:
+    """The fields of an answer in a row of canonical results."""
+    known = {
+        "answer_error": answer.error,
+        "confidence": answer.confidence,
+        "contexts": None if answer.contexts is None else list(answer.contexts),
+        "context_ids": None if answer.used is None else list(answer.used),
+        "model": answer.model,
+        "seconds": dict(answer.seconds) or None,
+        "tokens": answer.tokens,
+        "cost_usd": answer.cost_usd,
+    }
+    return {"answer": answer.text, **{name: value for name, value in known.items() if value is not None}}
 
 
 FORMAT = Format(

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 from karat.core.errors import KaratError, UsageError
 from karat.core.means import Prompt, Said
 from karat.models._calls import Call, Calls, FailedCall, said_in
-from karat.models._chat_bill import Estimate, Ledger, Spent, estimate
+from karat.models._chat_bill import Estimate, Ledger, Spent, estimate, money
 from karat.models._chat_settings import OPENAI, Budget, ChatSettings
 from karat.models._endpoint import key_in
 
 if TYPE_CHECKING:
     from karat.models._chat_asking import Asking, Done
 
-__all__ = ["Budget", "Call", "Calls", "Chat", "ChatSettings", "Estimate", "FailedCall", "Spent"]
+__all__ = ["Budget", "Call", "Calls", "Chat", "ChatSettings", "Estimate", "FailedCall", "Spent", "estimate", "money"]
 
 _FIRST_WAIT = 0.5
 _END_SECONDS = 5.0

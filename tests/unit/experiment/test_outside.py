@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from karat.core.errors import UsageError
-from karat.core.types import Gold, Question
-from karat.experiment.outside import CallSettings, CallSystem, Reply, ask_all, opened, run_of
+from karat.core.types import Answer, Gold, Question
+from karat.experiment.outside import CallSettings, CallSystem, Reply, ask_all, opened, run_of, run_of_records
 from karat.experiment.outside import _call as _outside_call
 from karat.files import as_runs
 
@@ -46,7 +46,7 @@ def returns(load, value, k=5):
             [{"id": "a", "doc": "d", "url": "u", "page": "3", "text": "t", "score": 1.0}],
             None,
         ),
-        ("[{'doc': 'd', 'page': [3, '4'], 'score': None}]", [{"doc": "d", "page": ["3", "4"]}], None),
+        ("[{'doc': 'd', 'page': [3, '4'], 'score': None}]", [{"doc": "d", "page": ("3", "4")}], None),
         ("[{'text': 'only text'}]", [{"text": "only text"}], None),
         ("{'retrieved': ['a'], 'answer': 'yes'}", [{"id": "a"}], "yes"),
         ("{'answer': 'yes'}", None, "yes"),
@@ -57,13 +57,61 @@ def returns(load, value, k=5):
         ("np.array(['a', 'b'])", [{"id": "a"}, {"id": "b"}], None),
         ("iter(int, 1)", [{"id": "0"}] * 5, None),
         ("list('abcdefgh')", [{"id": c} for c in "abcde"], None),
+        ("{'hits': ['a'], 'response': 'yes'}", [{"id": "a"}], "yes"),
+        ("{'retrieved': {'a': 1, 'b': 2}}", [{"id": "b", "score": 2.0}, {"id": "a", "score": 1.0}], None),
+        ("{'doc_ids': ['a', 'b'], 'scores': [2, 1]}", [{"id": "a", "score": 2.0}, {"id": "b", "score": 1.0}], None),
+        ("{'retrieved': (x for x in 'abcdefgh')}", [{"id": c} for c in "abcde"], None),
+        ("{'retrieved_contexts': ['one', 'two'], 'response': 'y'}", [{"text": "one"}, {"text": "two"}], "y"),
+        (
+            "[{'page_content': 't', 'metadata': {'source': 'a.pdf', 'page': 3}}]",
+            [{"doc": "a.pdf", "page": "4", "text": "t"}],
+            None,
+        ),
+        (
+            "[({'page_content': 't', 'metadata': {'source': 'a.pdf'}}, np.float32(.5))]",
+            [{"doc": "a.pdf", "text": "t", "score": 0.5}],
+            None,
+        ),
     ],
 )
 def test_what_a_function_may_return(load, value, hits, answer):
     reply = returns(load, value)
     assert reply.error is None
-    assert (None if reply.hits is None else list(reply.hits), reply.answer) == (hits, answer)
+    said = reply.answer.text if reply.answer is not None else None
+    assert (None if reply.hits is None else list(reply.hits), said) == (hits, answer)
     assert reply.seconds >= 0
+
+
+def test_contexts_tokens_cost_and_confidence_reach_the_run(load):
+    value = (
+        "{'retrieved': ['a'], 'answer': 'yes', 'contexts': ['a text'], 'context_ids': ['a'], 'cost': 0.25, "
+        "'usage': {'prompt_tokens': 7, 'completion_tokens': 3, 'cached_tokens': 5}, 'confidence': np.float32(0.5), "
+        "'model': 'm1', 'seconds': {'retrieve': 0.125}}"
+    )
+    reply = returns(load, value)
+    row = json.loads(json.dumps(reply.record(Q)))
+    answer = run_of_records("mine", [row]).answers["q1"]
+    assert (answer.text, answer.contexts, answer.used, answer.model) == ("yes", ("a text",), ("a",), "m1")
+    assert (answer.tokens, answer.cost_usd, answer.confidence) == (10, 0.25, 0.5)
+    assert answer.seconds == {"retrieve": 0.125, "total": reply.seconds}
+
+
+def test_documents_of_langchain_are_read_and_their_pages_noted(load):
+    system = load(
+        "class Document:\n    id, page_content, metadata = None, 't', {'source': 'a.pdf', 'page': 0}\n"
+        "def search(question, k):\n    return [(Document(), 0.5), Document()]\n"
+    )
+    reply = system.ask(Q, 5)
+    assert reply.hits == ({"doc": "a.pdf", "page": "1", "text": "t", "score": 0.5},
+                          {"doc": "a.pdf", "page": "1", "text": "t"})  # fmt: skip
+    assert any("counts from 0" in remark for remark in system.remarks)
+
+
+def test_a_failure_that_is_returned_is_one(load):
+    assert returns(load, "{'error': 'index is down'}").error == "index is down"
+    assert returns(load, "{'status': 'failed'}").error == "status failed"
+    half = returns(load, "{'retrieved': ['a'], 'answer_error': 'too long'}")
+    assert (half.error, half.hits, half.answer.error) == (None, ({"id": "a"},), "too long")
 
 
 @pytest.mark.parametrize(
@@ -73,21 +121,22 @@ def test_what_a_function_may_return(load, value, hits, answer):
         ("'a'", "returned 'a'. Return a list"),
         ("3", "returned 3."),
         ("{'a', 'b'}", "returned {"),
-        ("{'hits': ['a']}", "returned a dict with hits. Return"),
-        ("{}", "returned a dict with nothing in it."),
-        ("{'retrieved': None}", "returned neither hits nor an answer."),
-        ("{'answer': 3}", "returned the answer 3, which is no text."),
-        ("{'retrieved': 'abc'}", "returned 'abc'."),
-        ("['a', None]", "hit 2 has the id None, which is neither text nor a whole number."),
-        ("[True]", "hit 1 has the id True"),
-        ("['']", "hit 1 has the id ''"),
-        ("[1.5]", "hit 1 has the id 1.5"),
-        ("[('a', 1, 2)]", "hit 1 is ('a', 1, 2), which is no (id, score) pair."),
-        ("[('a', 'high')]", "hit 1 has the score 'high', which is no finite number."),
-        ("[('a', float('nan'))]", "hit 1 has the score nan"),
-        ("[('a', True)]", "hit 1 has the score True"),
-        ("[{'name': 'a'}]", "hit 1 is a dict with name and none of id, chunk, doc, url, page, text."),
-        ("[{'id': 'a', 'text': 3}]", "hit 1: its text is 3."),
+        ("{'retreived': ['a']}", 'nor an error. The field "retreived" is not known. Did you mean retrieved?'),
+        ("{'a': 1}", "neither retrieved ids nor an answer nor an error."),
+        ("{}", "neither retrieved ids nor an answer nor an error."),
+        ("{'retrieved': None}", "neither retrieved ids nor an answer nor an error."),
+        ("{'answer': []}", "[] is no text."),
+        ("{'retrieved': {'a', 'b'}}", "which has no order."),
+        ("['a', None]", "hit 2: None is no id."),
+        ("[True]", "hit 1: True is no id."),
+        ("['']", 'hit 1: "" is no id.'),
+        ("[('a', 1, 2)]", "hit 1: ['a', 1, 2] is no id."),
+        ("[('a', 'high')]", 'hit 1: score "high" is not a finite number.'),
+        ("[('a', float('nan'))]", "hit 1: score nan is not a finite number."),
+        ("[('a', True)]", "hit 1: score True is not a finite number."),
+        ("[{'name': 'a'}]", "hit 1: the entry names no unit (fields: name)."),
+        ("[{'id': 'a', 'text': ['t']}]", "hit 1: ['t'] is no text."),
+        ("{'answer': 'a', 'tokens': 'many'}", 'tokens "many" is not a finite number.'),
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("exec('raise SystemExit(3)')", "SystemExit: 3"),
         ("exec('raise TimeoutError(\"theirs\")')", "TimeoutError: theirs"),
@@ -118,7 +167,7 @@ def test_what_it_may_not_is_a_failure_with_its_reason(load, value, said):
 def test_how_a_function_is_called(load, head, seen):
     names = [n.strip().partition("=")[0] for n in head.split(",") if n.strip() not in ("*", "/")]
     system = load(f"def search({head}):\n    return {{'answer': repr([{', '.join(names)}])}}\n")
-    assert system.ask(Q, 3).answer == repr(seen)
+    assert system.ask(Q, 3).answer.text == repr(seen)
 
 
 @pytest.mark.parametrize("annotation", ["Question", "'Question'"])
@@ -127,7 +176,7 @@ def test_a_function_that_wants_a_question_gets_no_gold(load, annotation):
         "from karat.core.types import Question\n"
         f"def search(question: {annotation}, k):\n    return {{'answer': repr(question)}}\n"
     )
-    assert system.ask(Q, 3).answer == repr(Question("q1", "how long?"))
+    assert system.ask(Q, 3).answer.text == repr(Question("q1", "how long?"))
 
 
 @pytest.mark.parametrize(
@@ -260,7 +309,7 @@ def test_what_a_function_prints_goes_to_standard_error(tmp_path, capsys):
 
 def test_replies_become_a_run_by_way_of_canonical_rows(load):
     replies = [
-        (Question("1"), Reply(({"id": "a", "score": 2.0}, {"id": "b", "score": 1.0}), "yes", 0.5)),
+        (Question("1"), Reply(({"id": "a", "score": 2.0}, {"id": "b", "score": 1.0}), Answer("1", "yes"), 0.5)),
         (Question("2"), Reply(seconds=0.1, error="ValueError: x")),
         (Question("3"), Reply((), None, 0.2)),
     ]

@@ -116,12 +116,12 @@ def test_hits_with_scores_texts_and_an_answer():
     paths = {"ids": "$.hits[*].id", "scores": "$.hits[*].s", "texts": "$.hits[*].t", "answer": "$.answer"}
     reply, _, remarks = ask(send(200, FOUND), paths=paths)
     assert reply.hits == ({"id": "a", "text": "ta", "score": 2.0}, {"id": "b", "text": "tb", "score": 1.0})
-    assert (reply.answer, remarks) == ("yes", ())
+    assert (reply.answer.text, remarks) == ("yes", ())
     assert reply.seconds > 0
     assert ask(send(200, FOUND), paths=paths, k=1)[0].hits == ({"id": "a", "text": "ta", "score": 2.0},)
     assert ask(send(200, FOUND), paths={"answer": "$.answer"})[0].hits is None
     assert ask(send(200, {"ids": [1, "b"]}), paths={"ids": "$.ids"})[0].hits == ({"id": "1"}, {"id": "b"})
-    assert ask(send(200, {"a": None}), paths={"answer": "$.a"})[0].answer == ""
+    assert ask(send(200, {"a": None}), paths={"answer": "$.a"})[0].answer.text == ""
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_hits_with_scores_texts_and_an_answer():
         (send(200, {"results": []}), PATHS, "the path $.hits[*].id does not fit: $ is an object with results"),
         (send(200, {"hits": [{"ident": 1}]}), PATHS, "$.hits[*] is an object with ident"),
         (send(200, {"hits": None}), PATHS, "$.hits is null"),
-        (send(200, {"hits": [{"id": {}}]}), PATHS, "hit 1 has the id {}"),
+        (send(200, {"hits": [{"id": {}}]}), PATHS, "hit 1: {} is no id."),
         (
             send(200, {"hits": [{"id": 1}], "scores": [1, 2]}),
             {**PATHS, "scores": "$.scores[*]"},
@@ -264,7 +264,7 @@ def test_a_secret_is_sent_and_found_nowhere_else(status, paths, caplog, capfd, m
     kept = (repr(reply), json.dumps(reply.record(Q)), *remarks, caplog.text, told.out, told.err)
     assert not [text for text in kept if "sk-se" in text]
     if status == 200 and "answer" in paths:
-        assert "Bearer ${KEY}" in reply.answer
+        assert "Bearer ${KEY}" in reply.answer.text
 
 
 def test_a_whole_spec_with_a_secret_keeps_it_to_itself(tmp_path, caplog, capfd):

@@ -11,7 +11,7 @@ import inspect
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from karat.core.loading import load_named
 from karat.core.types import Question
 from karat.experiment.outside._reply import BadReply, Reply, one_line, read_returned
 from karat.experiment.outside._wait import Threads, TimeIsOver
+from karat.files import ReplyReader
 
 MOST_HANGING = 32  # calls left behind after which no more are made
 
@@ -42,6 +43,13 @@ class Got:
     seconds: float | None = None
     error: str | None = None
     asked: bool = True
+
+    def reply(self) -> Reply:
+        """The reply that was read, with the seconds it took."""
+        if self.error is not None:
+            return Reply(seconds=self.seconds, error=self.error, asked=self.asked)
+        read: Reply = self.value
+        return replace(read, seconds=self.seconds)
 
 
 class Function:
@@ -131,18 +139,19 @@ class CallSystem:
         self.settings, self.name = settings, name or settings.target
         self._function = Function(settings)
         self._arguments = _arguments(self._function.function, settings.target)
+        self._reader = ReplyReader()
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What should be known of all replies together."""
-        return self._function.remarks
+        return (*self._function.remarks, *self._reader.notes())
 
     def ask(self, question: Question, k: int) -> Reply:
         """What the function returns for a question; whatever goes wrong is the error of the reply."""
         positional, keywords = self._arguments(Question(question.id, question.text), k)
-        got = self._function.call(positional, keywords, lambda returned: read_returned(returned, k))
-        hits, answer = got.value if got.error is None else (None, None)
-        return Reply(hits, answer, got.seconds, got.error, got.asked)
+        return self._function.call(
+            positional, keywords, lambda returned: read_returned(returned, question, k, self._reader)
+        ).reply()
 
     def close(self) -> None:
         """Let go of what was opened for asking."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from karat.core.types import Question
 from karat.experiment._environment import Environment
 from karat.experiment.outside._endpoint import Endpoint, Filling, HttpSettings
 from karat.experiment.outside._json_path import JsonPath
-from karat.experiment.outside._reply import BadReply, Hit, Reply, hit_of
+from karat.experiment.outside._reply import BadReply, Hit, Reply, reply_of
+from karat.files import ReplyReader
 
 _FIELDS = {"ids": "id", "docs": "doc", "pages": "page", "urls": "url", "texts": "text", "scores": "score"}
 
@@ -22,7 +23,7 @@ class HttpSystem:
         self._paths = {what: JsonPath.parse(text) for what, text in settings.paths.items()}
         self._endpoint = Endpoint(settings, name, environment)
         self.settings, self.name = settings, self._endpoint.name
-        self._lock, self._empty = threading.Lock(), 0
+        self._reader, self._lock, self._empty = ReplyReader(), threading.Lock(), 0
 
     def close(self) -> None:
         """Let go of connections."""
@@ -35,23 +36,23 @@ class HttpSystem:
         if replies and self._empty == replies:
             paths = ", ".join(path.text for what, path in self._paths.items() if what != "answer")
             return (f"{paths} found nothing in any of {replies} replies. Check paths and endpoint.",)
-        return self._endpoint.remarks
+        return (*self._endpoint.remarks, *self._reader.notes())
 
     def ask(self, question: Question, k: int) -> Reply:
         """What the endpoint replies to a question; whatever goes wrong is the error of the reply."""
         filling = Filling({"question": question.text, "id": question.id, "k": str(k)}, {"k": k})
-        got = self._endpoint.ask(filling, lambda value: self._read(value, k))
-        hits, answer = got.value if got.error is None else (None, None)
-        return Reply(hits, answer, got.seconds, got.error, got.asked)
+        return self._endpoint.ask(filling, lambda value: self._read(value, question, k)).reply()
 
-    def _read(self, value: Any, k: int) -> tuple[tuple[Hit, ...] | None, str | None]:
+    def _read(self, value: Any, question: Question, k: int) -> Reply:
         hits = self._hits(value, k)
-        answer = answer_at(self._paths["answer"], value) if "answer" in self._paths else None
+        record: dict[str, Any] = {} if hits is None else {"retrieved": hits}
+        if "answer" in self._paths:
+            record["answer"] = answer_at(self._paths["answer"], value)
         with self._lock:
-            self._empty += hits == ()
-        return hits, answer
+            self._empty += hits == []
+        return reply_of(record, question, k, self._reader)
 
-    def _hits(self, value: Any, k: int) -> tuple[Hit, ...] | None:
+    def _hits(self, value: Any, k: int) -> list[Hit] | None:
         columns: dict[str, list[Any]] = {}
         for what, name in _FIELDS.items():
             if what in self._paths:
@@ -64,10 +65,7 @@ class HttpSystem:
         if len({len(column) for column in columns.values()}) > 1:
             sizes = ", ".join(f"{len(column)} by {name}" for name, column in columns.items())
             raise BadReply(f"the paths find lists of different length ({sizes}), which cannot be paired.")
-        rows: Iterator[tuple[Any, ...]] = zip(*columns.values(), strict=True)
-        return tuple(
-            hit_of(dict(zip(columns, row, strict=True)), place) for place, row in enumerate(_first(rows, k), 1)
-        )
+        return [dict(zip(columns, row, strict=True)) for row in islice(zip(*columns.values(), strict=True), k)]
 
 
 def answer_at(path: JsonPath, value: Any) -> str:
@@ -76,9 +74,3 @@ def answer_at(path: JsonPath, value: Any) -> str:
     if len(found) != 1 or not isinstance(found[0], str | None):
         raise BadReply(f"{path.text} is no text.")
     return found[0] or ""
-
-
-def _first(rows: Iterable[Any], k: int) -> Iterator[Any]:
-    from itertools import islice
-
-    return islice(rows, k)

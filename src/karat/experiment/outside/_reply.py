@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from karat.core.types import Question
+from karat.core.errors import InputError
+from karat.core.types import Answer, Question
+
+if TYPE_CHECKING:
+    from karat.files import ReplyReader
 
 Hit = dict[str, Any]
 ACCEPTED = (
-    "Return a list of ids, of (id, score) pairs or of dicts with id, score, text, doc, page, url; "
-    'or a dict with "retrieved" (such a list) and "answer" (a text).'
+    "Return a list of ids, of (id, score) pairs or of dicts with id, score, text, doc, page, url; or a dict with what "
+    'a row of results may hold: "retrieved" (such a list), "answer", "contexts", "confidence", "tokens" ...'
 )
-_IDS = ("id", "chunk", "doc", "url")
-_KNOWN = (*_IDS, "page", "text")
 _LONGEST = 500
 
 
@@ -29,24 +30,24 @@ class Reply:
     """
 
     hits: tuple[Hit, ...] | None = None
-    answer: str | None = None
+    answer: Answer | None = None
     seconds: float | None = None
     error: str | None = None
     asked: bool = True
 
     def record(self, question: Question) -> dict[str, Any]:
         """As one row of canonical results, which `run_of` and `karat score` read."""
+        from karat.files import answer_row
+
+        spent = {} if self.seconds is None else {"total": self.seconds}
         row: dict[str, Any] = {"id": question.id}
         if self.error is not None:
             row |= {"status": "failed", "error": self.error}
-            return row if self.seconds is None else {**row, "seconds": {"total": self.seconds}}
-        if self.hits is not None:
-            row["retrieved"] = [dict(hit) for hit in self.hits]
-        if self.answer is not None:
-            row["answer"] = self.answer
-        if self.seconds is not None:
-            row["seconds"] = {"total": self.seconds}
-        return row
+        else:
+            row |= {} if self.hits is None else {"retrieved": [dict(hit) for hit in self.hits]}
+            row |= {} if self.answer is None else answer_row(self.answer)
+        seconds = {**row.get("seconds", {}), **spent}
+        return {**row, "seconds": seconds} if seconds else row
 
 
 class BadReply(Exception):  # noqa: N818
@@ -68,75 +69,39 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
     return line if len(line) <= longest else line[: longest - 3] + "..."
 
 
-def read_returned(value: Any, k: int) -> tuple[tuple[Hit, ...] | None, str | None]:
-    """Hits and answer of what a function returned; at most k hits are taken."""
+def reply_of(record: Mapping[str, Any], question: Question, k: int, reader: ReplyReader) -> Reply:
+    """What a record of results says of a question, with at most k hits."""
+    try:
+        row = reader.read(record, question.id)
+    except InputError as error:
+        raise BadReply(one_line(str(error))) from None
+    return Reply(None if row.hits is None else tuple(row.hits[:k]), row.answer, error=row.error)
+
+
+def read_returned(value: Any, question: Question, k: int, reader: ReplyReader) -> Reply:
+    """What a function returned for a question: a list of hits, or a record of results."""
+    if not isinstance(value, Mapping):
+        if not isinstance(value, Iterable) or isinstance(value, str | bytes | bytearray | set | frozenset):
+            raise BadReply(f"returned {shown(value)}. {ACCEPTED}")
+        value = {"retrieved": islice(iter(value), k)}
+    return reply_of(_plain(value, k), question, k, reader)
+
+
+def _plain(value: Any, k: int) -> Any:
+    """The same in dicts, lists, texts and numbers; of what is made on the way no more than k, as it may never end."""
     if isinstance(value, Mapping):
-        if not {"retrieved", "answer"} & set(value):
-            keys = ", ".join(map(str, list(value)[:6])) or "nothing in it"
-            raise BadReply(f"returned a dict with {one_line(keys, 80)}. {ACCEPTED}")
-        answer = value.get("answer")
-        if answer is not None and not isinstance(answer, str):
-            raise BadReply(f"returned the answer {shown(answer)}, which is no text. {ACCEPTED}")
-        retrieved = value.get("retrieved")
-        if retrieved is None and answer is None:
-            raise BadReply(f"returned neither hits nor an answer. {ACCEPTED}")
-        return (None if retrieved is None else _hits(retrieved, k)), answer
-    return _hits(value, k), None
-
-
-def _hits(value: Any, k: int) -> tuple[Hit, ...]:
-    if not isinstance(value, Iterable) or isinstance(value, str | bytes | bytearray | Mapping | set | frozenset):
-        raise BadReply(f"returned {shown(value)}. {ACCEPTED}")
-    return tuple(_hit(item, place) for place, item in enumerate(_first(value, k), 1))
-
-
-def _first(value: Iterable[Any], k: int) -> Iterator[Any]:
-    return islice(iter(value), k)
-
-
-def _hit(item: Any, place: int) -> Hit:
-    if isinstance(item, Mapping):
-        return hit_of(item, place)
-    if isinstance(item, list | tuple):
-        if len(item) != 2:
-            raise BadReply(f"hit {place} is {shown(item)}, which is no (id, score) pair. {ACCEPTED}")
-        return {"id": _id(item[0], place), "score": _score(item[1], place)}
-    return {"id": _id(item, place)}
-
-
-def hit_of(given: Mapping[Any, Any], place: int) -> Hit:
-    """A hit from its fields; what karat does not know of it is left aside."""
-    made: Hit = {}
-    for name in _IDS:
-        if given.get(name) is not None:
-            made[name] = _id(given[name], place)
-    if given.get("page") is not None:
-        pages = given["page"]
-        several = isinstance(pages, list | tuple)
-        made["page"] = [_id(page, place) for page in pages] if several else _id(pages, place)
-    if given.get("text") is not None:
-        if not isinstance(given["text"], str):
-            raise BadReply(f"hit {place}: its text is {shown(given['text'])}. {ACCEPTED}")
-        made["text"] = given["text"]
-    if given.get("score") is not None:
-        made["score"] = _score(given["score"], place)
-    if not any(name in made for name in _KNOWN):
-        keys = ", ".join(map(str, list(given)[:6])) or "nothing in it"
-        raise BadReply(f"hit {place} is a dict with {one_line(keys, 80)} and none of {', '.join(_KNOWN)}. {ACCEPTED}")
-    return made
-
-
-def _id(value: Any, place: int) -> str:
-    if isinstance(value, str) and value.strip():
+        return {name: _plain(part, k) for name, part in value.items()}
+    if isinstance(value, set | frozenset):
+        raise BadReply(f"returned {shown(value)}, which has no order. {ACCEPTED}")
+    if hasattr(value, "page_content"):  # a Document of LangChain
+        named = {name: getattr(value, name, None) for name in ("id", "page_content", "metadata")}
+        return _plain(named, k)
+    if isinstance(value, Iterator):
+        value = list(islice(value, k))
+    elif hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(part, k) for part in value]
+    if isinstance(value, bool | int | float) or not isinstance(value, Real):
         return value
-    whole = isinstance(value, Integral) or (isinstance(value, float) and value.is_integer())
-    if whole and not isinstance(value, bool):
-        return str(int(value))
-    raise BadReply(f"hit {place} has the id {shown(value)}, which is neither text nor a whole number. {ACCEPTED}")
-
-
-def _score(value: Any, place: int) -> float:
-    real = isinstance(value, Real)
-    if real and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
-    raise BadReply(f"hit {place} has the score {shown(value)}, which is no finite number. {ACCEPTED}")
+    return int(value) if isinstance(value, Integral) else float(value)

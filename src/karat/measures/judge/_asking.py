@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 else:
     T = TypeVar("T")
 
+R = TypeVar("R")
 By = Literal["model", "heuristic"]
 NO_REFERENCE = "no reference answer"
 BLANK_REFERENCE = "the reference answer is empty after normalisation (unicode)"
@@ -88,6 +89,12 @@ class Asking:
 
         found = ask_structured(self.chat, list(place), schema, said, check=check) if place else []
         return [found[place[prompt]] for prompt in prompts]
+
+
+def by_question(answered: Answered, rows: Mapping[int, R]) -> dict[int, R]:
+    """What is to be judged, one question after the other for all systems: a budget that ends has paid for pairs."""
+    n = len(answered.questions)
+    return dict(sorted(rows.items(), key=lambda row: (row[0] % n, row[0])))
 
 
 @dataclass

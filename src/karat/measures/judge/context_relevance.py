@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from karat.core.measure import measure
 from karat.measures.answer._support import BLANK_CONTEXTS, NO_CONTEXTS
 from karat.measures.judge import _prompts as prompts
-from karat.measures.judge._asking import NO_QUESTION, Asking, By, Round, Sheet, graded
+from karat.measures.judge._asking import NO_QUESTION, Asking, By, Round, Sheet, by_question, graded
 from karat.measures.judge._heuristics import NO_WORDS, content_words, held_words
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def context_relevance(answered: Answered, *, by: By = "model") -> Outcome:
         for pair, (question, texts) in rows.items():
             sheet.rounds[pair] = [_together([_by_words(question, text) for text in texts])]
     else:
-        _judge(Asking(answered, "ContextRelevance"), sheet, rows)
+        _judge(Asking(answered, "ContextRelevance"), sheet, by_question(answered, rows))
     return sheet.outcome()
 
 

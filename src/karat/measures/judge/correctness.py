@@ -8,7 +8,7 @@ from karat.core.measure import measure
 from karat.core.scores import EMPTY_ANSWER
 from karat.core.text import drop_blocks, tokenise
 from karat.measures.judge import _prompts as prompts
-from karat.measures.judge._asking import BLANK_REFERENCE, NO_REFERENCE, Asking, By, Round, Sheet, best
+from karat.measures.judge._asking import BLANK_REFERENCE, NO_REFERENCE, Asking, By, Round, Sheet, best, by_question
 from karat.measures.judge._claims import Checked, check_all, split_all
 from karat.measures.judge._heuristics import covered_sentences
 
@@ -61,7 +61,7 @@ def correctness(answered: Answered, *, by: By = "model") -> Outcome:
             shown = [prompts.within([text], prompts.TEXT_CHARS, "reference") for text in references]
             rows[pair] = said, [text for (text,), _ in shown]
             sheet.cut[pair] = cut + [note for _, notes in shown for note in notes]
-        _judge(asking, sheet, rows)
+        _judge(asking, sheet, by_question(answered, rows))
     return sheet.outcome()
 
 

@@ -11,7 +11,7 @@ from karat.core.text import drop_blocks
 from karat.core.text.refusals import declines
 from karat.measures.answer._support import BLANK_CONTEXTS, NO_CONTEXTS
 from karat.measures.judge import _prompts as prompts
-from karat.measures.judge._asking import Asking, By, Round, Sheet
+from karat.measures.judge._asking import Asking, By, Round, Sheet, by_question
 from karat.measures.judge._claims import Checked, check_all, split_all
 from karat.measures.judge._heuristics import supported_sentences
 
@@ -74,7 +74,9 @@ def faithfulness(answered: Answered, *, scale: Scale = "unit", by: By = "model")
             shown, left_out = prompts.within(held, prompts.CONTEXT_CHARS, "context")
             rows[pair], sheet.cut[pair] = (text, shown), cut + left_out
         asking = Asking(answered, "Faithfulness")
-        checked = answered.once(("judge", "Faithfulness"), partial(_check, asking, answered, rows))
+        checked = answered.once(
+            ("judge", "Faithfulness"), partial(_check, asking, answered, by_question(answered, rows))
+        )
     for pair, found in checked.items():
         sheet.rounds[pair] = [_round(one, scale) for one in found]
     return sheet.outcome()

@@ -8,7 +8,17 @@ from karat.core.measure import measure
 from karat.core.scores import EMPTY_ANSWER
 from karat.core.text import drop_blocks, tokenise
 from karat.measures.judge import _prompts as prompts
-from karat.measures.judge._asking import BLANK_REFERENCE, NO_QUESTION, Asking, By, Round, Sheet, best, graded
+from karat.measures.judge._asking import (
+    BLANK_REFERENCE,
+    NO_QUESTION,
+    Asking,
+    By,
+    Round,
+    Sheet,
+    best,
+    by_question,
+    graded,
+)
 from karat.measures.judge._heuristics import liverag_grade
 
 if TYPE_CHECKING:
@@ -56,7 +66,7 @@ def relevance(answered: Answered, *, by: By = "model") -> Outcome:
             found = [liverag_grade(said, text) for text in references]
             sheet.rounds[pair] = [best([Round(value, shown={"reason": reason}) for value, reason in found])]
     else:
-        _judge(Asking(answered, "Relevance"), sheet, rows)
+        _judge(Asking(answered, "Relevance"), sheet, by_question(answered, rows))
     return sheet.outcome()
 
 

@@ -8,7 +8,7 @@ from karat.core.measure import measure
 from karat.core.scores import EMPTY_ANSWER
 from karat.core.text import drop_blocks
 from karat.measures.judge import _prompts as prompts
-from karat.measures.judge._asking import NO_QUESTION, Asking, By, Round, Sheet, graded
+from karat.measures.judge._asking import NO_QUESTION, Asking, By, Round, Sheet, by_question, graded
 from karat.measures.judge._heuristics import responds
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def responsiveness(answered: Answered, *, by: By = "model") -> Outcome:
             value, reason = responds(question, said)
             sheet.rounds[pair] = [Round(value, shown={"reason": reason})]
     else:
-        _judge(Asking(answered, "Responsiveness"), sheet, rows)
+        _judge(Asking(answered, "Responsiveness"), sheet, by_question(answered, rows))
     return sheet.outcome()
 
 

@@ -1,0 +1,241 @@
+"""Planned: how often a run would ask chat models, and what that would cost, told before anything is run.
+
+The prompts are made by what makes them in a run, from the real questions and from texts that stand in for hits and
+answers, which nobody knows yet: as long as a chunk and as an answer usually are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from karat.core.asked import Asked, Context
+from karat.core.means import Means, Prompt, Said
+from karat.core.text.words import plural
+
+if TYPE_CHECKING:
+    from karat.core.measure import Measure
+    from karat.core.types import Question
+    from karat.experiment.spec import Spec
+    from karat.experiment.system import SystemSettings
+    from karat.models.chat import ChatSettings, Estimate
+
+_CHUNK_WORDS = 200  # of a chunk whose size is not set
+_SENTENCE_WORDS = 20
+_ANSWER_WORDS = 40
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """What a run would ask, by purpose, at most: systems that find the same are answered once."""
+
+    questions: int
+    systems: tuple[str, ...]
+    estimates: dict[str, Estimate]
+    max_calls: int | None
+    max_cost_usd: float | None
+
+    @property
+    def calls(self) -> int:
+        """Calls of all purposes."""
+        return sum(one.calls for one in self.estimates.values())
+
+    @property
+    def cost_usd(self) -> float | None:
+        """The most that all can cost; None where a price is unknown."""
+        costs = [one.cost_usd for one in self.estimates.values()]
+        return None if any(cost is None for cost in costs) else sum(cost for cost in costs if cost is not None)
+
+    def plain(self) -> dict[str, object]:
+        """As JSON values."""
+        parts = [
+            {
+                "purpose": purpose, "model": one.model, "calls": one.calls, "prompt_tokens": one.prompt_tokens,
+                "completion_tokens_most": one.completion_tokens_most, "cost_usd_most": one.cost_usd,
+            }
+            for purpose, one in self.estimates.items()
+        ]  # fmt: skip
+        return {
+            "questions": self.questions, "systems": list(self.systems), "calls": self.calls,
+            "prompt_tokens": sum(one.prompt_tokens for one in self.estimates.values()),
+            "completion_tokens_most": sum(one.completion_tokens_most for one in self.estimates.values()),
+            "cost_usd_most": self.cost_usd, "max_calls": self.max_calls, "max_cost_usd": self.max_cost_usd,
+            "purposes": parts,
+        }  # fmt: skip
+
+    def lines(self) -> list[str]:
+        """For a person who is about to pay."""
+        from karat.models.chat import money
+
+        whole = f"{plural(self.questions, 'question')}, {plural(len(self.systems), 'system')}; nothing was run."
+        if not self.estimates:
+            return [whole, "No chat model is asked: 0 calls, 0 tokens, 0.00 USD."]
+        lines = [whole, *(f"{purpose}: {one.sentence}" for purpose, one in self.estimates.items())]
+        plain = self.plain()
+        cost = "cost unknown" if self.cost_usd is None else f"about {money(self.cost_usd)} at most"
+        lines.append(
+            f"In all at most {plural(self.calls, 'call')}: about {plain['prompt_tokens']:,} tokens to read, at most "
+            f"{plain['completion_tokens_most']:,} to write; {cost}. Replies that are known already cost nothing; a "
+            "judge's reply that cannot be used is asked for once more."
+        )
+        if self.max_calls is not None and self.calls > self.max_calls:
+            lines.append(f"The budget ends it after {plural(self.max_calls, 'call')}.")
+        if self.max_cost_usd is not None and self.cost_usd is not None and self.cost_usd > self.max_cost_usd:
+            lines.append(f"The budget ends it before it costs more than {money(self.max_cost_usd)}.")
+        return lines
+
+
+@dataclass
+class _Counting:
+    """Notes what a chat model would be asked, each prompt once, and replies with what stands in."""
+
+    settings: ChatSettings
+    prompts: dict[str, Prompt] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        return self.settings.label
+
+    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
+        reply = Said(json.dumps({"claims": [_words(_ANSWER_WORDS)]}))
+        for number, prompt in enumerate(prompts):
+            if not prompt.turns:  # else it asks again for a reply that cannot be used, as no reply here can
+                self.prompts[self.settings.key_of(prompt)] = prompt
+            if said is not None:
+                said(number, reply)
+        return [reply] * len(prompts)
+
+    def estimates(self) -> Iterator[tuple[str, Estimate]]:
+        from karat.models.chat import estimate
+
+        for purpose in dict.fromkeys(prompt.purpose for prompt in self.prompts.values()):
+            asked = [prompt for prompt in self.prompts.values() if prompt.purpose == purpose]
+            yield purpose, estimate(self.settings, asked, 0)
+
+
+def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[str] | None = None) -> PlannedRun:
+    """What the run of a karat.yaml would ask chat models. Nothing is asked, indexed, searched or written."""
+    from karat.core.language import parse_all
+    from karat.experiment._limited import answered_ids
+    from karat.experiment.contenders import Work
+    from karat.experiment.run import questions_of
+    from karat.experiment.spec.draft import spec_for
+
+    spec = spec_for(spec, testset).resolved()
+    questions, _ = questions_of(spec)
+    work = Work(spec, questions, ())
+    systems = list(_systems(spec, work.length))
+    chat, judge = spec.chat_settings(), spec.chat_settings(judge=True)
+    counting = _Counting(chat) if chat is not None else None
+    judging = counting if judge == chat else _Counting(judge) if judge is not None else None
+    answer, words = spec.keys.answer, _chunk_words(spec)
+    if counting is not None:
+        _search([one for _, one in systems if one is not None], [q.text for q in questions], words, counting)
+    limit = answer.limit if answer is not None else None
+    chosen = set(questions.ids if limit is None else answered_ids(questions, limit, spec.keys.seed))
+    asked = [q for q in questions if q.id in chosen]
+    wanted = spec.answered_systems
+    names = [name for name, _ in systems if wanted is None or name.partition(" [")[0] in wanted]
+    if counting is not None and spec.answerer is not None and spec.answerer.name == "chat":
+        from karat.answer import answerer_named
+
+        answerer = answerer_named(spec.answerer, Means(chat=counting))
+        contexts = spec.answerer.contexts
+        answerer.answer(
+            [Asked(q.id, q.text, _contexts(name, q, contexts, words)) for name in names for q in asked],
+            lambda one, reply: None,
+        )
+    if judging is not None and answer is not None:
+        plan = replace(work.plan, answers=True, able=("chat",))
+        measures = [m for m in parse_all(plan.measures, k=plan.choices.k) if "chat" in m.needs]
+        _judge(measures, names, asked, answer.contexts, words, Means(chat=judging, repeat=spec.keys.judge_repeat))
+    found = dict(pair for one in (counting, judging) if one is not None for pair in one.estimates())
+    budgets = spec.keys.budgets
+    shown = tuple(name for name, _ in systems)
+    return PlannedRun(len(questions), shown, found, budgets.max_calls, budgets.max_cost_usd)
+
+
+def _systems(spec: Spec, length: int) -> Iterator[tuple[str, SystemSettings | None]]:
+    """The systems of a run by name, with the settings of karat's own, once for each index."""
+    from karat.experiment.spec import ResultsFile
+    from karat.experiment.system import SystemSettings
+    from karat.files import read_results
+
+    listed = spec.systems()
+    marks = [f" [{i.chunk}, {i.embedder.label}]" for i in spec.indexings] if len(spec.indexings) > 1 else [""]
+    own = [(one.name, one.source) for one in listed if isinstance(one.source, SystemSettings)]
+    if spec.grid is not None:
+        known = {settings.essence(length) for _, settings in own}
+        points, _ = spec.grid.points(length)
+        own += [(p.configuration().name, p.system) for p in points if p.system.essence(length) not in known]
+    yield from ((f"{name}{mark}", settings) for mark in marks for name, settings in own)
+    for one in listed:
+        if isinstance(one.source, ResultsFile):
+            runs, _ = read_results(one.source.path, columns=spec.keys.map)
+            yield from ((one.name if len(runs) == 1 else f"{one.name} {run.name}", None) for run in runs)
+        elif not isinstance(one.source, SystemSettings):
+            yield one.name, None
+
+
+def _search(systems: Sequence[SystemSettings], questions: Sequence[str], words: int, chat: _Counting) -> None:
+    """Ask what rewriting and reranking by a chat model would."""
+    from karat.experiment._reranking import CHAT
+    from karat.models.chat_reranker import ChatReranker
+    from karat.retrieve.rewrite import needs_of, rewrite_all, rewriter_named
+
+    for number, settings in enumerate(systems):
+        by_chat = [rewriter_named(text, tuple) for text in settings.rewrite if "chat" in needs_of(text)]
+        rewrite_all(by_chat, questions, Means(chat=chat))
+        if settings.rerank == CHAT:
+            passages = [_words(words, f"{number} {place}") for place in range(settings.rerank_depth)]
+            ChatReranker(chat).score_lists([(question, passages) for question in questions])
+
+
+def _judge(
+    measures: Sequence[Measure], systems: Sequence[str], questions: Sequence[Question], contexts: int, words: int,
+    means: Means,
+) -> None:  # fmt: skip
+    """Ask what judges would of answers to these questions."""
+    from karat.core.answered import Answered
+    from karat.measures.compute import compute
+
+    pairs = [(name, question) for name in systems for question in questions]
+    if not measures or not pairs:
+        return
+    ids = tuple(q.id for q in questions)
+    answered = Answered(
+        tuple(systems), ids, [q.text for _, q in pairs], [_words(_ANSWER_WORDS, f"{name} {q.id}") for name, q in pairs],
+        [q.answers for _, q in pairs],
+        [tuple(one.text for one in _contexts(name, q, contexts, words)) for name, q in pairs],
+        [q.answerable for _, q in pairs], means,
+    )  # fmt: skip
+    compute(measures, list(systems), list(ids), answered=answered)
+
+
+def _contexts(system: str, question: Question, contexts: int, words: int) -> tuple[Context, ...]:
+    """Texts that stand in for what a system will find, other ones for each."""
+    names = (f"{system} {question.id} {place}" for place in range(contexts))
+    return tuple(Context(name, _words(words, name)) for name in names)
+
+
+def _words(count: int, first: str = "") -> str:
+    return f"{first} {'words ' * count}".strip()
+
+
+def _chunk_words(spec: Spec) -> int:
+    """How many words a chunk holds, about: as the index says, or as documents are to be cut."""
+    from karat.corpus.cutting._cut import CUTTINGS, Cutting
+    from karat.experiment.index import Index
+
+    if spec.keys.index is not None:
+        corpus = Index.open(spec.path(spec.keys.index)).about["corpus"]
+        return max(1, int(corpus["tokens"]) // max(1, int(corpus["chunks"])))
+    sizes = []
+    for way in spec.indexings:
+        cutting = Cutting.parse(way.chunk)
+        unit = {"tokens": 1, "sentences": _SENTENCE_WORDS}.get(CUTTINGS.get(cutting.by).unit or "")
+        sizes.append(cutting.size * unit if cutting.size is not None and unit is not None else _CHUNK_WORDS)
+    return max(sizes, default=_CHUNK_WORDS)
