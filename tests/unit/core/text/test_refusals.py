@@ -8,7 +8,7 @@ import pytest
 from karat.core.text.refusals import declines
 
 DATA = Path(__file__).parents[3] / "data"
-REFUSALS_MD = Path(__file__).parents[4] / "docs" / "measures.md"
+MEASURES_MD = Path(__file__).parents[4] / "docs" / "measures.md"
 
 
 def _precision_and_recall(name: str) -> tuple[float, float]:
@@ -27,7 +27,7 @@ def test_on_answers_the_rule_was_not_tuned_on():
     precision, recall = _precision_and_recall("refusals_heldout.jsonl")
     assert precision >= 0.97
     assert recall >= 0.85
-    assert f"precision {precision:.2f}, recall {recall:.2f}" in REFUSALS_MD.read_text(encoding="utf-8")
+    assert f"precision {precision:.2f}, recall {recall:.2f}" in MEASURES_MD.read_text(encoding="utf-8")
 
 
 def test_the_two_halves_share_no_answer():
