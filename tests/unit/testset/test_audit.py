@@ -9,13 +9,13 @@ from karat.core.checkup import Finding
 from karat.core.docs import Chunk, Chunks
 from karat.core.errors import KaratError
 from karat.core.means import Means
+from karat.core.text.detect import passage_reference
 from karat.core.types import Gold, Question, TestSet
 from karat.report import audited
 from karat.testset.audit import audit
 from karat.testset.audit._lexicon import Weights, longest_run
 from karat.testset.audit.check import CHECKS
 from karat.testset.audit.checks.leftovers import leftover_of
-from karat.core.text.detect import passage_reference
 
 SHEETS = (
     ("galley", "The galley opens at six. Breakfast is porridge with honey from the valley."),
