@@ -2,18 +2,24 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from karat.core.answered import Answered
 from karat.core.docs import Chunk, Chunks
+from karat.core.drafts import Draft, Fragment
+from karat.core.language import parse
 from karat.core.means import Means
-from karat.core.types import Question, TestSet
+from karat.core.types import Gold, Question, TestSet
 from karat.diagnose.checks.leaks import check as leaks
 from karat.diagnose.checks.repeated_questions import check as repeated_questions
+from karat.diagnose.checks.unsupported_answers import check as unsupported_answers
 from karat.testset.audit import audit
 from karat.testset.audit.checks.passage_references import check as passage_references
 from karat.testset.filters._surroundings import Surroundings
 from karat.testset.filters.duplicate import filter as duplicate
 from karat.testset.filters.leakage import filter as leakage
+from karat.testset.filters.unsupported_answer import filter as unsupported_answer
 
 LEANING = [
     "What does this passage say about fuel?",
@@ -73,3 +79,47 @@ def test_callers_agree_on_repeated_questions(pair):
         duplicate.find(SimpleNamespace(text=pair[1], answer="1", fragments=()), around, []) is not None,
     ]
     assert seen == [pair in REPEATING] * 3
+
+
+GOLD = "The pump delivers 40 litres per minute and must be off during thunderstorms. Ten people share it."
+SUPPORTED = [
+    "40 litres per minute",
+    "The pump delivers 40 litres.",
+    "It must be off during thunderstorms.",
+    "10 people share the pump.",
+    "ten people",
+    "thunderstorms",
+    "Thunderstorm: the pump must be off.",
+    "Forty litres per minute",
+    "Pumps deliver litres per minute.",
+]
+UNSUPPORTED = [
+    "60 litres per minute",
+    "The pump delivers 40 gallons per hour to distant gardens.",
+    "It must be painted green.",
+    "12 people share the pump.",
+    "twelve people",
+    "Earthquakes",
+    "The pump was built in 1987.",
+    "A wind turbine charges batteries.",
+    "Bicycles travel free on weekdays.",
+]
+
+
+@pytest.mark.parametrize("answer", [*SUPPORTED, *UNSUPPORTED])
+def test_callers_agree_on_support(answer):
+    chunk = Chunk("c", "d", GOLD)
+    question = Question("q1", "How?", answers=(answer,), gold=(Gold(id="c"),))
+    chunks, testset = Chunks([chunk]), TestSet([question])
+    case = SimpleNamespace(questions=[question], gold_rows=[np.array([0])], chunks=chunks, language_of=lambda row: "en")
+    draft = Draft(kind="paraphrase", text="How?", answer=answer, quotes=(GOLD,), fragments=(Fragment(0, chunk, "en"),))
+    answered = Answered(("s",), ("q",), [""], [answer + " [1]"], [()], [(GOLD,)], [True])
+    claim = parse("Faithfulness(by=heuristic)").of(answered).details[0]["claims"][0]
+    seen = [
+        not list(unsupported_answers.find(case)),
+        "answers_without_support" not in {finding.check for finding in audit(testset, chunks).findings},
+        unsupported_answer.find(draft, Surroundings(chunks, Means()), []) is None,
+        claim["verdict"] == "supported",
+        parse("CitationPrecision").of(answered).values[0] == 1,
+    ]
+    assert seen == [answer in SUPPORTED] * 5
