@@ -1,4 +1,4 @@
-"""Whether a question leaks (leans on a passage, holds its answer) or repeats another."""
+"""Whether a question leaks (leans on a passage, holds its answer), repeats another, or is nonsense."""
 
 from __future__ import annotations
 
@@ -89,6 +89,13 @@ _WANTED = {
     "count": "many much сколько wieviel combien",
 }
 _WANTED_BY = {word: name for name, words in _WANTED.items() for word in words.split()}
+_CUT = re.compile(
+    r"\b(?:the|an?|and|or|but|nor|than|because|its|their|my|your|our|every|и|или|но|в|на|с|к|о|об|от|для|по|из|при|без"
+    r"|под)\s*[?.!]*$|(?:\.\.\.|…)\s*[?.!]?$",
+    re.IGNORECASE,
+)
+_CONTINUED = re.compile(r"(?:and|or|but|nor|и|или|но)\s")
+_NUMBER_BLANK = re.compile(r"^\W*_{2,}\s*[.)]|_{2,}\)|_{2,}\.\s+[a-zа-яё]")
 ALIKE = 0.85
 """Share of the content words of two questions that both hold, from which they may ask the same."""
 
@@ -101,6 +108,20 @@ def passage_reference(text: str) -> str | None:
     """
     match = _POINTING.search(text)
     return match[0].strip() if match else None
+
+
+def nonsense(question: str) -> str | None:
+    """Why a text is no question that anybody could have asked: a cut sentence, a blank over a list number; or None.
+
+    >>> nonsense("How much does the tank of the?"), nonsense("How much does the tank hold?")
+    ('its sentence is cut', None)
+    """
+    text = question.strip()
+    if _NUMBER_BLANK.search(text):
+        return "its blank stands over a list number"
+    if _CUT.search(text) or _CONTINUED.match(text) or text.count("(") > text.count(")"):
+        return "its sentence is cut"
+    return None
 
 
 def holds_answer(question: str, answer: str, question_words: Sequence[str], answer_words: Sequence[str]) -> bool:
