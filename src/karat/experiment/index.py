@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,7 @@ from karat.core.docs import Problem
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.glance import Glance, Table
 from karat.core.text import main_language
+from karat.core.text.boilerplate import navigation
 from karat.core.text.words import plural
 from karat.experiment.progress import shown_in_notebook
 
@@ -170,7 +172,7 @@ def index(
         if "dense" in wanted:
             wanted["dense"].setdefault("embedder", default_embedder(language).plain())
         built, failures = _build(wanted, [searched(one, titles) for one in chunks], _earlier(target), draft, say)
-        problems = [*reading.problems, *notes, *failures]
+        problems = [*reading.problems, *notes, *_boilerplate(chunks), *failures]
         draft.about.update(
             karat=_version(),
             settings={"chunk": cutting.text, "titles": titles, "engines": built},
@@ -255,6 +257,23 @@ def _build(
     if not built:
         raise KaratError(" ".join(problem.reason for problem in problems))
     return built, problems
+
+
+def _boilerplate(chunks: Iterable[Chunk]) -> Iterator[Problem]:
+    """For each document how many of its chunks look like navigation, contents or an index, which answer nothing."""
+    sizes = Counter[str]()
+    kinds: dict[str, Counter[str]] = {}
+    for chunk in chunks:
+        sizes[chunk.doc] += 1
+        if kind := navigation(chunk.text):
+            kinds.setdefault(chunk.doc, Counter())[kind] += 1
+    for doc, counts in kinds.items():
+        chunks_like_it = counts.total()
+        listed = ", ".join(f"{kind} ({count:,})" for kind, count in counts.most_common())
+        verb = "looks" if chunks_like_it == 1 else "look"
+        reason = f"{chunks_like_it:,} of {plural(sizes[doc], 'chunk')} {verb} like boilerplate: {listed}."
+        remedy = "They hold the words of many questions and answer none: leave such pages out of the documents."
+        yield Problem(doc, "boilerplate", reason, remedy, False)
 
 
 def _known(earlier: Index | None, name: str) -> Any:

@@ -165,7 +165,11 @@ def _systems(spec: Spec, length: int) -> Iterator[tuple[str, SystemSettings | No
     from karat.files import read_results
 
     listed = spec.systems()
-    marks = [f" [{i.chunk}, {i.embedder.label}]" for i in spec.indexings] if len(spec.indexings) > 1 else [""]
+    marks = (
+        [f" [{i.chunk}, {i.embedder.label if i.embedder else 'default'}]" for i in spec.indexings]
+        if len(spec.indexings) > 1
+        else [""]
+    )
     own = [(one.name, one.source) for one in listed if isinstance(one.source, SystemSettings)]
     if spec.grid is not None:
         known = {settings.essence(length) for _, settings in own}

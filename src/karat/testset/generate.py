@@ -111,6 +111,12 @@ def kinds_named(names: Sequence[str]) -> list[Kind]:
     return [KINDS.get(name) for name in dict.fromkeys(names)]
 
 
+WORDS_OF_THE_SOURCE = (
+    "Questions made offline repeat the words of their source, which favours BM25: do not choose between BM25 and dense "
+    "by them."
+)
+
+
 def _wanted(names: Sequence[str], offline: bool) -> tuple[list[Kind], list[str]]:
     """The kinds to make, and a sentence on those that cannot be made without a model."""
     wanted = kinds_named(names)
@@ -125,9 +131,10 @@ def _wanted(names: Sequence[str], offline: bool) -> tuple[list[Kind], list[str]]
             f"{', '.join(left)}: made by a chat model only. Name one with --model, or ask for kinds that need none: "
             f"--kinds {','.join(OFFLINE_KINDS)}."
         )
+    notes = [WORDS_OF_THE_SOURCE]
     if not left:
-        return able, []
-    return able, [f"Left out, since only a chat model makes them: {', '.join(left)}. Name one with --model."]
+        return able, notes
+    return able, [*notes, f"Left out, since only a chat model makes them: {', '.join(left)}. Name one with --model."]
 
 
 @dataclass

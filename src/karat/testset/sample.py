@@ -51,7 +51,7 @@ def _unfit(
     chunks: Chunks, least_tokens: int, wanted_docs: Collection[str] | None, weights: Mapping[int, float]
 ) -> dict[int, LeftOut]:
     """Rows that are not to be asked about, each with its reason."""
-    from karat.testset._boilerplate import boilerplate, repeated_lines
+    from karat.core.text.boilerplate import boilerplate, repeated_lines
 
     out: dict[int, LeftOut] = {}
     uncounted = [chunk.text if chunk.tokens is None else "" for chunk in chunks]

@@ -9,13 +9,13 @@ from karat.core.checkup import Finding
 from karat.core.docs import Chunk, Chunks
 from karat.core.errors import KaratError
 from karat.core.means import Means
+from karat.core.text.detect import passage_reference
 from karat.core.types import Gold, Question, TestSet
 from karat.report import audited
 from karat.testset.audit import audit
 from karat.testset.audit._lexicon import Weights, longest_run
 from karat.testset.audit.check import CHECKS
 from karat.testset.audit.checks.leftovers import leftover_of
-from karat.testset.audit.checks.passage_references import reference_of
 
 SHEETS = (
     ("galley", "The galley opens at six. Breakfast is porridge with honey from the valley."),
@@ -106,7 +106,7 @@ class TestQuestions:
          "Кто назван в этом отрывке?", "Что сказано в тексте?", "Laut dem Text, wer?"],
     )  # fmt: skip
     def test_references_to_a_passage_are_seen(self, text):
-        assert reference_of(text) is not None
+        assert passage_reference(text) is not None
 
     @pytest.mark.parametrize(
         "text",
@@ -115,7 +115,7 @@ class TestQuestions:
          "Where does the passage above the engine room lead?"],
     )  # fmt: skip
     def test_texts_that_are_named_are_no_reference(self, text):
-        assert reference_of(text) is None
+        assert passage_reference(text) is None
 
     def test_an_answer_in_the_question_is_leaked(self):
         faulty = [

@@ -4,7 +4,7 @@ import pytest
 
 from karat.core.docs import Chunk, Chunks, Doc, Section
 from karat.core.errors import UsageError
-from karat.testset._boilerplate import boilerplate, repeated_lines
+from karat.core.text.boilerplate import boilerplate, repeated_lines
 from karat.testset.sample import sample
 from karat.testset.sections import sections_of
 

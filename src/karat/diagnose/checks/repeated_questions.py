@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 from karat.core.checkup import Finding
 from karat.core.text import normalise
+from karat.core.text.detect import ALIKE, repeats
 from karat.diagnose._words import counted, plural, short
 from karat.diagnose.check import Case, Check
 from karat.models.terms import terms
 
 if TYPE_CHECKING:
     from karat.core.types import Question
-
-_LIKE = 0.85  # Jaccard of content words from which two questions ask nearly the same
-_LEAST = 4  # content words below which likeness says little
 
 
 def _find(case: Case) -> Iterator[Finding]:
@@ -66,12 +64,10 @@ def _near(questions: list[Question]) -> Iterator[tuple[Question, Question]]:
     counts = Counter(word for words in sets for word in words)
     by_word: dict[str, list[int]] = {}
     for i, words in enumerate(sets):
-        if len(words) < _LEAST:
-            continue
-        rare = sorted(words, key=lambda w: (counts[w], w))[: int(len(words) * (1 - _LIKE)) + 1]
+        rare = sorted(words, key=lambda w: (counts[w], w))[: int(len(words) * (1 - ALIKE)) + 1]
         seen = {j for word in rare for j in by_word.get(word, ())}
         for j in sorted(seen):
-            if len(words & sets[j]) >= _LIKE * len(words | sets[j]):
+            if repeats(questions[i].text, questions[j].text, words, sets[j]):
                 yield questions[j], questions[i]
         for word in rare:
             by_word.setdefault(word, []).append(i)

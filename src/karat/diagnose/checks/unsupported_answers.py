@@ -1,16 +1,16 @@
-"""unsupported_answers: reference answers of which the gold says nothing."""
+"""unsupported_answers: reference answers that the gold does not support."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from karat.core.checkup import Finding
+from karat.core.text.support import Claim, Held
 from karat.diagnose._words import counted, percent, short
 from karat.diagnose.check import Case, Check
+from karat.models.terms import terms
 
-_VERDICTS = frozenset(
-    ("yes", "no", "true", "false", "да", "нет", "верно", "неверно", "हाँ", "हां", "नहीं", "ja", "nein", "oui", "non", "si")
-)
+_MOST = 50  # gold chunks that are looked at
 
 
 def _find(case: Case) -> Iterator[Finding]:
@@ -18,26 +18,22 @@ def _find(case: Case) -> Iterator[Finding]:
     for question, rows in zip(case.questions, case.gold_rows, strict=True):
         if not len(rows) or not question.answers or not question.answerable:
             continue
-        wanted = [case.terms_like(answer, int(rows[0])) - _VERDICTS for answer in question.answers]
-        wanted = [words for words in wanted if words]
-        if not wanted:
+        language = case.language_of(int(rows[0]))
+        claims = [claim for answer in question.answers if len(claim := Claim.of(answer, language, terms))]
+        if not claims:
             continue
         looked += 1
-        held: set[str] = set()
-        for row in rows.tolist():
-            held |= case.row_terms(row)
-            if any(words <= held for words in wanted):
-                break
-        best = max(len(words & held) / len(words) for words in wanted)
-        shares.append(best)
-        if best == 0:
+        held = Held.together(Held.of(case.chunks.texts[row], language, terms) for row in rows[:_MOST].tolist())
+        best = max((claim.against(held) for claim in claims), key=lambda one: (one.enough(), one.share))
+        shares.append(best.share)
+        if not best.enough():
             bare.append(question)
     if bare:
         share = len(bare) / looked
         yield Finding(
             "unsupported_answers",
             "info",
-            f"{counted(len(bare), 'reference answer', 'shares', 'share')} no content word with the gold",
+            f"{counted(len(bare), 'reference answer', 'is', 'are')} not supported by the gold",
             f"{percent(share)} of the {looked:,} answers whose gold was found; on average the gold holds "
             f"{percent(sum(shares) / looked)} of an answer's content words. Calculated answers are one cause, wrong "
             "gold is another.",
@@ -48,4 +44,4 @@ def _find(case: Case) -> Iterator[Finding]:
         )
 
 
-check = Check("unsupported_answers", "reference answers of which the gold says nothing", _find, 41)
+check = Check("unsupported_answers", "reference answers that the gold does not support", _find, 41)

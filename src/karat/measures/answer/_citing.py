@@ -7,9 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from karat.core.scores import Outcome
-from karat.core.text import guess_language, open_blocks, stop_words, tokenise
+from karat.core.text import guess_language, open_blocks
 from karat.core.text.citations import cited_sentences
+from karat.core.text.support import Claim, Held
 from karat.measures.answer._support import by_pair
+from karat.models.terms import terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,19 +36,16 @@ def over_sentences(answered: Answered, support: float, score: Callable[[list[Sen
         said = cited_sentences(answer)
         if not any(cites for _, cites in said):
             return NO_CITATIONS
-        stops = stop_words(guess_language(answer), "unicode")
-        held = [answered.once(("words", text), partial(_words, text)) for text in contexts]
-        return score([Sentence(cites, _supporting(sentence, held, stops, support)) for sentence, cites in said])
+        language = guess_language(answer)
+        held = [
+            answered.once(("held", text, language), partial(Held.of, open_blocks(text), language, terms))
+            for text in contexts
+        ]
+        return score([Sentence(cites, _supporting(text, language, held, support)) for text, cites in said])
 
     return by_pair(answered, of_answer)
 
 
-def _supporting(sentence: str, contexts: list[frozenset[str]], stops: frozenset[str], support: float) -> frozenset[int]:
-    words = set(tokenise(sentence)) - stops
-    if not words:
-        return frozenset()
-    return frozenset(i for i, held in enumerate(contexts, 1) if len(words & held) >= support * len(words))
-
-
-def _words(context: str) -> frozenset[str]:
-    return frozenset(tokenise(open_blocks(context)))
+def _supporting(sentence: str, language: str | None, contexts: list[Held], support: float) -> frozenset[int]:
+    claim = Claim.of(sentence, language, terms)
+    return frozenset(number for number, held in enumerate(contexts, 1) if claim.against(held).enough(support))

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.measure import measure
-from karat.core.text import guess_language, sentences, stop_words, tokenise
+from karat.core.text import guess_language, sentences, tokenise
 from karat.core.text.citations import spoken
+from karat.core.text.support import SUPPORTED, Claim, Held
 from karat.measures.answer._compared import best_of
 from karat.measures.answer._referred import referred
-from karat.measures.answer._terms import Claimed, Held, claimed
+from karat.models.terms import terms
 
 if TYPE_CHECKING:
     from karat.core.answered import Answered
@@ -38,11 +39,12 @@ def completeness(answered: Answered) -> Outcome:
     beside = referred(answered, "unicode")
     values = np.zeros(len(beside.texts))
     shown: list[dict[str, Any]] = []
-    answers = [Held.of(spoken(answer)) for answer in answered.answers]
     for i, (pair, reference) in enumerate(zip(beside.owners.tolist(), beside.texts, strict=True)):
-        found = [_share(claim, answers[pair]) for claim in _claims(reference, answered.texts[pair])]
+        language = guess_language(f"{answered.texts[pair]} {reference}")
+        answer = Held.of(spoken(answered.answers[pair]), language, terms)
+        found = [_share(claim, answer) for claim in claims_of(reference, language)]
         values[i] = sum(one["held"] for one in found) / len(found)
-        absent = [{"claim": one["text"], "terms": one["missing"]} for one in found if one["held"] < 0.5]
+        absent = [{"claim": one["text"], "terms": one["missing"]} for one in found if one["held"] < SUPPORTED]
         shown.append({"reference": reference, "reference_sentences": found, "missing": absent})
     outcome = best_of(values, beside.owners, len(answered), beside.undefined)
     details: dict[int, dict[str, Any]] = {}
@@ -52,15 +54,13 @@ def completeness(answered: Answered) -> Outcome:
     return replace(outcome, details=details)
 
 
-def _claims(reference: str, question: str) -> list[Claimed]:
+def claims_of(reference: str, language: str | None) -> list[Claim]:
     """The sentences of a reference that claim something; all its words where every one is a stop word ("No.")."""
-    stops = stop_words(guess_language(f"{question} {reference}"), "unicode")
     texts = [" ".join(text.split()) for text in sentences(spoken(reference))]
-    claims = [claim for text in texts if len(claim := claimed(text, stops))]
-    return claims or [Claimed(reference, tuple(dict.fromkeys(tokenise(reference))), ())]
+    claims = [claim for text in texts if len(claim := Claim.of(text, language, terms))]
+    return claims or [Claim(reference, {token: token for token in tokenise(reference)})]
 
 
-def _share(claim: Claimed, held: Held) -> dict[str, Any]:
-    words, figures = claim.missing(held)
-    missing = [*words, *figures]
-    return {"text": claim.text, "held": 1 - len(missing) / len(claim), "missing": missing}
+def _share(claim: Claim, held: Held) -> dict[str, Any]:
+    support = claim.against(held)
+    return {"text": claim.text, "held": support.share, "missing": [*support.words, *support.figures]}

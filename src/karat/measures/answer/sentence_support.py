@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
 from karat.core.measure import measure
-from karat.core.text import guess_language, stop_words
+from karat.core.text import guess_language
 from karat.core.text.citations import cited_sentences
 from karat.core.text.refusals import declines
+from karat.core.text.support import SUPPORTED, Claim, Held, held_sentences, nearest
 from karat.measures.answer._support import by_pair
-from karat.measures.answer._terms import Claimed, Held, claimed, held_sentences, nearest
+from karat.models.terms import terms
 
 if TYPE_CHECKING:
     from karat.core.answered import Answered
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     best_for="which sentence of an answer stands on which sentence of the contexts, with no model",
     prefer="Faithfulness (a judge) where contexts are worded otherwise than answers",
 )
-def sentence_support(answered: Answered, *, threshold: float = 0.5) -> Outcome:
+def sentence_support(answered: Answered, *, threshold: float = SUPPORTED) -> Outcome:
     """Share of the answer's sentences that some sentence of its contexts supports.
 
     One sentence supports another if it holds at least half (`threshold`) of its distinct content words and figures, and
@@ -41,14 +42,16 @@ def sentence_support(answered: Answered, *, threshold: float = 0.5) -> Outcome:
     def score(answer: str, contexts: tuple[str, ...], pair: int) -> float | str:
         if declines(answer):
             return "the answer declines"
-        stops = stop_words(guess_language(answer), "unicode")
-        claims = [claim for text, _ in cited_sentences(answer) if len(claim := claimed(text, stops))]
+        language = guess_language(answer)
+        claims = [claim for text, _ in cited_sentences(answer) if len(claim := Claim.of(text, language, terms))]
         if not claims:
             return "the answer has no content words"
         held = [
             (number, sentence)
             for number, text in enumerate(contexts, 1)
-            for sentence in answered.once(("held sentences", text), partial(held_sentences, text))
+            for sentence in answered.once(
+                ("held sentences", text, language), partial(held_sentences, text, language, terms)
+            )
         ]
         known = {claim.text: _shown(claim, held, threshold) for claim in {c.text: c for c in claims}.values()}
         shown = [known[claim.text] for claim in claims]
@@ -58,15 +61,15 @@ def sentence_support(answered: Answered, *, threshold: float = 0.5) -> Outcome:
     return replace(by_pair(answered, score), details=details)
 
 
-def _shown(claim: Claimed, held: list[tuple[int, Held]], threshold: float) -> dict[str, Any]:
+def _shown(claim: Claim, held: list[tuple[int, Held]], threshold: float) -> dict[str, Any]:
     found = nearest(claim, held, threshold)
     if found is None:
         return {"text": claim.text, "support": 0.0, "supported": False, "by": None, "missing_numbers": []}
-    share, lacking, number, sentence = found
+    support, number, sentence = found
     return {
         "text": claim.text,
-        "support": share,
-        "supported": share >= threshold and not lacking,
+        "support": support.share,
+        "supported": support.enough(threshold),
         "by": {"context": number, "text": sentence.text},
-        "missing_numbers": lacking,
+        "missing_numbers": support.figures,
     }

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from karat.core.text import guess_language, open_blocks, stop_words, tokenise
 from karat.core.text.citations import cited_sentences, without_citations
-from karat.core.text.numbers import figures, readings
 from karat.core.text.refusals import declines
-from karat.core.text.sentences import sentences
+from karat.core.text.support import SUPPORTED, Claim, Held
+from karat.measures.answer.completeness import claims_of
 from karat.measures.judge._claims import Checked
+from karat.models.terms import terms
 
 NO_WORDS = "the question has no content words"
-_HALF = 0.5
 _AT_LENGTH = 3  # times the reference: what is longer says more than was asked
 
 
@@ -29,27 +29,27 @@ def held_words(wanted: str, text: str) -> tuple[float, list[str]]:
 
 
 def supported_sentences(answer: str, contexts: Sequence[str]) -> Checked:
-    """The sentences of an answer as claims, each supported or not found."""
-    held = [frozenset(tokenise(open_blocks(text))) for text in contexts]
-    numbers = set().union(*(readings(text) for text in contexts))
+    """The sentences of an answer as claims, each with how much of it the contexts hold; 0 if they lack a figure."""
     language = guess_language(answer)
+    held = [Held.of(open_blocks(text), language, terms) for text in contexts]
+    together = Held.together(held)
     claims = []
     for sentence, _ in cited_sentences(answer):
-        words = content_words(sentence, language)
-        if not words:
+        claim = Claim.of(sentence, language, terms)
+        if not len(claim):
             continue
-        by = [i for i, there in enumerate(held, 1) if len(words & there) >= _HALF * len(words)]
-        invented = [figure for figure in figures(sentence) if numbers.isdisjoint(figure)]
-        reason = "its content words are in no context"
-        if by:
-            reason = "a figure of it is in no context" if invented else "half of its content words are in a context"
-        found = bool(by) and not invented
+        support = claim.against(together)
+        alone = [claim.against(text) for text in held]
+        by = [number for number, one in enumerate(alone, 1) if one.enough()]
+        parts = [number for number, one in enumerate(alone, 1) if one.share]
+        reason = f"the contexts hold {support.share:.0%} of its content words and figures"
         claims.append(
             {
                 "claim": sentence,
-                "verdict": "supported" if found else "not_found",
-                "contexts": by if found else [],
-                "reason": reason,
+                "verdict": "supported" if support.enough() else "not_found",
+                "contexts": (by or parts) if support.enough() else [],
+                "support": 0.0 if support.figures else support.share,
+                "reason": f"no context holds {', '.join(support.figures)}" if support.figures else reason,
             }
         )
     return Checked(tuple(claims))
@@ -60,20 +60,13 @@ def covered_sentences(reference: str, answer: str) -> tuple[float, list[str]]:
 
     A reference of stop words alone ("He did") is compared by all its words.
     """
-    said = without_citations(answer)
-    there, numbers = frozenset(tokenise(said)), readings(said)
     language = guess_language(f"{reference} {answer}")
-    words = content_words(reference, language) or frozenset(tokenise(reference))
-    wanted = [not numbers.isdisjoint(figure) for figure in figures(reference)]
-    plain = [word in there for word in words if not word.isdigit()]
-    marks = wanted + plain or [word in there for word in words]
-    missing = []
-    for sentence in sentences(reference):
-        own = content_words(sentence, language)
-        lost = any(numbers.isdisjoint(figure) for figure in figures(sentence))
-        if own and (lost or len(own & there) < _HALF * len(own)):
-            missing.append(sentence)
-    return sum(marks) / len(marks), missing
+    held = Held.of(without_citations(answer), language, terms)
+    claims = claims_of(reference, language)
+    supported = [claim.against(held) for claim in claims]
+    lacking = sum(len(one.words) + len(one.figures) for one in supported)
+    missing = [claim.text for claim, one in zip(claims, supported, strict=True) if not one.enough()]
+    return 1 - lacking / sum(map(len, claims)), missing
 
 
 def responds(question: str, answer: str) -> tuple[float, str]:
@@ -91,7 +84,7 @@ def liverag_grade(answer: str, reference: str) -> tuple[float, str]:
     if declines(answer):
         return 0.0, "it declines"
     share, _ = covered_sentences(reference, answer)
-    if share < _HALF:
+    if share < SUPPORTED:
         return -1.0, f"it holds {share:.0%} of the content words and figures of the reference"
     if len(tokenise(answer)) > _AT_LENGTH * len(tokenise(reference)):
         return 1.0, "it holds the reference and is more than three times as long"

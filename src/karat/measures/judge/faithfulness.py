@@ -46,8 +46,8 @@ def faithfulness(answered: Answered, *, scale: Scale = "unit", by: By = "model")
     One call splits the answer into claims, one gives each a verdict (supported, contradicted, not_found) with the
     contexts that decide it. `scale=liverag`: 1 if all are supported, 0 if some are, -1 if none is. An answer that is
     empty, declines or claims nothing is undefined, and contexts known to be none support nothing. `by=heuristic` asks
-    no model: sentences count as claims, and one is supported if a context holds half of its content words and the
-    contexts all of its figures.
+    no model: the mean over the sentences of the share of content words and figures that the contexts hold, 0 for one
+    with a figure that they do not. For `scale=liverag` one is supported from half of them on.
     """
     sheet = Sheet(answered, prompts.FAITHFULNESS, by)
     lowest = _bounds(scale)[0]
@@ -108,6 +108,8 @@ def _round(checked: Checked, scale: Scale) -> Round:
     if not checked.claims:
         return Round(unsaid=NO_CLAIMS, replies=checked.replies)
     share = checked.share("supported")
-    value = share if scale == "unit" else 1.0 if share == 1 else -1.0 if share == 0 else 0.0
+    graded = [claim["support"] for claim in checked.claims if "support" in claim]
+    unit = sum(graded) / len(graded) if graded else share
+    value = unit if scale == "unit" else 1.0 if share == 1 else -1.0 if share == 0 else 0.0
     shown = {"reason": checked.reason("supported"), "claims": list(checked.claims)}
     return Round(value, shown=shown, replies=checked.replies)

@@ -2,69 +2,37 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.testset.audit._lexicon import words_of
+from karat.core.text.detect import repeats, same_form
 
 if TYPE_CHECKING:
     from karat.testset.audit._view import Vectors, View
 
-LIKE = 0.8  # weighted Jaccard of content words from which two questions ask the same, whatever their gold
 LIKE_SAME_GOLD = 0.8  # of the shorter question, where they share gold and answer
 COSINE = 0.9  # of embeddings, from which a pair with the same gold and answer is looked at
 _COMMON = 100  # questions that share a word from which it leads to no pairs
 _NEIGHBOURS = 5
 _EXACT = 30_000  # questions up to which all cosines are worked out
 _TOGETHER = 1024
-_DENYING = "not no never without nobody nothing except не нет ни без нельзя кроме никто ничего nicht kein pas sans"
-_NOT = frozenset(_DENYING.split())
-_WHAT = {
-    "who": "who whom whose кто кого кому кем чей чья чьё чьи wer qui quién",
-    "when": "when когда wann quand cuándo",
-    "where": "where где куда откуда wo où dónde",
-    "why": "why почему зачем отчего warum pourquoi",
-    "count": "many much сколько wieviel combien",
-}
-_WHAT_OF = {word: name for name, words in _WHAT.items() for word in words.split()}
-_DIGITS = re.compile(r"\d")
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What must agree for two questions to ask the same: what is wanted, and whether it is denied."""
-
-    wanted: frozenset[str]
-    denied: bool
-    codes: frozenset[str]
-
-
-def asked_of(view: View, q: int) -> Asked:
-    words = words_of(view.questions[q].text)
-    return Asked(
-        frozenset(_WHAT_OF[word] for word in words if word in _WHAT_OF),
-        sum(1 for word in words if word in _NOT) % 2 == 1,
-        frozenset(word for word in words if _DIGITS.search(word)),
-    )
 
 
 def alike(view: View) -> list[tuple[int, int, float]]:
     """Pairs of questions that ask the same, with their likeness: 1 has the same content words."""
-    forms = [asked_of(view, q) for q in range(len(view.questions))]
     found: dict[tuple[int, int], float] = {}
     for one, other in sorted({*_by_words(view), *_by_vectors(view)}):
-        if forms[one].denied != forms[other].denied or forms[one].codes != forms[other].codes:
-            continue
+        texts = view.questions[one].text, view.questions[other].text
         same = _same_target(view, one, other)
         likeness = _likeness(view, one, other, within=same)
-        if not same and forms[one].wanted != forms[other].wanted:
-            continue
-        if likeness >= (LIKE_SAME_GOLD if same else LIKE):
+        if same:
+            asks_the_same = likeness >= LIKE_SAME_GOLD and same_form(*texts)
+        else:
+            asks_the_same = repeats(*texts, view.asked_sets[one], view.asked_sets[other])
+        if asks_the_same:
             found[one, other] = likeness
     return [(one, other, likeness) for (one, other), likeness in sorted(found.items())]
 

@@ -7,20 +7,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from karat.core.text import sentences
+from karat.core.text.detect import VERDICTS
+from karat.core.text.support import NUMBER_WORDS
 from karat.testset.audit._lexicon import content_of
 
 if TYPE_CHECKING:
     from karat.testset.audit._view import View
 
-_VERDICTS = "yes no true false correct incorrect да нет верн неверн хорош हाँ हां नहीं ja nein oui non si sí"
-VERDICTS = frozenset(_VERDICTS.split())
-_SPELLED = (
-    "zero ноль", "one один одна одно", "two два две", "three три", "four четыре", "five пять", "six шесть",
-    "seven семь", "eight восемь", "nine девять", "ten десять", "eleven одиннадцать", "twelve двенадцать", "thirteen",
-    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty двадцать",
-)  # fmt: skip
-_TENS = {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90"}
-_NUMBERS = {word: str(value) for value, words in enumerate(_SPELLED) for word in words.split()} | _TENS
 _GOLD = 8  # gold chunks that are read sentence by sentence
 _NEAR = 3  # neighbouring sentences that are read together
 
@@ -45,8 +38,8 @@ def _stemmed(word: str) -> frozenset[str]:
 def _spelled(stem: str, held: frozenset[str] | set[str]) -> bool:
     """Whether a number stands among the words in its other spelling."""
     if stem.isdecimal():
-        return any(value == stem and not _stemmed(word).isdisjoint(held) for word, value in _NUMBERS.items())
-    return any(stem in _stemmed(word) and value in held for word, value in _NUMBERS.items())
+        return any(value == stem and not _stemmed(word).isdisjoint(held) for word, value in NUMBER_WORDS.items())
+    return any(stem in _stemmed(word) and value in held for word, value in NUMBER_WORDS.items())
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from karat.core.drafts import Draft, Fragment
 from karat.core.text import guess_language
+from karat.core.text.detect import VERDICTS
+from karat.core.text.support import Claim, Held
+from karat.models.terms import terms
 from karat.testset.filters._filter import Filter
-from karat.testset.filters._support import content, missing_figures
 from karat.testset.filters._surroundings import Surroundings
 from karat.testset.filters._wording import one_line, without_asking
 
@@ -21,7 +23,7 @@ def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -
     if not draft.answerable or not draft.answer:
         return None
     mine = {fragment.row for fragment in draft.fragments}
-    answer = content(draft.answer, surroundings)
+    answer = surroundings.stems(draft.answer) - VERDICTS
     asked = surroundings.stems(without_asking(draft.text)) - answer
     joined: list[tuple[Fragment, str]] = []
     for row in surroundings.near(draft.text):
@@ -63,7 +65,8 @@ def _told(said: str, asked: frozenset[str], answer: frozenset[str], row: int, su
         stems = frozenset[str]().union(*(part.stems for part in window))
         if surroundings.share(answer, stems) < _ANSWER or surroundings.share(asked, stems) < _QUESTION:
             continue
-        if not missing_figures(said, "\n".join(part.text for part in window)):
+        held_there = Held.of("\n".join(part.text for part in window), None, terms)
+        if not Claim.of(said, None, terms).against(held_there).figures:
             return _between(surroundings.chunks[row].text, window[0].text, window[-1].text)
     return ""
 

@@ -7,21 +7,21 @@ from functools import lru_cache
 
 from karat.core.drafts import Draft
 from karat.core.text import normalise
+from karat.core.text.detect import ALIKE, repeats
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import Surroundings
 from karat.testset.filters._wording import asking_word, shortened
 
-_LIKE = 0.85  # share of the stems of both that both hold
 _NEAR = 0.92  # cosine of two questions about the same chunk
 
 
 def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -> str | None:
-    for place in surroundings.existing.worth(draft.text, _LIKE):
+    for place in surroundings.existing.worth(draft.text, ALIKE):
         question = surroundings.before[place]
         if _alike(draft.text, question.text, surroundings):
             return f'There is a question that asks it already: "{shortened(question.text)}".'
     rows = {fragment.row for fragment in draft.fragments}
-    for place in surroundings.kept(accepted).worth(draft.text, _LIKE, rows):
+    for place in surroundings.kept(accepted).worth(draft.text, ALIKE, rows):
         other = accepted[place]
         if _alike(draft.text, other.text, surroundings):
             return f'It was asked before: "{shortened(other.text)}".'
@@ -35,12 +35,7 @@ def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -
 
 def _alike(text: str, other: str, surroundings: Surroundings) -> bool:
     """Whether both ask the same in the same words, or nearly."""
-    if text == other:
-        return True
-    stems, theirs = surroundings.stems(text), surroundings.stems(other)
-    if stems and theirs:
-        return _like(stems, theirs) and _asks(text) == _asks(other)
-    return stems == theirs and normalise(text, "words") == normalise(other, "words")
+    return text == other or repeats(text, other, surroundings.stems(text), surroundings.stems(other))
 
 
 def _differ(draft: Draft, other: Draft) -> bool:
@@ -50,10 +45,6 @@ def _differ(draft: Draft, other: Draft) -> bool:
 
 
 _asks = lru_cache(maxsize=65_536)(asking_word)
-
-
-def _like(stems: frozenset[str], others: frozenset[str]) -> bool:
-    return len(stems & others) >= _LIKE * len(stems | others) > 0
 
 
 filter = Filter("duplicate", "the same has been asked, in these words or nearly", _find, 40)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from karat.core.drafts import Draft
+from karat.core.text.detect import nonsense
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import Surroundings
 from karat.testset.filters._wording import asking_word, one_line, shortened
@@ -64,6 +65,8 @@ def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -
         return f'It holds a placeholder: "{placeholder[0]}".'
     if _CHATTER.search(text):
         return f'It begins with chatter: "{shortened(text, 40)}".'
+    if why := nonsense(text):
+        return f'{why.capitalize()}: "{shortened(text)}".'
     if len(words) < _FEWEST:
         return f"It has {len(words)} words, fewer than {_FEWEST}."
     if len(words) > _MOST or len(text) > _LONGEST:
@@ -74,4 +77,6 @@ def _find(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft]) -
     return None
 
 
-filter = Filter("not_a_question", "no question, or one with numbering, labels, markup or placeholders in it", _find, 10)
+filter = Filter(
+    "not_a_question", "no question, a cut one, or one with numbering, labels, markup or placeholders in it", _find, 10
+)

@@ -5,37 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.checkup import Finding
-from karat.testset.audit._support import claims_of, held_by
+from karat.core.text.support import Claim, Held, Support
+from karat.models.terms import terms
 from karat.testset.audit._view import View
 from karat.testset.audit._words import about, percent, short
 from karat.testset.audit.check import Check
 
-LEAST = 0.5  # share of an answer's content words, by weight, that the gold of a supported answer holds
+_MOST = 50  # gold chunks that are looked at
 
 
-def support(view: View, q: int) -> float | None:
-    """How much of the best reference answer the gold holds; None where there is nothing to compare."""
-    claims, rows = claims_of(view, q), view.gold[q].tolist()
-    if not claims or not rows or not view.questions[q].answerable:
+def support(view: View, q: int) -> Support | None:
+    """How far the gold supports the best reference answer; None where there is nothing to compare."""
+    question, rows, language = view.questions[q], view.gold[q][:_MOST].tolist(), view.languages[q]
+    claims = [claim for answer in question.answers if len(claim := Claim.of(answer, language, terms))]
+    if not claims or not rows or not question.answerable:
         return None
-    held: set[str] = set()
-    best = 0.0
-    for row in rows:
-        if view.held[row] <= held:
-            continue
-        held |= view.held[row]
-        best = max(held_by(view, claimed, held) for claimed in claims)
-        if best >= 1 - 1e-9:
-            break
-    return best
+    chunks = [view.chunks[row] for row in rows]
+    held = Held.together(Held.of(f"{chunk.title or ''}\n{chunk.text}", language, terms) for chunk in chunks)
+    return max((claim.against(held) for claim in claims), key=lambda one: (one.enough(), one.share))
 
 
 def _find(view: View) -> Iterator[Finding]:
-    shares = [(q, share) for q in range(len(view.questions)) if (share := support(view, q)) is not None]
+    shares = [(one, share) for q, one in enumerate(view.questions) if (share := support(view, q)) is not None]
     found = [
-        (view.questions[q], f"answer: {short(view.questions[q].answers[0], 60)}; the gold holds {percent(share)} of it")
-        for q, share in shares
-        if share < LEAST
+        (one, f"answer: {short(one.answers[0], 60)}; the gold holds {percent(share.share)} of it")
+        for one, share in shares
+        if not share.enough()
     ]
     if found:
         yield about(

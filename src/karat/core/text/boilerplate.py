@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 _LINK = re.compile(r"!?\[[^\]\n]{0,300}\]\([^)\s]{1,2000}\)|(?:https?://|www\.)\S+")
 _CONTENTS = re.compile(r"^.{0,200}?(?:\.\s?){3,}\s*\d{1,4}\s*$|^\s*(?:\d+(?:\.\d+)*\.?\s+)?\S.{0,120}?\s\d{1,4}\s*$")
+_INDEXED = re.compile(r"^\s*\S.{0,100}?,?\s+\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?:,\s*\d{1,4}(?:\s?[-–]\s?\d{1,4})?)+\s*$")
+# Words between bars, none before the first: a row of a table begins with one, or holds figures.
+_MENU = re.compile(
+    r"(?:[^|•›»\d\n]{2,30}[|•›»]){3,}[^|•›»\d\n]{2,30}|skip to (?:main )?content|(?:back to )?top of page",
+    re.IGNORECASE,
+)
 _ENDS = re.compile(r"[.!?…।॥。！？][\"'»”’)\]]*$")
 _MARKS = re.compile("[\u0900-\u0903\u093a-\u094f]")  # vowel signs, as Hindi writes them
 _LETTERS = 0.55  # share of letters among what is not white space, below which a chunk is mostly figures
@@ -44,6 +50,23 @@ def _plain(line: str) -> str:
     return re.sub(r"\d+", "", line.lower()).strip()
 
 
+def navigation(text: str) -> str | None:
+    """What leads to texts and is none: a table of contents, a back-of-book index, a list of links; None for others.
+
+    >>> navigation("Bears, 3, 15-17\\nBoats, 4, 16\\nCoal, 5, 17, 20\\nIce, 8, 20")
+    'a back-of-book index'
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    numbered = [line for line in lines if line.rstrip()[-1:].isdigit()]
+    if len(lines) >= _LEAST_LINES:
+        for pattern, name in ((_INDEXED, "a back-of-book index"), (_CONTENTS, "a table of contents")):
+            if sum(1 for line in numbered if pattern.match(line)) >= _LISTED * len(lines):
+                return name
+    linked = sum(_inked(link[0]) for link in _LINK.finditer(text))
+    menus = sum(_inked(line) for line in lines if _MENU.fullmatch(line.strip()))
+    return "a list of links" if linked + menus >= _LISTED * _inked(text) > 0 else None
+
+
 def boilerplate(text: str, repeated: frozenset[str] = frozenset()) -> str | None:
     """Why there is nothing to ask about in a text; None where there is.
 
@@ -54,11 +77,8 @@ def boilerplate(text: str, repeated: frozenset[str] = frozenset()) -> str | None
     inked = _inked(text)
     if not inked:
         return "empty"
-    if len(lines) >= _LEAST_LINES and sum(1 for line in lines if _CONTENTS.match(line)) >= _LISTED * len(lines):
-        return "a table of contents"
-    linked = sum(_inked(found[0]) for found in _LINK.finditer(text))
-    if linked >= _LISTED * inked:
-        return "a list of links"
+    if why := navigation(text):
+        return why
     if sum(map(str.isalpha, text)) + len(_MARKS.findall(text)) < _LETTERS * inked:
         return "mostly figures and punctuation"
     kept = "\n".join(line for line in lines if _plain(line) not in repeated)
