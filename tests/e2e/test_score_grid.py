@@ -43,6 +43,15 @@ def test_charts_are_drawn_over_alpha_and_k_and_the_rows_come_back(grid, karat):
     assert karat("verify", "out/rows.csv").code == 0
 
 
+def test_a_run_of_the_same_file_draws_them_too(grid, karat):
+    spec = "testset: qa.json\nsystems:\n  - {name: grid, results: grid.csv}\ndialect: healthcare\noutputs: [png, csv]\n"
+    Path("karat.yaml").write_text(spec, encoding="utf-8")
+    told = karat("run", "-q")
+    assert told.code == 0, told.err
+    drawn = {path.stem for path in Path("runs").glob("*/charts/*.png")}
+    assert {"2_alpha_sensitivity", "3_topk_analysis"} <= drawn
+
+
 def test_results_without_alpha_and_k_get_no_charts(files, karat):
     assert karat("score", "qa.jsonl", "bm25.run", "-o", "out").code == 0
     assert not Path("out/charts").exists()

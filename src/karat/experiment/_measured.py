@@ -33,7 +33,6 @@ def measures_of(
     texts: Sequence[str] = choices.measures
     if not texts:
         answered = any(run.has_answers for run in runs)
-        tried = {int(run.settings["k"]) for run in runs if run.settings.get("k", 0) >= 1}
         has_gold = any((testset.qrels or {}).values())
         texts = dialect.measures(
             rankings=has_gold and (any(run.has_rankings for run in runs) or not answered),
@@ -41,7 +40,7 @@ def measures_of(
             references=answered and any(q.answers for q in testset.questions),
             contexts=_have_contexts(runs),
             k=choices.k,
-            tried=tried if len(tried) > 1 else (),
+            tried=tried_cuts(runs),
             able=means.able,
         )
         if not texts:
@@ -50,6 +49,12 @@ def measures_of(
                 'results could be held against. Add "gold" or "answers" to it, or name measures with -m.'
             )
     return parse_all(texts, k=choices.k, meant=lambda m: dialect.meant(m, testset.norm).with_rel(choices.rel))
+
+
+def tried_cuts(runs: Sequence[Run]) -> tuple[int, ...]:
+    """The several k that systems were tried with, as their results say; none where there is one."""
+    tried = sorted({int(run.settings["k"]) for run in runs if run.settings.get("k", 0) >= 1})
+    return tuple(tried) if len(tried) > 1 else ()
 
 
 def _have_contexts(runs: Sequence[Run]) -> bool:

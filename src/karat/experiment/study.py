@@ -152,14 +152,16 @@ def study_of(
     """
     from dataclasses import replace
 
+    from karat.experiment._measured import tried_cuts
     from karat.experiment.score import evaluate
     from karat.measures.dialects import dialect_named
 
     spoken = dialect_named(plan.choices.dialect, bands=plan.choices.bands)
     answered, able = any(c.run.has_answers for c in contenders), means.able if means is not None else ()
-    plan = replace(plan, answers=plan.answers or answered, able=able)
-    choices = replace(plan.choices, measures=plan.measures)
     runs, resolutions = [c.run for c in contenders], [c.resolution for c in contenders]
+    also = (*plan.also, *tried_cuts(runs))
+    plan = replace(plan, answers=plan.answers or answered, able=able, also=also)
+    choices = replace(plan.choices, measures=plan.measures)
     evaluation = evaluate(testset, runs, choices, say, taken, notes, resolutions, means)
     evaluation = replace(evaluation, usage=(*evaluation.usage, *_retrieval_times(contenders, evaluation)))
     say("choosing")
