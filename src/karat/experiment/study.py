@@ -159,8 +159,8 @@ def study_of(
     spoken = dialect_named(plan.choices.dialect, bands=plan.choices.bands)
     answered, able = any(c.run.has_answers for c in contenders), means.able if means is not None else ()
     runs, resolutions = [c.run for c in contenders], [c.resolution for c in contenders]
-    also = (*plan.also, *tried_cuts(runs))
-    plan = replace(plan, answers=plan.answers or answered, able=able, also=also)
+    cuts = (*plan.cuts, *tried_cuts(runs))
+    plan = replace(plan, answers=plan.answers or answered, able=able, cuts=cuts)
     choices = replace(plan.choices, measures=plan.measures)
     evaluation = evaluate(testset, runs, choices, say, taken, notes, resolutions, means)
     evaluation = replace(evaluation, usage=(*evaluation.usage, *_retrieval_times(contenders, evaluation)))

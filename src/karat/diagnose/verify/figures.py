@@ -38,7 +38,8 @@ SLICES = frozenset({
 SLICED = "tag."  # before the name of a label that parts questions, where the shape of the table says so
 BLANK = ("", "-", "–", "—", "n/a", "N/A", "nan", "NaN", "None", "null")
 NO_LABELS = frozenset({  # columns and keys beside figures that are none of them, and tell no rows apart
-    "n_undefined", "n_failed", "n_missing", "worst", "best", "equal", "threshold", "met", "ceiling", "band", "meaning", "spread",
+    "n_undefined", "n_failed", "n_missing", "worst", "best", "equal", "threshold", "met", "ceiling", "band", "meaning",
+    "spread",
 })  # fmt: skip
 _CUT = re.compile(r"(?:@|k\s*=\s*|k_|top_?-?)?([1-9]\d{0,4})", re.IGNORECASE)
 Labels = tuple[tuple[str, str], ...]  # (column, or empty where the shape names none; value)
