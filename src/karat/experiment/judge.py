@@ -69,7 +69,7 @@ def judge(
         spec = folder.manifest.get("spec", {})
         study = _renewed(study, _joined(study.evaluation, judged, int(spec.get("seed", 0))))
         outputs = [name for name in spec.get("outputs", ALL) if name in ALL]
-        write_study(study, folder.path, outputs, say=lambda step: say(step, 0, 1))
+        write_study(study, folder.path, outputs, say=say)
         save_study(study, folder.path)
         names = dict.fromkeys((*folder.manifest.get("judged", []), *(measure.name for measure in wanted)))
         folder.update(judged=list(names))

@@ -149,7 +149,7 @@ def study_of(
     notes: Sequence[Note] = (),
     manifest: Mapping[str, Any] | None = None,
     means: Means | None = None,
-    say: Callable[[str], None] = lambda step: None,
+    say: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> Study:
     """Score what the contenders returned and say what follows from it.
 
@@ -164,11 +164,10 @@ def study_of(
     plan = replace(plan, answers=plan.answers or answered, able=able)
     choices = replace(plan.choices, measures=plan.measures)
     runs, resolutions = [c.run for c in contenders], [c.resolution for c in contenders]
-    evaluation = evaluate(testset, runs, choices, say, taken, notes, resolutions, means)
-    say("choosing")
+    evaluation = evaluate(testset, runs, choices, lambda step: say(step, 0, 1), taken, notes, resolutions, means)
+    say("choosing", 0, 1)
     choice, pairs = _chosen(evaluation, plan, contenders, testset)
-    say("tracing failures")
-    failures, counts, answer_gold = _failures(contenders, plan.k, problems, evaluation)
+    failures, counts, answer_gold = _failures(contenders, plan.k, problems, evaluation, say)
     shown = _shown(contenders, choice)
     return Study(
         name,
@@ -252,7 +251,11 @@ def _chosen(
 
 
 def _failures(
-    contenders: Sequence[Contender], k: int, problems: Sequence[Problem], evaluation: Evaluation
+    contenders: Sequence[Contender],
+    k: int,
+    problems: Sequence[Problem],
+    evaluation: Evaluation,
+    say: Callable[[str, int, int], None],
 ) -> tuple[tuple[Failure, ...], tuple[FailureCount, ...], dict[str, dict[str, str]]]:
     """Failures with their counts; and of each system that answers what gold its answerer was not given."""
     from karat.diagnose.answers import answer_scores, attribute_answers, gold_given
@@ -261,7 +264,8 @@ def _failures(
     failures: list[Failure] = []
     counts: list[FailureCount] = []
     answer_gold: dict[str, dict[str, str]] = {}
-    for contender in contenders:
+    for place, contender in enumerate(contenders):
+        say("tracing failures", place, len(contenders))
         resolution, retrieved = contender.indexed, contender.retrieved
         if resolution is None or not contender.run.has_rankings:
             continue
@@ -282,6 +286,7 @@ def _failures(
             found = attribute_answers(found, name, resolution.testset, answers, scored, answer_gold[name])
         failures += found.failures
         counts += found.counts
+    say("tracing failures", len(contenders), len(contenders))
     return tuple(failures), tuple(counts), answer_gold
 
 
