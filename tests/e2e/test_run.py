@@ -46,6 +46,21 @@ def test_configurations_are_compared_at_one_cut_off(station, put, karat, folder,
     assert {cell.measure for cell in study.choice.cells} == {study.main} == {"Recall@1"}
 
 
+def test_every_long_stage_is_counted_to_its_end(station, put, folder):
+    from karat.experiment.run import run
+
+    put("karat.yaml", station.spec.replace("[csv]", "[csv, html, png]"))
+    said = []
+    run(folder / "karat.yaml", runs_dir=folder / "runs", say=lambda *step: said.append(step))
+    for stage in ("tracing failures", "writing tables", "drawing charts", "writing charts"):
+        counts = [(done, total) for what, done, total in said if what == stage]
+        assert counts, stage
+        assert counts[0][0] == 0
+        assert counts[-1][0] == counts[-1][1] > 1, stage
+    order = list(dict.fromkeys(what for what, _, _ in said))
+    assert order[-1] == "writing the report"
+
+
 def test_two_runs_of_the_same_have_the_same_rows(station, karat, folder, last):
     karat("run")
     first = (last() / "rows.parquet").read_bytes()

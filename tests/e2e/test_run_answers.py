@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from karat.experiment.store import runs_in
+from karat.experiment.stored import load_study
 from karat.testing import FakeLLM, Fault
 
 PASSAGES = {
@@ -283,3 +284,38 @@ def test_answers_made_elsewhere_take_part_without_a_ranking_and_under_the_ids_of
 def test_judging_by_nothing_names_a_measure_to_judge_by(station, karat):
     karat("run", "-q")
     assert "-m Faithfulness" in karat("judge", "LAST").sentence
+
+
+def test_judging_later_renews_failures_targets_and_verdicts(station, karat, put):
+    put("karat.yaml", SPEC.replace("[csv]", "[json, html]") + "measures: [MRR, Recall@3]\n")
+    put("mine.py", "def answer(question, contexts):\n    return contexts[0] if contexts else ''\n")
+
+    def not_found(request):
+        return json.dumps(
+            {"claims": ["A claim."], "verdicts": [{"claim": 1, "verdict": "not_found", "contexts": [], "reason": "r"}]}
+        )
+
+    assert karat("run", "--answer", "call:mine:answer", "-q").code == 0
+    before = load_study(last(station))
+    assert not [f for f in before.failures if "Faithfulness" in f.detail]
+    page = (last(station) / "report.html").read_text("utf-8")
+    with FakeLLM(not_found) as llm:
+        model = ("--model", "judge", "--base-url", llm.base_url)
+        assert karat("judge", "LAST", "-m", "Faithfulness", *model, "-q").code == 0
+    after = load_study(last(station))
+    judged = [f for f in after.failures if f.detail.startswith("Faithfulness is 0.00")]
+    lost = {f for f in before.failures if f.label in ("gold_not_in_corpus", "not_in_pool", "below_k", "lost_in_fusion")}
+    assert {f.label for f in judged} == {"unsupported"}
+    assert lost <= set(after.failures)
+    for system in ("balanced", "pure_sparse"):
+        counted = {c.label: set(c.questions) for c in after.failure_counts if c.system == system}
+        held = {f.question for f in after.failures if f.system == system and f.label == "unsupported"}
+        assert counted["unsupported"] == held >= {f.question for f in judged if f.system == system} != set()
+    shown = json.loads((last(station) / "results.json").read_text("utf-8"))
+    assert '"failure": "unsupported"' in json.dumps(shown)
+    assert (last(station) / "report.html").read_text("utf-8") != page
+    assert all("Faithfulness" not in line for line in before.evaluation.verdicts.values())
+    assert all("Faithfulness" in line for line in after.evaluation.verdicts.values())
+    again = karat("judge", "LAST", "-m", "Faithfulness(by=heuristic)", "--system", "balanced", "-q")
+    assert again.code == 0, again.err
+    assert load_study(last(station)).failures == after.failures

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from karat.cli._options import Debug, Quiet, Run, RunsDir, progress_on_terminal
+from karat.cli._options import Debug, Quiet, Run, RunsDir, counted_on_terminal
 
 
 def command(
@@ -24,8 +24,8 @@ def command(
     from karat.experiment.store import find_run
     from karat.experiment.stored import load_study
 
-    progress = progress_on_terminal(quiet)
+    progress = counted_on_terminal(quiet)
     written = write_report(load_study(find_run(runs_dir, run).path), output, progress)
-    progress("")
+    progress("", 0, 0)
     for path in written:
         typer.echo(f"wrote {path}", err=True)

@@ -197,6 +197,8 @@ class Study(Glance):
     seconds: Mapping[str, Sequence[float | None]] = field(default_factory=dict)  # system -> per question
     answers: Mapping[str, Mapping[str, StudyAnswer]] = field(default_factory=dict)  # system -> question -> answer
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    answer_gold: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """System -> question -> what of the gold that was found the answerer was not given; empty where it got all."""
 
     def _line(self) -> str:
         best = "" if self.choice is None else f"; {self.choice._line()}"

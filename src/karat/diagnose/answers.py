@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from karat.core.ranked import Ranked
     from karat.core.scores import Scores
     from karat.core.study import FailureLabel, StudyAnswer
+    from karat.core.types import TestSet
     from karat.match import Resolution
 
 AnswerLabel = Literal["cut_by_budget", "refused", "unsupported", "wrong_answer"]
+LABELS: tuple[str, ...] = get_args(AnswerLabel)
 SUPPORTED = 0.5
 """The share of what an answer says, in claims, sentences or words, that its contexts must hold."""
 QUALITY = ("Correctness", "TokenF1")
@@ -84,63 +86,72 @@ def _share(measure: Measure, value: float | None) -> float | None:
     return (value - low) / (high - low) if value is not None and 0 < high - low < np.inf else value
 
 
+def gold_given(resolution: Resolution, ranked: Ranked, k: int, answers: Mapping[str, StudyAnswer]) -> dict[str, str]:
+    """Of each question that has relevant gold and an answer: what of its first k hits the answerer was not given.
+
+    The text is empty where all of it was given. It is all that labels of answers need to know of retrieval.
+    """
+    found: dict[str, str] = {}
+    for number, qid in enumerate(resolution.testset.ids):
+        wanted = [unit for unit in resolution.of_question(number) if resolution.relevant[unit]]
+        if not wanted or qid not in answers:
+            continue
+        answer = answers[qid]
+        cut = [unit for unit in wanted if within(resolution, unit, ranked, k) and not _given(resolution, unit, answer)]
+        found[qid] = _cut(number, resolution, ranked, cut[0], answer) if cut else ""
+    return found
+
+
 def attribute_answers(
     found: Attribution,
     system: str,
-    resolution: Resolution,
-    ranked: Ranked,
-    k: int,
+    testset: TestSet,
     answers: Mapping[str, StudyAnswer],
     scores: AnswerScores,
-    *,
-    skipped: Sequence[int] = (),
+    gold: Mapping[str, str],
 ) -> Attribution:
     """The attribution of retrieval, with the labels of answers for the questions that it leaves without one.
 
-    `answers` are by question id, `scores` in the order of the resolution's test set; `skipped` are numbers of
-    questions without a result of their own.
+    `answers` are by question id, `scores` in the order of the test set; `gold` is as `gold_given` gives it.
     """
     lost = {failure.question for failure in found.failures}
     failures = list(found.failures)
     values: dict[AnswerLabel, list[int]] = {}
-    for number, question in enumerate(resolution.testset.questions):
+    for number, question in enumerate(testset.questions):
         answer = answers.get(question.id)
-        if number in skipped or question.id in lost or answer is None:
+        if question.id in lost or answer is None:
             continue
         if answer.text is None or answer.error is not None:  # missing, or failed
             continue
         if question.answerable:
-            label, detail = _label(number, resolution, ranked, k, answer, scores)
+            label, detail = _label(number, gold.get(question.id), answer, scores)
         else:
             label, detail = _unanswerable(answer)
         if label is not None:
             failures.append(Failure(system, question.id, label, detail))
             values.setdefault(label, []).append(number)
-    place = {qid: number for number, qid in enumerate(resolution.testset.ids)}
+    place = {qid: number for number, qid in enumerate(testset.ids)}
     failures.sort(key=lambda failure: place[failure.question])
-    counts = [*found.counts, *(_count(system, resolution, label, hit, scores) for label, hit in values.items())]
+    counts = [*found.counts, *(_count(system, testset, label, hit, scores) for label, hit in values.items())]
     return Attribution(tuple(failures), tuple(sorted(counts, key=lambda count: ORDER.index(count.label))))
 
 
-def _label(
-    number: int, resolution: Resolution, ranked: Ranked, k: int, answer: StudyAnswer, scores: AnswerScores
-) -> tuple[AnswerLabel | None, str]:
+def _label(number: int, cut: str | None, answer: StudyAnswer, scores: AnswerScores) -> tuple[AnswerLabel | None, str]:
+    """The label of an answer; `cut` is what of the gold it was not given, None where there is no gold."""
     silent = answer.declined or not (answer.text or "").strip()
     value, support = scores.value(number), scores.supported(number)
     left = not silent and support is not None and support < SUPPORTED
     wrong = value is not None and value < GOOD_ANSWER
     if not (silent or left or wrong):
         return None, ""
-    wanted = [unit for unit in resolution.of_question(number) if resolution.relevant[unit]]
-    cut = [unit for unit in wanted if within(resolution, unit, ranked, k) and not _given(resolution, unit, answer)]
     if cut:
-        return "cut_by_budget", _cut(number, resolution, ranked, cut[0], answer)
-    if silent and wanted:
+        return "cut_by_budget", cut
+    if silent and cut is not None:
         return "refused", "it declines." if answer.declined else "it says nothing."
     if left:
         assert support is not None
         return "unsupported", f"{scores.support_measure} is {support:.2f}, below {SUPPORTED:g}."
-    if wrong and wanted:
+    if wrong and cut is not None:
         assert value is not None
         return "wrong_answer", f"{scores.measure} is {value:.2f}, below {GOOD_ANSWER:g}."
     return None, ""
@@ -168,10 +179,10 @@ def _cut(number: int, resolution: Resolution, ranked: Ranked, unit: int, answer:
 
 
 def _count(
-    system: str, resolution: Resolution, label: FailureLabel, failed: Sequence[int], scores: AnswerScores
+    system: str, testset: TestSet, label: FailureLabel, failed: Sequence[int], scores: AnswerScores
 ) -> FailureCount:
     """What full scores for these questions would add to the mean over all that have one."""
     n = sum(value is not None for value in scores.values)
     missing = [1 - value for q in failed if (value := scores.value(q)) is not None]
-    questions = tuple(resolution.testset.ids[q] for q in failed)
+    questions = tuple(testset.ids[q] for q in failed)
     return FailureCount(system, label, questions, float(sum(missing) / n) if n else 0.0, scores.measure or UNSCORED)

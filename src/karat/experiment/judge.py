@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from karat.core.means import Means
     from karat.core.measure import Measure
     from karat.core.run import Run
-    from karat.core.study import Study
+    from karat.core.study import Failure, FailureCount, Study
     from karat.experiment.means import MeansSettings
     from karat.experiment.store import RunFolder
     from karat.models.chat import ChatSettings
@@ -67,14 +67,40 @@ def judge(
                 folder.update(models=[*folder.manifest.get("models", []), spent])
         say("summarising", 0, 1)
         spec = folder.manifest.get("spec", {})
-        joined = _joined(study.evaluation, judged, int(spec.get("seed", 0)))
-        study = replace(study, evaluation=joined)
+        study = _renewed(study, _joined(study.evaluation, judged, int(spec.get("seed", 0))))
         outputs = [name for name in spec.get("outputs", ALL) if name in ALL]
-        write_study(study, folder.path, outputs, say=lambda step: say(step, 0, 1))
+        write_study(study, folder.path, outputs, say=say)
         save_study(study, folder.path)
         names = dict.fromkeys((*folder.manifest.get("judged", []), *(measure.name for measure in wanted)))
         folder.update(judged=list(names))
     return study
+
+
+def _renewed(study: Study, evaluation: Evaluation) -> Study:
+    """The study with all that follows from the scores of its answers: their failures and classes of error."""
+    from karat.diagnose.answers import LABELS, answer_scores, attribute_answers
+    from karat.diagnose.failures import Attribution
+    from karat.experiment.study import error_classes
+
+    failures: list[Failure] = []
+    counts: list[FailureCount] = []
+    for name in evaluation.scores.systems:
+        gold = study.answer_gold.get(name)
+        dropped = LABELS if gold is not None else ()
+        found = Attribution(
+            tuple(one for one in study.failures if one.system == name and one.label not in dropped),
+            tuple(one for one in study.failure_counts if one.system == name and one.label not in dropped),
+        )
+        if gold is not None:
+            scores = answer_scores(evaluation.scores, name)
+            found = attribute_answers(found, name, evaluation.testset, study.answers[name], scores, gold)
+        failures += found.failures
+        counts += found.counts
+    recall = next((m.name for m in evaluation.scores.measures if m.spec.name == "Recall" and m.k == study.k), "")
+    return replace(
+        study, evaluation=evaluation, failures=tuple(failures), failure_counts=tuple(counts),
+        error_classes=error_classes(evaluation, recall) if study.error_classes else {},
+    )  # fmt: skip
 
 
 def _answers(folder: RunFolder, systems: Sequence[str]) -> list[Run]:
@@ -164,7 +190,9 @@ def _joined(evaluation: Evaluation, judged: Scores, seed: int) -> Evaluation:
     two judges do not stand in one column.
     """
     from karat.experiment.score import slices_of
+    from karat.report.verdict import verdicts
     from karat.stats.summary import summarise
+    from karat.stats.targets import targets
 
     old = evaluation.scores
     names = {m.name for m in judged.measures}
@@ -203,8 +231,12 @@ def _joined(evaluation: Evaluation, judged: Scores, seed: int) -> Evaluation:
     banded = {one.measure for one in evaluation.summaries if one.band}
     bands = {measure.spec.name for measure in scores.measures if measure.name in banded}
     summaries = summarise(scores, slices=slices_of(evaluation.testset, by), bands=bands, seed=seed)
-    notes = _notes(evaluation.notes, judged, scores, summaries)
-    return replace(evaluation, scores=scores, summaries=summaries, notes=notes)
+    ceilings = {target.measure: target.ceiling for target in evaluation.targets}
+    return replace(
+        evaluation, scores=scores, summaries=summaries, targets=targets(summaries, ceilings) if evaluation.targets else (),
+        verdicts=verdicts(summaries, scores.measures, dialect=evaluation.dialect),
+        notes=_notes(evaluation.notes, judged, scores, summaries),
+    )  # fmt: skip
 
 
 def _before(old: Scores, system: int, measure: Measure, judges: set[tuple[Any, ...]]) -> int | None:

@@ -8,6 +8,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,59 +20,75 @@ from karat.experiment.answering import rows_of
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.study import Study
+    from karat.experiment.report import Rendering
     from karat.report.charts import Drawing
 
 CHARTS, ANSWERS, JUDGEMENTS = "charts", "answers.jsonl", "judgements.jsonl"
 ALL = ("html", "markdown", "text", "latex", "csv", "json", "png", "svg")
 ENDINGS = {"markdown": ".md", "text": ".txt", "latex": ".tex", "csv": ".csv"}
-Say = Callable[[str], None]
+Say = Callable[[str, int, int], None]
 
 
 def write_study(
-    study: Study, folder: Path, outputs: Sequence[str] = ALL, runs: Sequence[Run] = (), say: Say = lambda step: None
+    study: Study,
+    folder: Path,
+    outputs: Sequence[str] = ALL,
+    runs: Sequence[Run] = (),
+    say: Say = lambda what, done, total: None,
 ) -> list[Path]:
     """The files of a run's folder, but for the manifest and the journal: rows always, the rest as asked for.
 
     `runs` are needed for answers, trec and liverag. Judgements are what measures can show for their scores.
     """
-    from karat.experiment.report import export_to, render_all, render_as
-    from karat.report import comparisons, results
+    from karat.experiment.report import export_to
     from karat.report.charts import draw, write_charts
 
-    say("writing tables")
-    endings = {ENDINGS[name] for name in outputs if name in ENDINGS} | {".parquet"}
-    settings = {c.name: c.settings for c in study.configurations}
-    made = render_all(replace(study.evaluation, settings=settings, seconds=study.seconds), endings)
-    if "latex" in outputs:
-        made["report.tex"] = render_as(Path("report.tex"), study.evaluation)
-    if "json" in outputs:
-        made["results.json"] = results.render(study)
-    if "csv" in outputs:
-        made["comparisons.csv"] = comparisons.render(study.pairs)
-    made["times.parquet"] = _times(study)
-    if any(run.has_answers for run in runs):
-        made[ANSWERS] = _lines(rows_of(runs, study.evaluation.testset))
-    if study.evaluation.scores.details:
-        made[JUDGEMENTS] = _lines(_judgements(study))
-    written = []
-    for name, content in made.items():
+    tables = _tables(study, outputs, runs)
+    contents = {}
+    for place, (name, render) in enumerate(tables.items()):
+        say("writing tables", place, len(tables))
+        contents[name] = render()
+    for name, content in contents.items():
         write_whole(folder / name, content)
-        written.append(folder / name)
+    say("writing tables", len(tables), len(tables))
+    written = [folder / name for name in contents]
     for name in outputs:
         if name in ("trec", "liverag"):
             command = shlex.join(study.manifest.get("command", ()))
             written += export_to(name, study.evaluation, runs, folder, command)
     if "png" in outputs or "svg" in outputs or "html" in outputs:
-        say("drawing charts")
-        drawing = draw(study)
+        drawing = draw(study, partial(say, "drawing charts"))
         study = _with_broken(study, drawing)
         if "png" in outputs or "svg" in outputs:
-            written += write_charts(study, folder / CHARTS, drawing=drawing)
+            charted = partial(say, "writing charts")
+            written += write_charts(study, folder / CHARTS, charted, drawing=drawing)
         if "html" in outputs:
-            say("writing the report")
+            say("writing the report", 0, 1)
             write_whole(folder / "report.html", html(study, drawing))
             written.append(folder / "report.html")
     return written
+
+
+def _tables(study: Study, outputs: Sequence[str], runs: Sequence[Run]) -> dict[str, Rendering]:
+    """What is written besides charts and the page, by file name."""
+    from karat.experiment.report import render_as, renderings
+    from karat.report import comparisons, results
+
+    endings = {ENDINGS[name] for name in outputs if name in ENDINGS} | {".parquet"}
+    settings = {c.name: c.settings for c in study.configurations}
+    made = renderings(replace(study.evaluation, settings=settings, seconds=study.seconds), endings)
+    if "latex" in outputs:
+        made["report.tex"] = lambda: render_as(Path("report.tex"), study.evaluation)
+    if "json" in outputs:
+        made["results.json"] = lambda: results.render(study)
+    if "csv" in outputs:
+        made["comparisons.csv"] = lambda: comparisons.render(study.pairs)
+    made["times.parquet"] = lambda: _times(study)
+    if any(run.has_answers for run in runs):
+        made[ANSWERS] = lambda: _lines(rows_of(runs, study.evaluation.testset))
+    if study.evaluation.scores.details:
+        made[JUDGEMENTS] = lambda: _lines(_judgements(study))
+    return made
 
 
 def _with_broken(study: Study, drawing: Drawing) -> Study:
@@ -92,7 +109,7 @@ def html(study: Study, drawing: Drawing | None = None) -> str:
     return render(study, (drawing or draw(study)).specs)
 
 
-def write_report(study: Study, target: str | os.PathLike[str], say: Say = lambda step: None) -> list[Path]:
+def write_report(study: Study, target: str | os.PathLike[str], say: Say = lambda what, done, total: None) -> list[Path]:
     """A study as one file whose ending names the form (.html, .md, .tex, .csv ...), or as a folder of all of them."""
     from karat.experiment.report import render_as
 

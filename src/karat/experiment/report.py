@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.experiment.score import Choices
     from karat.report import Output
+
+    Rendering = Callable[[], str | bytes]
 
 EXPORTS = ("liverag", "trec")
 
@@ -186,7 +188,7 @@ class Report(Glance):
                 raise UsageError(f"--export writes into a folder, and {path} is a file. Give -o a folder.")
             write_whole(target, content)
             return [target]
-        files = render_all(self._with_settings())
+        files = {name: render() for name, render in renderings(self._with_settings()).items()}
         for name, content in files.items():
             write_whole(target / name, content)
         written = [target / name for name in files]
@@ -262,10 +264,10 @@ def render_as(path: Path, evaluation: Evaluation, also: Sequence[str] = ()) -> s
     return outputs[path.suffix.lower()].whole(evaluation)
 
 
-def render_all(evaluation: Evaluation, endings: Collection[str] | None = None) -> dict[str, str | bytes]:
-    """The files that a folder gets, by name; of some formats only, where their endings are given."""
+def renderings(evaluation: Evaluation, endings: Collection[str] | None = None) -> dict[str, Rendering]:
+    """What makes each file that a folder gets, by name; of some formats only, where their endings are given."""
     return {
-        name: render(evaluation)
+        name: partial(render, evaluation)
         for ending, output in _by_ending().items()
         if endings is None or ending in endings
         for name, render in output.files.items()

@@ -90,11 +90,11 @@ def run(
                 notes=(*notes, *of_systems, *told),
                 manifest=folder.manifest,
                 means=models.judging,
-                say=lambda step: say(step, 0, 1),
+                say=say,
             )  # fmt: skip
         study = _without_judgements(study, folder)
         runs = [contender.run for contender in contenders]
-        write_study(study, folder.path, spec.keys.outputs, runs, lambda step: say(step, 0, 1))
+        write_study(study, folder.path, spec.keys.outputs, runs, say)
         save_study(study, folder.path)
         folder.update(status=DONE, finished=_now(), summary=_summary(study), judged=[])
     return FinishedRun(folder, study, runs, work.choices)

@@ -143,7 +143,7 @@ def study_of(
     notes: Sequence[Note] = (),
     manifest: Mapping[str, Any] | None = None,
     means: Means | None = None,
-    say: Callable[[str], None] = lambda step: None,
+    say: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> Study:
     """Score what the contenders returned and say what follows from it.
 
@@ -162,12 +162,11 @@ def study_of(
     cuts = (*plan.cuts, *tried_cuts(runs))
     plan = replace(plan, answers=plan.answers or answered, able=able, cuts=cuts)
     choices = replace(plan.choices, measures=plan.measures)
-    evaluation = evaluate(testset, runs, choices, say, taken, notes, resolutions, means)
+    evaluation = evaluate(testset, runs, choices, lambda step: say(step, 0, 1), taken, notes, resolutions, means)
     evaluation = replace(evaluation, usage=(*evaluation.usage, *_retrieval_times(contenders, evaluation)))
-    say("choosing")
+    say("choosing", 0, 1)
     choice, pairs = _chosen(evaluation, plan, contenders, testset)
-    say("tracing failures")
-    failures, counts = _failures(contenders, plan.k, problems, evaluation)
+    failures, counts, answer_gold = _failures(contenders, plan.k, problems, evaluation, say)
     shown = _shown(contenders, choice)
     return Study(
         name,
@@ -179,11 +178,12 @@ def study_of(
         pairs,
         failures,
         counts,
-        _error_classes(evaluation, plan.recall) if spoken.has_error_classes else {},
+        error_classes(evaluation, plan.recall) if spoken.has_error_classes else {},
         {c.name: _hits(c, testset) for c in shown},
         {c.name: tuple(c.seconds) for c in contenders if len(c.seconds)},
         {c.name: answers_of(c) for c in contenders if c.run.has_answers},
         dict(manifest or {}),
+        answer_gold,
     )
 
 
@@ -250,14 +250,21 @@ def _chosen(
 
 
 def _failures(
-    contenders: Sequence[Contender], k: int, problems: Sequence[Problem], evaluation: Evaluation
-) -> tuple[tuple[Failure, ...], tuple[FailureCount, ...]]:
-    from karat.diagnose.answers import answer_scores, attribute_answers
+    contenders: Sequence[Contender],
+    k: int,
+    problems: Sequence[Problem],
+    evaluation: Evaluation,
+    say: Callable[[str, int, int], None],
+) -> tuple[tuple[Failure, ...], tuple[FailureCount, ...], dict[str, dict[str, str]]]:
+    """Failures with their counts; and of each system that answers what gold its answerer was not given."""
+    from karat.diagnose.answers import answer_scores, attribute_answers, gold_given
     from karat.diagnose.failures import attribute
 
     failures: list[Failure] = []
     counts: list[FailureCount] = []
-    for contender in contenders:
+    answer_gold: dict[str, dict[str, str]] = {}
+    for place, contender in enumerate(contenders):
+        say("tracing failures", place, len(contenders))
         resolution, retrieved = contender.indexed, contender.retrieved
         if resolution is None or not contender.run.has_rankings:
             continue
@@ -272,16 +279,17 @@ def _failures(
             skipped=skipped,
         )  # fmt: skip
         if contender.run.has_answers:
-            scored = answer_scores(evaluation.scores, contender.name)
-            found = attribute_answers(
-                found, contender.name, resolution, ranked, k, answers_of(contender), scored, skipped=skipped
-            )
+            name, scored = contender.name, answer_scores(evaluation.scores, contender.name)
+            answers = {qid: a for qid, a in answers_of(contender).items() if qid not in contender.run.failed}
+            answer_gold[name] = gold_given(resolution, ranked, k, answers)
+            found = attribute_answers(found, name, resolution.testset, answers, scored, answer_gold[name])
         failures += found.failures
         counts += found.counts
-    return tuple(failures), tuple(counts)
+    say("tracing failures", len(contenders), len(contenders))
+    return tuple(failures), tuple(counts), answer_gold
 
 
-def _error_classes(evaluation: Evaluation, recall_name: str) -> dict[str, dict[str, int]]:
+def error_classes(evaluation: Evaluation, recall_name: str) -> dict[str, dict[str, int]]:
     """How many questions of each system are of each class of the hybrid-rag document."""
     from karat.diagnose.answers import answer_scores
     from karat.diagnose.failures import error_class

@@ -9,7 +9,7 @@ from karat.core.ranked import Ranked
 from karat.core.scores import Scores
 from karat.core.study import StudyAnswer
 from karat.core.types import Gold, Question, TestSet
-from karat.diagnose.answers import AnswerScores, answer_scores, attribute_answers
+from karat.diagnose.answers import AnswerScores, answer_scores, attribute_answers, gold_given
 from karat.diagnose.failures import attribute
 from karat.match import resolve
 
@@ -32,7 +32,9 @@ def labelled(answers, values=(), support=(), *, golds=None, unanswerable=(), ski
     given = {f"q{n}": StudyAnswer("s", f"q{n}", **a) for n, a in enumerate(answers) if a is not None}
     found = attribute("s", resolution, ranked, k, skipped=skipped)
     scores = AnswerScores(measure, values, "SupportDensity", support)
-    return attribute_answers(found, "s", resolution, ranked, k, given, scores, skipped=skipped)
+    given = {qid: answer for qid, answer in given.items() if qid not in {f"q{n}" for n in skipped}}
+    gold = gold_given(resolution, ranked, k, given)
+    return attribute_answers(found, "s", resolution.testset, given, scores, gold)
 
 
 def labels(found):

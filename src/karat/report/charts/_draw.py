@@ -17,6 +17,7 @@ from karat.report.charts._style import Theme, theme
 if TYPE_CHECKING:
     from karat.core.study import Study
 
+Counted = Callable[[int, int], None]
 SCALE = 2  # pixels of a PNG per unit of the chart
 _CLIP = re.compile(r'( id="|="url\(#)(clip|gradient_)(\d+)(?=["\)])')
 
@@ -29,10 +30,12 @@ class Drawing:
     missing: dict[str, Missing] = field(default_factory=dict)
 
 
-def draw(study: Study) -> Drawing:
+def draw(study: Study, progress: Counted = lambda done, total: None) -> Drawing:
     """Every chart of a study, by the name of its files. One that raises is missing, and says that it is broken."""
     drawing = Drawing()
-    for chart in in_order():
+    charts = list(in_order())
+    for place, chart in enumerate(charts):
+        progress(place, len(charts))
         try:
             made = chart.make(study)
             spec = None if isinstance(made, Missing) else made.to_dict()
@@ -44,6 +47,7 @@ def draw(study: Study) -> Drawing:
         elif spec is not None:
             spec.pop("config", None)
             drawing.specs[chart.stem] = spec
+    progress(len(charts), len(charts))
     return drawing
 
 
@@ -55,7 +59,7 @@ def chart_specs(study: Study) -> dict[str, dict[str, Any]]:
 def write_charts(
     study: Study,
     folder: str | os.PathLike[str],
-    progress: Callable[[str], None] | None = None,
+    progress: Counted = lambda done, total: None,
     *,
     drawing: Drawing | None = None,
     look: Theme = "light",
@@ -65,9 +69,9 @@ def write_charts(
 
     config = theme(look, background="#ffffff" if look == "light" else "#17181c")
     written: list[Path] = []
-    for name, spec in (drawing or draw(study)).specs.items():
-        if progress is not None:
-            progress(name)
+    specs = (drawing or draw(study)).specs
+    for place, (name, spec) in enumerate(specs.items()):
+        progress(place, len(specs))
         svg = steady(vl_convert.vegalite_to_svg(spec, config=config, allowed_base_urls=[]))
         for path, content in (
             (Path(folder) / f"{name}.png", vl_convert.svg_to_png(svg, scale=SCALE)),
@@ -75,6 +79,7 @@ def write_charts(
         ):
             write_whole(path, content)
             written.append(path)
+    progress(len(specs), len(specs))
     return written
 
 
