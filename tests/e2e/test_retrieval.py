@@ -105,7 +105,7 @@ def test_hits_of_another_index_are_matched_by_what_they_say_and_that_is_said(ind
     alone = json.loads(karat("score", "qa.jsonl", form, "-m", "MRR", "--json").out)
     told = karat("score", "qa.jsonl", form, "-m", "MRR", "--index", "other.index", "--json")
     beside = json.loads(told.out)
-    assert [s["mean"] for s in beside["summary"]] == [s["mean"] for s in alone["summary"]]
+    assert [s["mean"] for s in beside["summaries"]] == [s["mean"] for s in alone["summaries"]]
     assert any("are no chunks of the index" in note["text"] for note in beside["notes"])
 
 

@@ -233,7 +233,8 @@ def _joined(evaluation: Evaluation, judged: Scores, seed: int) -> Evaluation:
     summaries = summarise(scores, slices=slices_of(evaluation.testset, by), bands=bands, seed=seed)
     ceilings = {target.measure: target.ceiling for target in evaluation.targets}
     return replace(
-        evaluation, scores=scores, summaries=summaries, targets=targets(summaries, ceilings) if evaluation.targets else (),
+        evaluation, scores=scores, summaries=summaries,
+        targets=targets(summaries, ceilings) if evaluation.targets else (),
         verdicts=verdicts(summaries, scores.measures, dialect=evaluation.dialect),
         notes=_notes(evaluation.notes, judged, scores, summaries),
     )  # fmt: skip

@@ -81,13 +81,17 @@ def test_callers_agree_on_repeated_questions(pair):
     assert seen == [pair in REPEATING] * 3
 
 
-GOLD = "The pump delivers 40 litres per minute and must be off during thunderstorms. Ten people share it."
+GOLD = (
+    "The pump delivers 40 litres per minute and must be off during thunderstorms. Ten people share it. "
+    "The key hangs in the double-locked box."
+)
 SUPPORTED = [
     "40 litres per minute",
     "The pump delivers 40 litres.",
     "It must be off during thunderstorms.",
     "10 people share the pump.",
     "ten people",
+    "in the double-locked box",
     "thunderstorms",
     "Thunderstorm: the pump must be off.",
     "Forty litres per minute",

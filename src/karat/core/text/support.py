@@ -31,6 +31,7 @@ NUMBER_WORDS = (
 """Numbers in letters and what they are in digits."""
 # "one" may be no number: in a text it counts as one, in a claim it does not.
 _UNSURE = frozenset(("zero", "half", "ноль", *_SPELLED[1].split()))
+_AROUND = "\"'`.,;:!?…।()[]{}«»“”„‘’"
 _CLAIMING = re.compile(rf"\b(?:{'|'.join(word for word in NUMBER_WORDS if word not in _UNSURE)})\b", re.IGNORECASE)
 
 
@@ -59,8 +60,13 @@ class Claim:
     def of(cls, sentence: str, language: str | None, words: Words) -> Claim:
         """What a sentence claims; 1,000, "ten" and "5 May 2020" are figures, yes and no are nothing."""
         spelled = [frozenset((NUMBER_WORDS[word.lower()],)) for word in _CLAIMING.findall(sentence)]
-        tokens = dict.fromkeys(tokenise(_CLAIMING.sub(" ", without_figures(sentence)), "words"))
-        forms = {form: token for token in tokens for form in sorted(words(token, language)) if form not in VERDICTS}
+        tokens = dict.fromkeys(_CLAIMING.sub(" ", without_figures(sentence)).lower().split())
+        forms = {
+            form: token.strip(_AROUND)
+            for token in tokens
+            for form in sorted(words(token, language))
+            if form not in VERDICTS
+        }
         return cls(sentence, forms, tuple(dict.fromkeys([*figures(sentence), *spelled])))
 
     def __len__(self) -> int:
@@ -70,11 +76,13 @@ class Claim:
         """The claim without these words."""
         return replace(self, words={form: token for form, token in self.words.items() if form not in words})
 
-    def against(self, held: Held) -> Support:
-        """How far a text supports the claim."""
-        words = [token for form, token in self.words.items() if form not in held.words]
+    def against(self, held: Held, weight: Callable[[str], float] = lambda term: 1.0) -> Support:
+        """How far a text supports the claim. `weight`: how much a word or figure counts, where a corpus tells."""
+        words = {form: token for form, token in self.words.items() if form not in held.words}
         lacking = [_shown(figure) for figure in self.figures if held.readings.isdisjoint(figure)]
-        return Support(1 - (len(words) + len(lacking)) / len(self) if len(self) else 0.0, words, lacking)
+        whole = sum(map(weight, self.words)) + sum(weight(_shown(figure)) for figure in self.figures)
+        missing = sum(map(weight, words)) + sum(map(weight, lacking))
+        return Support(1 - missing / whole if whole else 0.0, list(words.values()), lacking)
 
 
 @dataclass(frozen=True)

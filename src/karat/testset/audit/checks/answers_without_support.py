@@ -22,7 +22,9 @@ def support(view: View, q: int) -> Support | None:
         return None
     chunks = [view.chunks[row] for row in rows]
     held = Held.together(Held.of(f"{chunk.title or ''}\n{chunk.text}", language, terms) for chunk in chunks)
-    return max((claim.against(held) for claim in claims), key=lambda one: (one.enough(), one.share))
+    return max(
+        (claim.against(held, view.weights.__getitem__) for claim in claims), key=lambda one: (one.enough(), one.share)
+    )
 
 
 def _find(view: View) -> Iterator[Finding]:
