@@ -223,7 +223,8 @@ def test_replies_that_misbehave_are_repaired_or_counted(karat, demo, fault):
     assert told.code == 0
     assert report["tried"] == report["new"] + sum(report["rejected"].values())
     assert report["new"] == len(lines("qa.jsonl")) > 0
-    assert set(report["rejected"]) <= {"unreadable", "duplicate", "refused", "off_topic"}
+    # The fixture's questions are words in a row, some of which end like a cut sentence.
+    assert set(report["rejected"]) <= {"unreadable", "duplicate", "refused", "off_topic", "not_a_question"}
 
 
 def test_a_reply_that_is_cut_off_is_counted_as_such(karat, demo):
