@@ -41,7 +41,6 @@ def export_review(
     from karat.experiment.index import Index
     from karat.files import read_testset
     from karat.match import resolve
-    from karat.report._escape import surrogates
     from karat.report.csv import written
 
     target = Path(output) if output is not None else Path(f"{os.fspath(testset)}{ENDING}")
@@ -57,19 +56,20 @@ def export_review(
     rows = []
     for number, question in enumerate(questions):
         holders = [] if resolution is None else resolution.gold_rows(number).tolist()
-        texts = {
-            "id": question.id,
-            "verdict": "",
-            "question": question.text,
-            "answer": _answer(question),
-            "kind": question.kind or "",
-            "gold": "\n".join(gold.label for gold in question.gold),
-            "quotes": "\n".join(gold.quote for gold in question.gold if gold.quote),
-            "chunks": "\n\n".join(resolution.chunks[row].text for row in holders) if resolution is not None else "",
-            "audit": ", ".join(remarks.get(question.id, ())),
-            "digest": digest_of(question),
-        }
-        rows.append({name: surrogates(text) for name, text in texts.items()})
+        rows.append(
+            {
+                "id": question.id,
+                "verdict": "",
+                "question": question.text,
+                "answer": _answer(question),
+                "kind": question.kind or "",
+                "gold": "\n".join(gold.label for gold in question.gold),
+                "quotes": "\n".join(gold.quote for gold in question.gold if gold.quote),
+                "chunks": "\n\n".join(resolution.chunks[row].text for row in holders) if resolution is not None else "",
+                "audit": ", ".join(remarks.get(question.id, ())),
+                "digest": digest_of(question),
+            }
+        )
     write_whole(target, written(pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))))
     return target, questions
 
@@ -130,6 +130,8 @@ def apply_review(
 
 def _decided(table: Plain, questions: TestSet) -> dict[str, Question | None]:
     """Each question that a review decides about, as it is to be; None: dropped."""
+    from karat.report.csv import unescaped
+
     missing = [name for name in (*COLUMNS, "digest") if name not in table.columns]
     if missing:
         raise table.error(f"has no column {', '.join(missing)}", remedy="Give the file that `karat review` wrote.")
@@ -139,7 +141,7 @@ def _decided(table: Plain, questions: TestSet) -> dict[str, Question | None]:
     seen: set[str] = set()
     decided: dict[str, Question | None] = {}
     for row, record in enumerate(table.rows):
-        qid, verdict, text, answer = (_unescaped(record.get(name)) for name in COLUMNS)
+        qid, verdict, text, answer = (unescaped(_line(str(record.get(name) or ""))) for name in COLUMNS)
         if qid not in known or qid in seen:
             problem = "is listed twice" if qid in seen else "is not in the test set"
             raise table.error(f"question {qid!r} {problem}", row=row, remedy="Delete the row, or export again.")
@@ -171,18 +173,8 @@ def _answer(question: Question) -> str:
 
 
 def _line(text: str) -> str:
-    """A text as it is compared: a spreadsheet may change the spaces in it, and no file holds lone surrogates."""
-    from karat.report._escape import surrogates
-
-    return " ".join(surrogates(text).split())
-
-
-def _unescaped(value: Any) -> str:
-    """The text of a cell, without the apostrophe that keeps a spreadsheet from running it."""
-    from karat.report._escape import cell
-
-    text = _line("" if value is None else str(value))
-    return text[1:] if text.startswith("'") and cell(text[1:]) == text else text
+    """A text as it is compared: a spreadsheet may change the spaces in it."""
+    return " ".join(text.split())
 
 
 def digest_of(question: Question) -> str:

@@ -39,4 +39,13 @@ def written(table: pl.DataFrame) -> str:
     return table.write_csv()
 
 
+def unescaped(text: str) -> str:
+    """The text of a cell that `written` wrote, without the apostrophe that keeps a spreadsheet from running it.
+
+    >>> unescaped("'=1+1"), unescaped("'tis")
+    ('=1+1', "'tis")
+    """
+    return text[1:] if text.startswith("'") and cell(text[1:]) == text else text
+
+
 OUTPUT = Output(".csv", summary, {"rows.csv": render, "summary.csv": summary})
