@@ -97,11 +97,11 @@ def test_a_run_that_was_stopped_goes_on(manuals, karat, folder, last):
     assert karat("run", "manuals", "qa.csv").code == 0
     path = last() / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "status": "running"}))
-    rows, journal = (last() / "rows.csv").read_bytes(), (last() / "journal.jsonl").read_bytes()
-    (last() / "rows.csv").unlink()
+    rows, journal = (last() / "rows.parquet").read_bytes(), (last() / "journal.jsonl").read_bytes()
+    (last() / "rows.parquet").unlink()
     assert karat("run", "manuals", "qa.csv").code == 0
     assert len(list(folder.glob("runs/*/manifest.json"))) == 1
-    assert (last() / "rows.csv").read_bytes() == rows
+    assert (last() / "rows.parquet").read_bytes() == rows
     assert (last() / "journal.jsonl").read_bytes() == journal
     assert karat("run", "manuals", "qa.csv").code == 0
     assert len(list(folder.glob("runs/*/manifest.json"))) == 2

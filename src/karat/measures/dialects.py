@@ -58,7 +58,7 @@ class Dialect:
         model that there are.
         """
         several = dict.fromkeys((*self.cuts.strip("{}").split(","), *map(str, sorted(tried))))
-        cuts = str(k) if k is not None else f"{{{','.join(several)}}}"
+        cuts = str(k) if k is not None else ",".join(several) if len(several) == 1 else f"{{{','.join(several)}}}"
         chosen = [m.replace("{K}", cuts) for m in self.ranking] if rankings else []
         if answers:
             chosen += [m for m in self.answers if (contexts if parse(m).spec.needs_contexts else references)]

@@ -175,7 +175,8 @@ def test_a_matcher_that_clearly_wins_is_the_only_one_tried(monkeypatch):
         tried.append(settings.matcher.name)
         return plain(testset, runs, settings)
 
-    monkeypatch.setattr("karat.match._auto.judge", counted)
+    for module in ("_auto", "_remarks"):
+        monkeypatch.setattr(f"karat.match.{module}.judge", counted)
     testset = TestSet([Question(f"q{i}", gold=(Gold(id=f"d{i}"),)) for i in range(10)])
     hits = Run.from_lists("s", {f"q{i}": [f"d{i}" if i else "x"] for i in range(10)})
     assert match(testset, [hits]).matching.others == {}
