@@ -42,4 +42,5 @@ def test_the_demo_suggests_a_command_that_shows_its_best_system(karat):
     (command,) = suggested(told)
     again = karat(*command)
     assert (again.code, again.err) == (0, "")
-    assert f"system    {json.loads(told.out)['choice']['best']['system']}, k=5" in again.out
+    assert json.loads(told.out)["choice"]["best"]["system"] == "dense_heavy"  # the preset with alpha .7
+    assert "alpha=0.7, k=5" in again.out

@@ -6,11 +6,14 @@ import os
 import sys
 from collections.abc import Collection
 from importlib import import_module
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from karat.core.errors import KaratError, UsageError
+
+if TYPE_CHECKING:
+    import typer
+
+ABOUT = "Find out how good your retrieval-augmented generation is, and trust the answer."
 
 COMMANDS = {
     "demo": "Index a small handbook, search it in 12 ways, compare these and write a report, with no files of yours.",
@@ -56,16 +59,26 @@ INTERRUPTED = 130
 
 def app(wanted: Collection[str] | None = None) -> typer.Typer:
     """The command line. Only the commands that are `wanted` have their options; of the others the help knows a line."""
+    import typer
+
     made = typer.Typer(
         name="karat",
-        help="Find out how good your retrieval-augmented generation is, and trust the answer.",
+        help=ABOUT,
         rich_markup_mode=None,
         add_completion=False,
         pretty_exceptions_enable=False,
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    made.callback()(_global)
+
+    def with_version(
+        version: bool = typer.Option(  # how typer declares an option
+            False, "--version", callback=_version, is_eager=True, help="Print the version."
+        ),
+    ) -> None:
+        """Stands for the program itself."""
+
+    made.callback(help=ABOUT)(with_version)
     for name, summary in COMMANDS.items():
         if wanted is None or name in wanted:
             made.command(name)(import_module(f"karat.cli.{name.replace('-', '_')}").command)
@@ -82,16 +95,26 @@ def _version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
+        import typer
+
         typer.echo(f"karat {version('karat')}")
         raise typer.Exit
 
 
-def _global(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Find out how good your retrieval-augmented generation is, and trust the answer."""
+def overview(width: int = 100) -> str:
+    """What `karat --help` prints, every line whole: without typer, which takes longer to load than all the rest."""
+    margin = max(map(len, COMMANDS)) + 4
+    lines = ["Usage: karat [OPTIONS] COMMAND [ARGS]...", "", f"  {ABOUT}", "", "Options:"]
+    lines += ["  --version   Print the version.", "  -h, --help  Show this message and exit.", "", "Commands:"]
+    for name, summary in COMMANDS.items():
+        line = f"  {name}".ljust(margin)
+        for word in summary.split():
+            if len(line) + len(word) > width:
+                lines.append(line.rstrip())
+                line = " " * margin
+            line += f"{word} "
+        lines.append(line.rstrip())
+    return "\n".join([*lines, "", "karat COMMAND --help tells the options of a command."])
 
 
 def main() -> None:
@@ -100,6 +123,9 @@ def main() -> None:
     try:
         if instead := REMOVED.get(sys.argv[1] if len(sys.argv) > 1 else ""):
             raise UsageError(f"karat {sys.argv[1]} was removed: {instead}")
+        if sys.argv[1:] in (["-h"], ["--help"]):
+            print(overview())
+            return
         app(sys.argv[1:])()
     except KaratError as error:
         if debug:

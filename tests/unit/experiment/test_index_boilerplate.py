@@ -32,4 +32,4 @@ def test_boilerplate_is_counted_by_document(made):
 
 
 def test_it_is_shown(made):
-    assert "boilerplate" in indexed.render(made.about, "x.index")
+    assert "boilerplate" in indexed.render(made.about, "x.index", "hybrid")
