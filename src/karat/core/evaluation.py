@@ -41,6 +41,14 @@ class Matching:
     notes: tuple[str, ...] = ()  # what else should be known of how gold was matched
 
     @property
+    def unmatchable_line(self) -> str:
+        """How many gold entries cannot be matched with the hits of which systems, and for want of what."""
+        counted = [
+            f"{name} {sum(counts.values()):,} (no {', no '.join(counts)})" for name, counts in self.unmatchable.items()
+        ]
+        return f"gold entries that cannot be matched: {' · '.join(counted)}" if counted else ""
+
+    @property
     def unranked(self) -> frozenset[str]:
         """Systems whose hits cannot show gold that those of others can: they are not ranked against these."""
         lacks = {name: frozenset(self.unmatchable.get(name, {})) for name in self.share}

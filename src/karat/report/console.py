@@ -90,6 +90,8 @@ def _matching(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
     if matching is None:
         return
     yield "match", f"{clean(matching.matcher)} ({clean(matching.unit)}): {clean(matching.why)}"
+    if matching.unmatchable:
+        yield "", clean(matching.unmatchable_line)
     found = " · ".join(f"{named(system)} {percent(share)}" for system, share in matching.share.items())
     if found:
         yield "", f"relevant gold found among the hits: {found}"

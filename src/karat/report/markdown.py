@@ -39,6 +39,8 @@ def _lines(view: View) -> Iterator[str]:
     matching = evaluation.matching
     if matching is not None:
         yield f"- matched by {escape(matching.matcher)} ({escape(matching.unit)}): {escape(matching.why)}"
+        if matching.unmatchable:
+            yield f"  - {escape(matching.unmatchable_line)}"
         yield from (
             f"  - {escape(system)}: {percent(share)} of the relevant gold found among its hits"
             for system, share in matching.share.items()

@@ -77,6 +77,7 @@ def test_what_hits_cannot_show_is_counted_and_has_no_score():
     assert sorted(found.unmatchable) == [5, 7]
     assert found.unmatchable[7] == "1 of 3 gold entries cannot be matched: the hits have no page"
     assert found.matching.unranked == {"pageless"}
+    assert found.matching.unmatchable_line == "gold entries that cannot be matched: pageless 2 (no page)"
     assert match(TESTSET, [run("told", "doc", "page", "text")]).matching.unranked == frozenset()
 
 
