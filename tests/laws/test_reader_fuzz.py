@@ -100,7 +100,7 @@ def consistent(found: TestSet | Run) -> None:
         return
     assert len(found.offsets) == len(found.question_ids) + 1
     assert len(set(found.question_ids)) == len(found.question_ids)
-    assert len(set(found.asked)) == len(found.asked) > 0
+    assert len(set(found.asked)) == len(found.asked)  # none, where one of several systems returned nothing
     assert len(found.doc_list) == len(found)
     assert all(type(doc) is str for doc in found.doc_list)
     assert all(len(column) == len(found) for column in found.fields.values())

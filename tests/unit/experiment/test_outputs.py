@@ -15,7 +15,7 @@ from karat.report.charts import Drawing, Missing
 def test_a_chart_that_is_broken_is_told_in_the_report(tmp_path, monkeypatch):
     """One that a study has nothing for is not."""
     missing = {"9_torn": Missing("could not be drawn (torn).", broken=True), "8_bare": Missing("there is no sweep.")}
-    monkeypatch.setattr(karat.report.charts, "draw", lambda study: Drawing({}, missing))
+    monkeypatch.setattr(karat.report.charts, "draw", lambda study, say: Drawing({}, missing))
     scores = Scores(("a",), ("q1",), parse_all(["MRR"]), np.array([[[0.5]]]), np.zeros((1, 1, 1), np.uint8), {}, {})
     study = Study("s", Evaluation(TestSet([Question("q1")]), scores, ()), (), "MRR", 5)
     write_study(study, tmp_path, ["html"])
