@@ -27,10 +27,10 @@ def make(shown: Shown) -> str:
 
 def _headline(shown: Shown) -> str:
     choice = shown.study.choice
-    if choice is None:
-        lines = shown.view.leaders or list(shown.evaluation.verdicts.values())
-        return " ".join(text(line) for line in lines) or "Nothing was scored."
-    return text(choice.sentences[0])
+    if choice is not None and choice.sentences:
+        return text(choice.sentences[0])
+    lines = shown.view.leaders or list(shown.evaluation.verdicts.values())
+    return " ".join(text(line) for line in lines) or "Nothing was scored."
 
 
 def _ends(shown: Shown, choice: Choice) -> str:
