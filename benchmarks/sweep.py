@@ -105,8 +105,8 @@ def main() -> None:
     texts, asked, gold = corpus()
     named = [tuple(Gold(chunk=f"c{row:05}") for row in rows) for rows in gold]
     testset = TestSet([Question(f"q{i}", text, gold=named[i]) for i, text in enumerate(asked)], name="made")
-    grid = Grid.of(alpha=ALPHAS, k=CUTS, depth=DEPTH)
-    more = Grid.of(alpha=[i / (MORE + 1) for i in range(1, MORE + 1)], k=CUTS, depth=DEPTH)
+    grid = Grid.of(alpha=ALPHAS, k=CUTS, depth=DEPTH, normalise="minmax")
+    more = Grid.of(alpha=[i / (MORE + 1) for i in range(1, MORE + 1)], k=CUTS, depth=DEPTH, normalise="minmax")
     measures = f"F1@{{{','.join(map(str, CUTS))}}}"
     with tempfile.TemporaryDirectory() as folder:
         index = build(Path(folder), texts)
