@@ -77,7 +77,7 @@ def command(
         str | None,
         typer.Option("-o", "--output", help="A folder for the grid and every row, or a file: .json .csv .txt."),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of intervals, tests and folds.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of tests and folds.")] = 0,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,

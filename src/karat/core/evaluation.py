@@ -77,11 +77,13 @@ class Summary:
     q50: float | None = None
     q75: float | None = None
     max: float | None = None
+    n_lowest: int | None = None  # questions at the least value there can be, at the greatest, and at the mean or above
+    n_highest: int | None = None
+    n_reaching: int | None = None
     slice: str | None = None  # "kind"
     value: str | None = None  # "factual"; "(none)" for questions without one
     band: str | None = None
     meaning: str | None = None  # of the band
-    spread: str | None = None  # one sentence on spread and skew
     lists_end: int | None = None  # where all lists of the system end, if that is before the measure's cut-off
     n_missing: int = 0  # questions without an answer in the results that would count as 0
     mean_answered: float | None = None  # over the answered questions alone; None unless n_missing

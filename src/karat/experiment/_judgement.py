@@ -10,9 +10,8 @@ import numpy as np
 
 from karat.core.gating import Broken, Outcome, Rule, Verdict
 from karat.experiment._subjects import Subject
-from karat.stats.bootstrap import LEVEL
 from karat.stats.common_draws import drawn_pairs
-from karat.stats.intervals import mean_intervals
+from karat.stats.intervals import LEVEL, mean_intervals
 from karat.stats.permutation import TIE
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def _interval(held: Held, known: NDArray[np.bool_]) -> tuple[float | None, float
     level = held.rule.confidence or LEVEL
     values = held.subject.values[known]
     if held.beside is None or held.rule.factor is None:
-        ends = mean_intervals(values[None, :], held.subject.bounds, level=level, seed=held.seed)
+        ends = mean_intervals(values[None, :], held.subject.bounds, level=level)
         low, high = float(ends[0][0]), float(ends[1][0])
     else:
         order = np.argsort(np.array(held.ids)[known])

@@ -115,7 +115,6 @@ def system_means(
     names: Sequence[str],
     chosen: Sequence[Measured],
     baseline: str | None,
-    seed: int,
 ) -> tuple[SystemMean, ...]:
     from karat.stats.folds import mean_known
     from karat.stats.intervals import mean_intervals
@@ -123,7 +122,7 @@ def system_means(
     made = []
     for m, measure in enumerate(chosen):
         mean = mean_known(values[m].T)
-        low, high = mean_intervals(values[m], _bounds(measure), seed=seed)
+        low, high = mean_intervals(values[m], _bounds(measure))
         base = mean[names.index(baseline)] if baseline is not None else np.nan
         for s, name in enumerate(names):
             over = _plain(mean[s] / base - 1) if base > 0 and name != baseline else None

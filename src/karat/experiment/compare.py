@@ -124,7 +124,7 @@ def compare(
     if len(found) > 1 and any(source.testset is None for source in found):
         notes.append(Note("info", "Score tables do not say which test set they are of: they are paired by id alone."))
     notes += [*missing_notes(status, names, chosen), *unreachable_notes(many, tests, correction, test, LEVEL)]
-    means = system_means(values, status, names, chosen, baseline, seed)
+    means = system_means(values, status, names, chosen, baseline)
     return Comparison(
         tuple(names), tuple(chosen), questions, means, tuple(results), sliced, baseline, test, correction, LEVEL,
         tests, slice_tests, many, seed, tuple(taken for source in found for taken in source.taken), losses,

@@ -67,7 +67,7 @@ def judge(
                 folder.update(models=[*folder.manifest.get("models", []), spent])
         say("summarising", 0, 1)
         spec = folder.manifest.get("spec", {})
-        study = _renewed(study, _joined(study.evaluation, judged, int(spec.get("seed", 0))))
+        study = _renewed(study, _joined(study.evaluation, judged))
         outputs = [name for name in spec.get("outputs", ALL) if name in ALL]
         write_study(study, folder.path, outputs, say=say)
         save_study(study, folder.path)
@@ -183,7 +183,7 @@ def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], mean
     )  # fmt: skip
 
 
-def _joined(evaluation: Evaluation, judged: Scores, seed: int) -> Evaluation:
+def _joined(evaluation: Evaluation, judged: Scores) -> Evaluation:
     """The evaluation with the judged measures after its own.
 
     Systems that were not judged keep what the same judge said of them before, and have no value otherwise: scores of
@@ -230,7 +230,7 @@ def _joined(evaluation: Evaluation, judged: Scores, seed: int) -> Evaluation:
     by = tuple(dict.fromkeys(one.slice for one in evaluation.summaries if one.slice is not None))
     banded = {one.measure for one in evaluation.summaries if one.band}
     bands = {measure.spec.name for measure in scores.measures if measure.name in banded}
-    summaries = summarise(scores, slices=slices_of(evaluation.testset, by), bands=bands, seed=seed)
+    summaries = summarise(scores, slices=slices_of(evaluation.testset, by), bands=bands)
     ceilings = {target.measure: target.ceiling for target in evaluation.targets}
     return replace(
         evaluation, scores=scores, summaries=summaries,

@@ -104,7 +104,7 @@ class Report(Glance):
             choices = self.choices
             bands = dialect_named(choices.dialect, bands=choices.bands).bands
             sliced = summarise(
-                evaluation.scores, slices=slices, intervals=choices.intervals, bands=bands, seed=choices.seed
+                evaluation.scores, slices=slices, intervals=choices.intervals, bands=bands
             )  # fmt: skip
             evaluation = replace(evaluation, summaries=sliced)
         return summary(evaluation).filter(_column("slice") == slice).drop("slice").rename({"value": slice})

@@ -70,7 +70,6 @@ def score(
     columns: Mapping[str, str] | None = None,
     allow_zero_overlap: bool = False,
     intervals: bool = True,
-    seed: int = 0,
     index: str | os.PathLike[str] | Index | None = None,
     pages: Pages = "physical",
     try_all: bool = False,
@@ -116,7 +115,7 @@ def score(
 
     choices = Choices(
         _texts(measures), dialect, match, repeats, rel, _texts(by), k, ties, page_offset, collection,
-        dict(columns or {}), allow_zero_overlap, intervals, seed, pages, try_all, missing, bands,
+        dict(columns or {}), allow_zero_overlap, intervals, pages=pages, try_all=try_all, missing=missing, bands=bands,
     )  # fmt: skip
     say = progress or (lambda step: None)
     check(choices)
@@ -284,7 +283,7 @@ def evaluate(
     judged = next((judged for _, judged, _ in parts if judged is not None), None)
     progress("summarising")
     summaries = summarise(
-        scores, slices=slices, intervals=choices.intervals, bands=dialect.bands, seed=choices.seed
+        scores, slices=slices, intervals=choices.intervals, bands=dialect.bands
     )  # fmt: skip
     repeats = choices.repeats or dialect.repeats
     facts = facts_of(testset, runs, judged, answered, dialect.name, repeats, dialect.counts_missing(choices.missing))

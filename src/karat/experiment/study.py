@@ -239,7 +239,7 @@ def _chosen(
     values = values_of(evaluation, main.name)[places]
     kinds, ids = [q.kind for q in testset], [q.id for q in testset]
     has_kinds = any(kind is not None for kind in kinds)
-    cells = cells_of([(name, main.name, main.k) for name in systems], values, bounds=main.bounds, seed=seed)
+    cells = cells_of([(name, main.name, main.k) for name in systems], values, bounds=main.bounds)
     choice = choose(
         main.name, cells, values, kinds=kinds if has_kinds else None, ids=ids, bounds=main.bounds, seed=seed,
         higher_is_better=higher,

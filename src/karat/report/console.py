@@ -14,6 +14,7 @@ from karat.report._figures import bands, by_slice, legend, one, several
 from karat.report._grid import NAME, listing, named, plain_table, texts, title
 from karat.report._numbers import amount, deviation, number, percent, short
 from karat.report._screen import as_text, put
+from karat.report._spread import spread
 from karat.report._view import View
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def _scores(view: View, width: int) -> Iterator[RenderableType]:
 def _spread(view: View) -> Iterator[RenderableType]:
     """The sentence on spread and skew, for the headline measure."""
     for measure in view.key_measures[:1]:
-        rows = [(named(s.system), f"{s.spread}.") for s in view.row(measure) if s.spread]
+        rows = [(named(s.system), f"{said}.") for s in view.row(measure) if (said := spread(s))]
         if rows:
             yield title(f"Spread of {clean(measure.name)}")
             yield listing(*rows)

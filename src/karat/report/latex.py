@@ -64,7 +64,7 @@ def _caption(view: View) -> str:
     sizes = sorted({s.n for m in view.measures for s in view.row(m)})
     many = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}" if sizes else "no"
     best = " The best mean of each measure is bold." if any(view.marks(m).best for m in view.measures) else ""
-    return f"Means over {many} questions with 95\\% intervals (Wilson or BCa bootstrap).{best}"
+    return f"Means over {many} questions with 95\\% intervals (Wilson or ABC).{best}"
 
 
 OUTPUT = Output(".tex", render)

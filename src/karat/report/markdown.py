@@ -10,6 +10,7 @@ from karat.report import answered
 from karat.report._escape import markdown as escape
 from karat.report._numbers import NONE, amount, deviation, figure, interval, number, percent
 from karat.report._output import Output
+from karat.report._spread import spread
 from karat.report._view import Marks, View
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _counts(view: View) -> Iterator[str]:
 
 def _spread(view: View) -> Iterator[str]:
     for measure in view.key_measures[:1]:
-        said = [f"- {escape(s.system)}: {escape(s.spread)}." for s in view.row(measure) if s.spread]
+        said = [f"- {escape(s.system)}: {escape(one)}." for s in view.row(measure) if (one := spread(s))]
         if said:
             yield f"## Spread of {escape(measure.name)}"
             yield ""

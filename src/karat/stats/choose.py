@@ -34,7 +34,6 @@ def cells_of(
     *,
     bounds: tuple[float, float] = (0.0, 1.0),
     intervals: bool = True,
-    seed: int = 0,
 ) -> tuple[Cell, ...]:
     """The cells of (system, measure, k) by their rows of `values`, of measures that lie within `bounds`.
 
@@ -44,7 +43,7 @@ def cells_of(
         raise ValueError(f"{len(labels)} cells for {values.shape[0]} rows of values")
     mean, n = mean_known(values.T), np.isfinite(values).sum(axis=1)
     nothing = np.full(len(labels), np.nan)
-    low, high = mean_intervals(values, bounds, seed=seed) if intervals else (nothing, nothing)
+    low, high = mean_intervals(values, bounds) if intervals else (nothing, nothing)
     return tuple(
         Cell(system, measure, k, float(mean[i]), _end(low[i]), _end(high[i]), int(n[i]))
         for i, (system, measure, k) in enumerate(labels)
@@ -163,7 +162,7 @@ def _validated(
     gap = float(values[best, both].mean() - scored[both].mean())
     gap = gap if abs(gap) > TIE else 0.0  # rounding is no optimism
     counted = sorted(Counter(picks[picks >= 0].tolist()).items(), key=lambda item: (-item[1], item[0]))
-    (low,), (high,) = mean_intervals(scored[None], bounds, seed=seed)
+    (low,), (high,) = mean_intervals(scored[None], bounds)
     return _Validated(
         mean, _end(low), _end(high), gap if higher_is_better else -gap, tuple(counted), int(dealt.max()) + 1
     )  # fmt: skip
@@ -198,7 +197,7 @@ def _by_kind(
         gain = mean_known(ahead.T) if higher_is_better else -mean_known(ahead.T)
         equal = others[~((p <= LEVEL) & (gain > 0))]
         label = (cells[best].system, cells[best].measure, cells[best].k)
-        (cell,) = cells_of([label], part[best : best + 1], bounds=bounds, seed=seed)
+        (cell,) = cells_of([label], part[best : best + 1], bounds=bounds)
         found.append(KindChoice(kind, cell.n, cell, tuple(cells[i].system for i in equal.tolist())))
     return tuple(found), small
 

@@ -2,17 +2,19 @@
 
 Values that all stand at the ends of their range (0 and 1) have Wilson's interval. So have values of which at least
 80% stand at one end, and values that are all equal, with their sum, rescaled to 0 to 1, as the number of successes: no
-values of this mean vary more than 0 and 1 do, so it is on the safe side. The others are resampled (BCa, as wide as
-Student's), and from 1,000 values on the analytic form of the same interval (ABC) takes the place of the draws.
+values of this mean vary more than 0 and 1 do, so it is on the safe side. The others have the analytic form of the BCa
+bootstrap (ABC), as wide as Student's: 10,000 draws with another seed move the ends farther than it is away from them.
 """
 
 from __future__ import annotations
 
+import math
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.stats.bootstrap import LEVEL, NORMAL, acceleration, bca_intervals
+from karat.stats.student import t_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-ANALYTIC_FROM = 1_000  # values
+LEVEL = 0.95
 _PAST = 1e-9  # by which rounding may carry a value past the end of its range
-_SAME = 1e-12  # values no farther apart are equal
+SAME = 1e-12  # values no farther apart are equal
 
 
 def mean_intervals(
-    rows: Floats, bounds: tuple[float, float] | Floats, *, level: float = LEVEL, seed: int = 0
+    rows: Floats, bounds: tuple[float, float] | Floats, *, level: float = LEVEL
 ) -> tuple[Floats, Floats]:
     """Lower and upper end of the mean of each row; what is not finite in a row is left out of it.
 
@@ -46,9 +48,9 @@ def mean_intervals(
     with np.errstate(invalid="ignore"):
         kept = (least >= start - _PAST) & (most <= end + _PAST)
         bounded = kept & np.isfinite(end - start)
-        at_start = (values <= start[:, None] + _SAME).sum(axis=1)
-        at_end = (known & (rows >= end[:, None] - _SAME)).sum(axis=1)
-        varied = most - least > _SAME
+        at_start = (values <= start[:, None] + SAME).sum(axis=1)
+        at_end = (known & (rows >= end[:, None] - SAME)).sum(axis=1)
+        varied = most - least > SAME
     mean = np.clip(np.where(known, rows, 0.0).sum(axis=1) / np.maximum(n, 1), least, most)
     skewed = 5 * np.maximum(at_start, at_end) >= 4 * n
     by_wilson = bounded & ((at_start + at_end == n) | ((n > 1) & (skewed | ~varied)))
@@ -60,10 +62,7 @@ def mean_intervals(
     rest = (n > 1) & varied & ~by_wilson
     for many in np.unique(n[rest]).tolist():
         chosen = np.flatnonzero(rest & (n == many))
-        some = values[chosen, :many]
-        low[chosen], high[chosen] = (
-            abc_intervals(some, level=level) if many >= ANALYTIC_FROM else bca_intervals(some, level=level, seed=seed)
-        )
+        low[chosen], high[chosen] = abc_intervals(values[chosen, :many], level=level)
     limits = np.where(kept, start, -np.inf), np.where(kept, end, np.inf)
     return np.minimum(np.maximum(low, limits[0]), mean), np.maximum(np.minimum(high, limits[1]), mean)
 
@@ -75,7 +74,7 @@ def wilson(share: Floats, n: Ints, level: float = LEVEL) -> tuple[Floats, Floats
     >>> round(float(low[0]), 4), float(high[0])
     (0.8389, 1.0)
     """
-    z = NORMAL.inv_cdf((1 + level) / 2)
+    z = NormalDist().inv_cdf((1 + level) / 2)
     weight = 1 + z * z / n
     centre = (share + z * z / (2 * n)) / weight
     reach = z / weight * np.sqrt(share * (1 - share) / n + z * z / (4.0 * n * n))
@@ -83,9 +82,29 @@ def wilson(share: Floats, n: Ints, level: float = LEVEL) -> tuple[Floats, Floats
 
 
 def abc_intervals(rows: Floats, *, level: float = LEVEL) -> tuple[Floats, Floats]:
-    """What BCa tends to with many draws, of rows of finite values that are not all equal."""
-    mean = rows.mean(axis=1)
-    deviation = rows.std(axis=1) / np.sqrt(rows.shape[1])
-    skew, z = acceleration(rows), NORMAL.inv_cdf((1 + level) / 2)
-    low, high = (mean + deviation * (skew + w) / (1 - skew * (skew + w)) ** 2 for w in (-z, z))
+    """What the BCa bootstrap tends to with many draws, as wide as Student's, of rows of values that are not all equal.
+
+    Bias correction and acceleration of a mean are both skewness / (6 sqrt n): sum(d^3) / (6 sum(d^2)^1.5), d the
+    deviations. It is 1/6 at most, so that the ends stay finite.
+    """
+    n = rows.shape[1]
+    mean = rows.mean(axis=1, keepdims=True)
+    deviation = rows - mean
+    square = deviation * deviation
+    squares = square.sum(axis=1)
+    skew = (square * deviation).sum(axis=1) / (6.0 * squares**1.5)
+    error, reach = np.sqrt(squares) / n, student_reach(n, level)
+    low, high = (mean[:, 0] + error * (skew + w) / (1 - skew * (skew + w)) ** 2 for w in (-reach, reach))
     return low, high
+
+
+def student_reach(n: int, level: float = LEVEL) -> float:
+    """How many standard errors, of a variance over n instead of n - 1, an interval of n values reaches.
+
+    With the normal quantile instead, 95% intervals of 50 skewed scores hold the mean in less than 93% of studies
+    (Hesterberg's expanded interval mends it so); with many values both are the same.
+
+    >>> round(student_reach(50), 4), round(student_reach(500), 4)
+    (2.03, 1.9667)
+    """
+    return math.sqrt(n / (n - 1)) * t_quantile(n - 1, level)

@@ -10,9 +10,9 @@ import numpy as np
 
 from karat.core.evaluation import Summary
 from karat.core.scores import Status
+from karat.core.text.words import number
 from karat.stats.bands import band
-from karat.stats.intervals import mean_intervals
-from karat.stats.spread import spread, thousandths
+from karat.stats.intervals import SAME, mean_intervals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,14 +32,13 @@ def summarise(
     slices: Mapping[str, Sequence[str | None]] | None = None,
     intervals: bool = True,
     bands: Collection[str] = (),
-    seed: int = 0,
 ) -> tuple[Summary, ...]:
     """Summaries of the whole set, systems first, then of each value of each slice in order of appearance.
 
     `slices` gives, for each slice, the value of every question; questions without one stand last, as "(none)".
     `bands` names the measures whose means are put into words.
     """
-    found: list[Summary] = list(_summaries(scores, None, None, None, intervals, bands, seed))
+    found: list[Summary] = list(_summaries(scores, None, None, None, intervals, bands))
     for name, values in (slices or {}).items():
         if len(values) != len(scores.questions):
             raise ValueError(f"slice {name!r} has {len(values)} values for {len(scores.questions)} questions")
@@ -48,7 +47,7 @@ def summarise(
         for label in (*(v for v in order if v != NO_VALUE), NO_VALUE):
             chosen = np.flatnonzero(labels == label)
             if len(chosen):
-                found.extend(_summaries(scores, chosen, name, label, intervals, bands, seed))
+                found.extend(_summaries(scores, chosen, name, label, intervals, bands))
     return tuple(found)
 
 
@@ -77,7 +76,6 @@ def _summaries(
     label: str | None,
     intervals: bool,
     bands: Collection[str],
-    seed: int,
 ) -> Iterator[Summary]:
     values, status, missing = scores.values, scores.status, scores.missing
     if chosen is not None:
@@ -107,45 +105,55 @@ def _summaries(
     for m, measure in enumerate(scores.measures):
         scaled[m::measures] = measure.on_scale(scaled[m::measures])
     ends = [measure.on_scale(np.array(measure.bounds)) for measure in scores.measures]
-    low, high = mean_intervals(scaled, np.tile(ends, (systems, 1)), seed=seed) if intervals else (None, None)
+    low, high = mean_intervals(scaled, np.tile(ends, (systems, 1))) if intervals else (np.full(len(n), np.nan),) * 2
+    bounds = np.tile([measure.bounds for measure in scores.measures], (systems, 1))
+    lowest = (columns.values <= bounds[:, :1] + SAME).sum(axis=1)
+    highest = n - (columns.values < bounds[:, 1:] - SAME).sum(axis=1)
+    for m, measure in enumerate(scores.measures):
+        if not measure.is_mean:
+            of_measure = slice(m, None, measures)
+            total[of_measure] = np.where(np.isfinite(scaled[of_measure]), scaled[of_measure], 0.0).sum(axis=1)
+            mean[of_measure] = measure.off_scale(total[of_measure] / np.maximum(n[of_measure], 1))
+            low[of_measure], high[of_measure] = measure.off_scale(low[of_measure]), measure.off_scale(high[of_measure])
+    reaching = (ok & (rows >= mean[:, None] - SAME)).sum(axis=1)
+    numbers = (n, undefined, failed, n_missing, answered, total, mean, low, high, std)
+    of_values = (*quantiles, lowest, highest, reaching)
 
-    for row in range(len(rows)):
-        measure = scores.measures[row % measures]
-        system = scores.systems[row // measures]
-        some, many = bool(n[row]), int(n[row])
-        average = float(mean[row]) if some else None
-        if some and not measure.is_mean:
-            total[row] = scaled[row, :many].sum()
-            average = float(measure.off_scale(total[row] / many))
+    for row, figures in enumerate(zip(*(column.tolist() for column in (*numbers, *of_values)), strict=True)):
+        many, lack, lost, unanswered, with_answer, whole, average, start, end, deviates, *rest = figures
+        least, q25, q50, q75, most, at_least, at_most, at_mean = rest if many else [None] * len(rest)
+        measure, system = scores.measures[row % measures], scores.systems[row // measures]
         lists_end = _lists_end(measure, scores.lists_end.get(system))
-        banded = band(measure, average) if lists_end is None and measure.spec.name in bands else None
-        partial = _Partial.of(float(total[row]), many, int(answered[row]), int(n_missing[row]))
-        worst, best = _bounds(measure, float(total[row]), many, int(failed[row]))
-        least, q25, q50, q75, most = (float(q[row]) if some else None for q in quantiles)
+        named = measure.spec.name in bands and lists_end is None
+        banded = band(measure, average if many else None) if named else None
+        partial = _Partial.of(whole, many, with_answer, unanswered)
+        worst, best = _bounds(measure, whole, many, lost)
         yield Summary(
             system=system,
             measure=measure.name,
             n=many,
-            n_undefined=int(undefined[row]),
-            n_failed=int(failed[row]),
-            mean=average,
-            low=_known(measure, low, row),
-            high=_known(measure, high, row),
+            n_undefined=lack,
+            n_failed=lost,
+            mean=average if many else None,
+            low=None if start != start else start,  # NaN: no interval
+            high=None if end != end else end,
             worst=worst,
             best=best,
-            std=float(std[row]) if many > 1 else None,
+            std=deviates if many > 1 else None,
             min=least,
             q25=q25,
             q50=q50,
             q75=q75,
             max=most,
+            n_lowest=at_least,
+            n_highest=at_most,
+            n_reaching=at_mean,
             slice=name,
             value=label,
             band=banded[0] if banded else None,
             meaning=banded[1] if banded else None,
-            spread=spread(measure, columns.values[row, :many], float(mean[row]), float(std[row])),
             lists_end=lists_end,
-            n_missing=int(n_missing[row]),
+            n_missing=unanswered,
             mean_answered=partial.answered if partial else None,
             mean_with_missing=partial.with_missing if partial else None,
             note=partial.note if partial else None if lists_end is None else f"lists end at {lists_end}",
@@ -167,19 +175,15 @@ class _Partial:
             return None
         asked = answered + missing
         alone, whole = total / answered if answered else None, total / asked
-        other = f"missing as 0: {thousandths(whole)}"
+        other = f"missing as 0: {number(whole, 3)}"
         if n > answered:
-            other = "those alone: " + ("no mean" if alone is None else thousandths(alone))
+            other = "those alone: " + ("no mean" if alone is None else number(alone, 3))
         return cls(alone, whole, f"{answered:,} of {asked:,} answered; {other}")
 
 
 def _lists_end(measure: Measure, end: int | None) -> int | None:
     """Where all lists of a system end, if that is before the measure's cut-off."""
     return end if end is not None and measure.k is not None and end < measure.k else None
-
-
-def _known(measure: Measure, ends: Floats | None, row: int) -> float | None:
-    return None if ends is None or np.isnan(ends[row]) else float(measure.off_scale(ends[row]))
 
 
 def _bounds(measure: Measure, total: float, n: int, failed: int) -> tuple[float | None, float | None]:

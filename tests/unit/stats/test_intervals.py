@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from karat.core.language import parse_all
 from karat.core.scores import Scores
-from karat.stats.bootstrap import bca_intervals
-from karat.stats.intervals import abc_intervals, mean_intervals
+from karat.stats.intervals import abc_intervals, mean_intervals, student_reach
 from karat.stats.summary import summarise
 
 UNIT, ANY = (0.0, 1.0), (-np.inf, np.inf)
@@ -58,7 +57,7 @@ def test_most_at_one_bound_are_wilson_of_their_sum():
     assert ends(values) == pytest.approx(wilson(0.875, 10), abs=1e-12)
     drawn = ends([1.0] * 7 + [0.5, 0.25, 0.75])
     assert drawn != pytest.approx(wilson(0.85, 10), abs=1e-3)
-    assert drawn == tuple(end[0] for end in bca_intervals(np.array([[1.0] * 7 + [0.5, 0.25, 0.75]])))
+    assert drawn == tuple(end[0] for end in abc_intervals(np.array([[0.25, 0.5, 0.75] + [1.0] * 7])))
 
 
 def test_equal_values_are_wilson_where_there_are_bounds():
@@ -73,18 +72,21 @@ def test_one_value_within_the_range_has_none():
     assert np.isnan(ends([])).all()
 
 
-def test_large_samples_are_analytic():
-    rng = np.random.default_rng(1)
-    values = rng.beta(1.2, 3, 1000)
+@pytest.mark.parametrize("n", [3, 30, 1000])
+def test_other_values_are_analytic(n):
+    values = np.random.default_rng(1).beta(1.2, 3, n)
     away = values - values.mean()
     a = (away**3).sum() / (6 * (away**2).sum() ** 1.5)
-    s = values.std() / math.sqrt(1000)
-    by_hand = [values.mean() + s * w / (1 - a * w) ** 2 for w in (a - Z, a + Z)]
-    assert ends(values) == pytest.approx(by_hand, abs=1e-12)
-    assert ends(values[:999]) == tuple(end[0] for end in bca_intervals(values[None, :999]))
-    drawn = [end[0] for end in bca_intervals(values[None])]
-    assert by_hand == pytest.approx(drawn, abs=0.03 * (drawn[1] - drawn[0]))
-    assert [end[0] for end in abc_intervals(values[None])] == pytest.approx(by_hand, abs=1e-12)
+    s = values.std() / math.sqrt(n)
+    by_hand = [values.mean() + s * w / (1 - a * w) ** 2 for w in (a - student_reach(n), a + student_reach(n))]
+    assert ends(values) == pytest.approx(np.clip(by_hand, 0, 1), abs=1e-12)
+
+
+def test_the_most_skewed_values_have_finite_ends():
+    """One value apart from all others: the acceleration is greatest, and the ends are finite and hold the mean."""
+    for n in range(3, 3000, 7):
+        low, high = (end[0] for end in abc_intervals(np.append(np.zeros(n - 1), 1.0)[None]))
+        assert low < 1 / n < high < 40 / n
 
 
 def test_values_past_their_range_are_taken_for_unbounded():

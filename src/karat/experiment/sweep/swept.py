@@ -145,7 +145,7 @@ class Swept(Glance):
         labels = [(self.scores.systems[s], main.name, main.k) for s in order]
         kinds = [q.slice_value(by) for q in self.testset] if by is not None and by in self.testset.slices else None
         return choose(
-            main.name, cells_of(labels, values, bounds=main.bounds, seed=seed), values, kinds=kinds,
+            main.name, cells_of(labels, values, bounds=main.bounds), values, kinds=kinds,
             ids=self.testset.ids, bounds=main.bounds, seed=seed, higher_is_better=main.spec.direction != "lower",
         )  # fmt: skip
 
@@ -158,7 +158,7 @@ class Swept(Glance):
             raise UsageError(f"no cut-off {k} was swept: there are {', '.join(map(str, by_cut)) or 'none'}.")
         return by_cut[k or main_cut(by_cut)] if by_cut else self.cells[0]
 
-    def evaluation(self, by: Iterable[str] = (), *, intervals: bool = True, seed: int = 0) -> Evaluation:
+    def evaluation(self, by: Iterable[str] = (), *, intervals: bool = True) -> Evaluation:
         """Scores and summaries of every configuration, as reports take them."""
         from karat.core.evaluation import Evaluation
         from karat.experiment.score import slices_of
@@ -167,7 +167,7 @@ class Swept(Glance):
 
         summaries = summarise(
             self.scores, slices=slices_of(self.testset, tuple(by)), intervals=intervals,
-            bands=dialect_named(self.dialect).bands, seed=seed,
+            bands=dialect_named(self.dialect).bands,
         )  # fmt: skip
         return Evaluation(
             self.testset, self.scores, summaries, self.taken, notes=self.notes, dialect=self.dialect

@@ -16,9 +16,8 @@ STATISTICS = {
     "mean": "Over the n questions with a value. Undefined and failed questions are counted beside it, never as zero.",
     "standard deviation": "<code>sqrt(sum (x - mean)² / (n - 1))</code>; none for one question.",
     "95% interval": "Of a mean: Wilson's where all values stand at the ends of the measure's range, at least 80% stand "
-    "at one end, or all are equal (with the sum of the values, rescaled to 0 to 1, as successes); else BCa bootstrap "
-    "(bias-corrected and accelerated), 10,000 draws of n questions with replacement, as wide as Student's; from 1,000 "
-    "questions on its analytic form (ABC).",
+    "at one end, or all are equal (with the sum of the values, rescaled to 0 to 1, as successes); else the "
+    "analytic form (ABC) of the BCa bootstrap, as wide as Student's.",
     "* and ~": "* is the best mean; ~ has an interval that overlaps that of the best. Overlap is a hint, not a test.",
 }
 CHOICE = {
