@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.report._answers import Answers
@@ -19,21 +19,17 @@ VERSION = 1
 
 
 def render(study: Study) -> str:
-    """The object as text. `results.schema.json` beside this file is its JSON Schema."""
-    return json.dumps(document(study), indent=1, allow_nan=False) + "\n"
+    """The object as text, a line for each question. `results.schema.json` beside this file is its JSON Schema.
 
-
-def document(study: Study) -> dict[str, Any]:
-    """The object itself; a score that does not exist is null, and `reasons` says why.
-
-    `details` is what a measure shows for its score: a judge's reason, claims and raw reply, the sentence that supports
-    another. No seconds stand here: they differ from run to run.
+    A score that does not exist is null, and `reasons` says why. `details` is what a measure shows for its score: a
+    judge's reason, claims and raw reply, the sentence that supports another. No seconds stand here: they differ from
+    run to run.
     """
     evaluation = study.evaluation
     labels = {(f.system, f.question): f.label for f in study.failures}
     answers = Answers(evaluation, study.answers)
     settings = {c.name: dict(c.settings) for c in study.configurations}
-    return {
+    about = {
         "format": FORMAT,
         "version": VERSION,
         "manifest": dict(study.manifest),
@@ -43,17 +39,23 @@ def document(study: Study) -> dict[str, Any]:
             "version": evaluation.testset.version,
         },
         "main": study.main,
-        "systems": [
-            {
-                "name": name,
-                "settings": settings.get(name, {}),
-                "summary": _summary(study, name),
-                "answers": _answers(study, answers, name),
-                "questions": _questions(study, s, labels),
-            }
-            for s, name in enumerate(evaluation.scores.systems)
-        ],
     }
+    systems = []
+    for s, name in enumerate(evaluation.scores.systems):
+        system = {
+            "name": name,
+            "settings": settings.get(name, {}),
+            "summary": _summary(study, name),
+            "answers": _answers(study, answers, name),
+        }
+        lines = (json.dumps(question, allow_nan=False) for question in _questions(study, s, labels))
+        systems.append(f'{_open(system)},\n "questions": [\n' + ",\n".join(lines) + "\n ]}")
+    return f'{_open(about)},\n "systems": [\n' + ",\n".join(systems) + "\n ]\n}\n"
+
+
+def _open(about: dict[str, Any]) -> str:
+    """The text of an object to which more is added: without its end."""
+    return json.dumps(about, indent=1, allow_nan=False).removesuffix("\n}")
 
 
 def _summary(study: Study, system: str) -> dict[str, dict[str, Any]]:
@@ -80,13 +82,13 @@ def _answers(study: Study, answers: Answers, system: str) -> dict[str, Any] | No
     }
 
 
-def _questions(study: Study, system: int, labels: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
+def _questions(study: Study, system: int, labels: dict[tuple[str, str], Any]) -> Iterator[dict[str, Any]]:
     evaluation = study.evaluation
     name, questions = evaluation.scores.systems[system], evaluation.scores.questions
     ranked: Sequence[Sequence[str]] = evaluation.ranked.get(name, [()] * len(questions))
     answers = evaluation.answers.get(name, [None] * len(questions))
-    return [
-        {
+    for q, qid in enumerate(questions):
+        yield {
             "id": qid,
             "ranked": list(ranked[q]),
             "answer": answers[q],
@@ -94,8 +96,6 @@ def _questions(study: Study, system: int, labels: dict[tuple[str, str], Any]) ->
             **_known(study.answers.get(name, {}).get(qid)),
             "failure": labels.get((name, qid)),
         }
-        for q, qid in enumerate(questions)
-    ]
 
 
 def _scores(scores: Scores, system: int, question: int) -> dict[str, Any]:
