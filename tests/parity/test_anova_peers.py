@@ -4,18 +4,8 @@ import numpy as np
 import pytest
 
 from karat.stats.anova import anova
-from karat.stats.fisher import f_tail, t_tail
 
 stats = pytest.importorskip("scipy.stats")
-
-
-def test_tails_equal_scipy():
-    rng = np.random.default_rng(0)
-    for _ in range(500):
-        between, within, f = rng.uniform(0.5, 200), rng.uniform(0.5, 5000), rng.gamma(1, 2)
-        assert f_tail(f, between, within) == pytest.approx(stats.f.sf(f, between, within), rel=1e-9, abs=1e-13)
-        assert t_tail(f, within) == pytest.approx(2 * stats.t.sf(f, within), rel=1e-9, abs=1e-13)
-    assert f_tail(500, 3, 3000) == pytest.approx(stats.f.sf(500, 3, 3000), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.factors import Effect
-from karat.stats.fisher import f_tail
+from karat.stats.tails import f_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,7 +70,7 @@ def anova(
         f = p = None
         if own > 0 and freedom > 0 and (error > 0 or squares > 0):
             f = squares / own / error if error > 0 else float("inf")
-            p = f_tail(f, own, freedom)
+            p = float(f_tail(f, own, freedom))
         eta = squares / total if total > 0 else 0.0
         omega = max(0.0, (squares - own * error) / (total + error)) if total > 0 else 0.0
         effects.append(Effect(term, own, freedom, squares, f, p, eta, omega))

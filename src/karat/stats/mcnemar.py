@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.stats.tails import binomial_tail
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -25,8 +27,6 @@ def mcnemar(gained: Ints, lost: Ints) -> Floats:
     `statsmodels.stats.contingency_tables.mcnemar(exact=True)` gives the same. Under no difference each of these
     questions goes either way with equal chance, so this is the sign-flip test with every way counted.
     """
-    from scipy.special import bdtr
-
     few, all_ = np.minimum(gained, lost), gained + lost
-    p: Floats = np.minimum(2.0 * bdtr(few.astype(np.float64), np.maximum(all_, 1), 0.5), 1.0)
+    p: Floats = np.minimum(2.0 * binomial_tail(few, np.maximum(all_, 1)), 1.0)
     return np.where(all_ > 0, p, 1.0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.stats.permutation import TIE
+from karat.stats.tails import t_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,8 +37,6 @@ def paired_t(differences: Floats) -> Paired:
 
     The values are those of `scipy.stats.ttest_rel`, which gives p = 0 where all differences are the same.
     """
-    from scipy.special import stdtr
-
     known = np.isfinite(differences)
     n = known.sum(axis=1)
     values = np.where(known, differences, 0.0)
@@ -48,6 +47,6 @@ def paired_t(differences: Floats) -> Paired:
         varied = spread > TIE
         d = np.where(varied, mean / spread, np.nan)
         t = d * np.sqrt(n)
-    p = np.where(varied, 2 * stdtr(np.maximum(n - 1, 1), -np.abs(np.nan_to_num(t))), np.nan)
+    p = np.where(varied, t_tail(np.nan_to_num(t), np.maximum(n - 1, 1)), np.nan)
     nothing = (n > 1) & ~varied & (np.abs(mean) <= TIE)
     return Paired(n.astype(np.int64), mean, spread, t, np.where(nothing, 1.0, p), d)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.stats.permutation import TIE, sign_flip
+from karat.stats.tails import normal_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,8 +48,6 @@ def wilcoxon(differences: Floats) -> Ranked:
 
 
 def _tested(differences: Floats) -> tuple[Floats, Floats]:
-    from scipy.special import ndtr
-
     known = np.where(np.isfinite(differences), differences, 0.0)
     size = np.abs(known)
     size[size <= TIE] = 0.0
@@ -63,7 +62,7 @@ def _tested(differences: Floats) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.abs(up - total / 2) / np.sqrt((n * (n + 1) * (2 * n + 1) - ties / 2) / 24)
         biserial: Floats = np.where(count > 0, (up - down) / total, np.nan)
-    p = np.where(count > 0, 2 * ndtr(-np.nan_to_num(z)), 1.0)
+    p = np.where(count > 0, 2 * normal_tail(np.nan_to_num(z)), 1.0)
     for row in np.flatnonzero((count > 0) & (count <= EXACT) & (ties == 0)).tolist():
         p[row] = _exact(int(count[row]), round(float(min(up[row], down[row]))))
     few = np.flatnonzero((count <= COUNTED) & (ties > 0))

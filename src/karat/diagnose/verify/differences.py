@@ -11,8 +11,8 @@ import numpy as np
 from karat.core.verification import Figure
 from karat.diagnose.verify.names import measure_of, spelled
 from karat.stats.anova import anova
-from karat.stats.fisher import t_tail
 from karat.stats.paired_t import paired_t
+from karat.stats.tails import t_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,9 +103,9 @@ def _tests(
         return
     pooled = ((len(a) - 1) * a.var(ddof=1) + (len(b) - 1) * b.var(ddof=1)) / (len(a) + len(b) - 2)
     t = float((b.mean() - a.mean()) / math.sqrt(pooled * (1 / len(a) + 1 / len(b))))
-    yield "Student's t test", t if statistic == "t" else t_tail(t, len(a) + len(b) - 2)
+    yield "Student's t test", t if statistic == "t" else float(t_tail(t, len(a) + len(b) - 2))
     t, freedom = welch(a, b)
-    yield "Welch's t test", t if statistic == "t" else t_tail(t, freedom)
+    yield "Welch's t test", t if statistic == "t" else float(t_tail(t, freedom))
 
 
 def welch(a: Floats, b: Floats) -> tuple[float, float]:

@@ -1,0 +1,100 @@
+"""Tails: the chance of a value as large as one that was seen, of Student's t, Fisher's F, a binomial and a normal.
+
+Three of them are one function, the incomplete beta function, so that four numbers do not need scipy, a sixth of the
+whole installation. The tests hold every tail against scipy's.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+_STEPS = 10_000  # of the continued fraction; it takes about the square root of the larger parameter
+_EXACT = 1e-15
+_TINY = 1e-300
+
+
+def t_tail(t: ArrayLike, freedom: ArrayLike) -> Floats:
+    """P(|T| >= |t|), two-sided, as t squared is F with one degree of freedom between.
+
+    >>> float(t_tail(2.2622, 9).round(4))
+    0.05
+    """
+    return f_tail(np.square(t), 1, freedom)
+
+
+def f_tail(f: ArrayLike, between: ArrayLike, within: ArrayLike) -> Floats:
+    """P(F >= f) with so many degrees of freedom; they need not be whole.
+
+    >>> f_tail([4.0, 0.0], 2, 27).round(6).tolist()
+    [0.030079, 1.0]
+    """
+    d1, d2 = np.asarray(between, np.float64), np.asarray(within, np.float64)
+    if (d1 <= 0).any() or (d2 <= 0).any():
+        raise ValueError(f"{d1.min():g} and {d2.min():g} degrees of freedom")
+    f = np.maximum(np.asarray(f, np.float64), 0.0)
+    with np.errstate(invalid="ignore"):
+        return incomplete_beta(d2 / 2, d1 / 2, np.where(np.isinf(f), 0.0, d2 / (d2 + d1 * f)))
+
+
+def binomial_tail(most: ArrayLike, n: ArrayLike) -> Floats:
+    """P(X <= most) of n fair coins; n is more than `most`.
+
+    >>> float(binomial_tail(1, 5))
+    0.1875
+    """
+    most = np.asarray(most, np.float64)
+    return incomplete_beta(n - most, most + 1, 0.5)
+
+
+def normal_tail(z: Floats) -> Floats:
+    """P(Z >= z).
+
+    >>> normal_tail(np.array([1.96])).round(4).tolist()
+    [0.025]
+    """
+    return np.array([math.erfc(one / math.sqrt(2)) / 2 for one in z.tolist()])
+
+
+def incomplete_beta(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
+    """The regularised incomplete beta function, by its continued fraction (Lentz), on the side where that is quick."""
+    a, b, x = np.broadcast_arrays(*(np.asarray(given, np.float64) for given in (a, b, x)))
+    other = x > (a + 1) / (a + b + 2)
+    first, second, at = np.where(other, b, a), np.where(other, a, b), np.where(other, 1 - x, x)
+    with np.errstate(divide="ignore"):
+        size = first * np.log(at) + second * np.log1p(-at) - _log_beta(first, second)
+        share = np.where(at > 0, np.exp(size), 0.0) * _fraction(first, second, at) / first
+    return np.clip(np.where(other, 1 - share, share), 0.0, 1.0)
+
+
+def _fraction(a: Floats, b: Floats, x: Floats) -> Floats:
+    c, d = np.ones(x.shape), 1 / _away(1 - (a + b) * x / (a + 1))
+    value = d.copy()
+    for m in range(1, _STEPS):
+        before = value.copy()
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d, c = 1 / _away(1 + term * d), _away(1 + term / c)
+            value = value * d * c
+        if (np.abs(value - before) <= _EXACT * np.abs(value)).all():
+            break
+    return value
+
+
+def _away(values: Floats) -> Floats:
+    """The same, no value so near to 0 that it cannot be divided by."""
+    return np.where(np.abs(values) < _TINY, _TINY, values)
+
+
+def _log_beta(a: Floats, b: Floats) -> Floats:
+    flat = [math.lgamma(p) + math.lgamma(q) - math.lgamma(p + q) for p, q in zip(a.flat, b.flat, strict=True)]
+    return np.array(flat).reshape(a.shape)
