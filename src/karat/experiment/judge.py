@@ -49,7 +49,7 @@ def judge(
     named = list(measures)
     if not named:
         raise UsageError("no measure of answers is named. Name one with -m, such as -m Faithfulness.")
-    wanted = parse_all(named)
+    wanted = parse_all(named, load_code=True)
     others = [m.name for m in wanted if m.spec.stage != "answer"]
     if others:
         raise UsageError(f"{others[0]} is no measure of answers, which are all that is judged. Leave it out.")
