@@ -7,13 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, counted_on_terminal, with_chat_of_run
+from karat.cli._options import (
+    Debug,
+    Json,
+    Map,
+    Quiet,
+    Verbose,
+    columns_of,
+    counted_on_terminal,
+    with_chat_of_run,
+    with_hosts,
+)
 
 if TYPE_CHECKING:
     from karat.experiment.finished import FinishedRun
     from karat.experiment.spec import Spec
 
 
+@with_hosts
 @with_chat_of_run
 def command(
     spec: Annotated[
