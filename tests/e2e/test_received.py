@@ -40,8 +40,6 @@ class Server:
                 self.end_headers()
                 self.wfile.write(data)
 
-            do_GET = do_POST
-
             def log_message(self, *args):
                 pass
 
@@ -203,9 +201,7 @@ def run_with(put, folder, **spec):
         "name": "r", "testset": "qa.jsonl", "systems": [{"name": "mine", "results": "answers.jsonl"}],
         "measures": ["TokenF1"], "outputs": ["csv"],
     }))  # fmt: skip
-    return lambda: runs_in(folder / "runs")[-1].update(
-        spec={**runs_in(folder / "runs")[-1].manifest["spec"], **spec}
-    )
+    return lambda: runs_in(folder / "runs")[-1].update(spec={**runs_in(folder / "runs")[-1].manifest["spec"], **spec})
 
 
 @pytest.mark.parametrize("words", [(), ("--tamper-test",)], ids=["judge", "tamper"])
@@ -251,3 +247,46 @@ def test_a_key_goes_over_plain_http_to_this_machine_alone(karat, server):
     assert "--insecure-key host.invalid:80" in told.sentence
     assert KEY not in told.sentence
     assert karat("index", *words, server.url).code == 0
+
+
+SPEC = """\
+name: r
+testset: qa.jsonl
+systems:
+- {name: mine, call: 'rag:search'}
+measures: ['own:f', Recall@5]
+outputs: [csv]
+"""
+
+
+def test_a_karat_yaml_says_what_it_runs_and_asks_before_it_does(karat, put, folder, server):
+    put("rag.py", "from pathlib import Path\nPath('ran').touch()\ndef search(question): return ['a.md']\n")
+    put("own.py", "def f(judged): return judged.relevant * 0.0\n")
+    put("karat.yaml", SPEC + f"model: {{name: m, base_url: '{server.url}'}}\n")
+    told = karat("run", "--no-code")
+    assert told.code == 2
+    assert "line 4, systems[0].call: would run the code of rag:search, which --no-code refuses." in told.sentence
+    assert "line 5, measures[0]: would run the code of own:f" in told.sentence
+    assert f"line 7, model: would ask the host {server.host}" in told.sentence
+    assert not (folder / "ran").exists()
+    told = karat("run")
+    assert told.code == 0, told.err
+    assert told.err.splitlines()[:2] == ["runs code: own:f, rag:search", f"asks hosts: {server.host}"]
+
+
+def test_a_stored_run_names_neither_code_nor_hosts_to_a_run_that_goes_on(karat, put, folder, server, evil):
+    """What is resumed is what karat.yaml says; the manifest is only known by its digest."""
+    put("rag.py", "def search(question): raise SystemExit\n")
+    put("karat.yaml", SPEC.replace("'own:f', ", ""))
+    assert karat("run", "-q").code == 5
+    stored = runs_in(folder / "runs")[-1]
+    http = {"url": f"{evil.url}?q={{question}}", "ids": "$.ids"}
+    systems = [{"name": "mine", "http": http}, {"name": "b", "call": "evil:search"}]
+    put("evil.py", "from pathlib import Path\nPath('ran').touch()\n")
+    stored.update(spec={**stored.manifest["spec"], "systems": systems}, status="running")
+    put("rag.py", "def search(question): return ['a.md']\n")
+    karat("run", "-q", "--retry-errors")
+    for words in (("show",), ("report", "LAST", "-o", "page.md"), ("gate", "LAST", "Recall@5 >= 0"), ("list",)):
+        karat(*words)
+    assert evil.asked == []
+    assert not (folder / "ran").exists()

@@ -194,7 +194,7 @@ def with_hosts(command: Callable[..., None]) -> Callable[..., None]:
     def allowing(**options: Any) -> None:
         from karat.models import hosts
 
-        hosts.listen(lambda sentence: typer.echo(sentence, err=True))
+        hosts.listen(None if options.get("quiet") else lambda sentence: typer.echo(sentence, err=True))
         for host in options.pop("allow_host") or ():
             hosts.allow_host(host)
         for folder in options.pop("allow_model") or ():

@@ -18,11 +18,9 @@ from karat.cli._options import (
     Verbose,
     columns_of,
     progress_on_terminal,
-    with_hosts,
 )
 
 
-@with_hosts
 def command(
     testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],
     index: Annotated[

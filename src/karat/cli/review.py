@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Quiet, columns_of, progress_on_terminal, with_hosts
+from karat.cli._options import Debug, Json, Map, Quiet, columns_of, progress_on_terminal
 
 
-@with_hosts
 def command(
     testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],
     index: Annotated[

@@ -42,6 +42,8 @@ class _Allowed:
     models: set[str] = field(default_factory=set)
 
     def add(self, line: dict[str, str]) -> None:
+        if not all(isinstance(value, str) for value in line.values()):
+            raise TypeError("a word that is no text")
         if "host" in line:
             self.hosts[line["host"]] = line["key_env"]
         elif "insecure_key" in line:
@@ -189,32 +191,34 @@ def _resolved(folder: str | os.PathLike[str]) -> str:
     return str(Path(folder).expanduser().resolve())
 
 
-def allowed_file() -> Path:
-    """The file that keeps what the user has named."""
+def allowed_file() -> Path | None:
+    """The file that keeps what the user has named; None where the user has no home, and nothing is kept."""
     given = os.environ.get("XDG_CONFIG_HOME", "")
+    try:
+        home = Path.home()
+    except RuntimeError:
+        home = Path()
     if os.path.isabs(given):
         root = Path(given)
     elif sys.platform == "win32":
-        root = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    elif sys.platform == "darwin":
-        root = Path.home() / "Library" / "Application Support"
+        root = Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
     else:
-        root = Path.home() / ".config"
-    return root / "karat" / FILE
+        root = home / ("Library/Application Support" if sys.platform == "darwin" else ".config")
+    return root / "karat" / FILE if root.is_absolute() else None  # never a file of the folder that karat works in
 
 
 def _allowed() -> _Allowed:
     made, file = _Allowed(), allowed_file()
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
+        lines = file.read_text(encoding="utf-8").splitlines() if file is not None else []
+    except (FileNotFoundError, NotADirectoryError):
         lines = []
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"cannot be read: {problem}", place=str(file), remedy="Mend or delete it.") from None
     for row, text in enumerate(lines, 1):
         try:
             made.add(json.loads(text))
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise InputError("is not what karat wrote", place=str(file), row=row, remedy="Delete the line.") from None
     for line in _unsaved:
         made.add(line)
@@ -228,6 +232,9 @@ def _remember(line: dict[str, str]) -> None:
     if wanted == known:
         return
     file = allowed_file()
+    if file is None:
+        _unsaved.append(line)
+        return
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         opened = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
