@@ -127,15 +127,9 @@ def test_the_file_is_private_and_holds_each_word_once(config):
 
 def test_a_file_that_karat_did_not_write_is_named(config):
     config.parent.mkdir(parents=True)
-    for text in (
-        "nonsense\n",
-        '{"hots": "x"}\n',
-        "[]\n",
-        '{"host": 1, "key_env": 2}\n',
-        '{"host": ["x"], "key_env": "y"}\n',
-    ):
-        config.write_text(text)
-        with pytest.raises(InputError, match=r"allowed\.jsonl row 1|allowed\.jsonl.*1"):
+    for text in ("nonsense", '{"hots": "x"}', "[]", '{"host": 1, "key_env": 2}', '{"host": ["x"], "key_env": "y"}'):
+        config.write_text(f"{text}\n")
+        with pytest.raises(InputError, match=r"allowed\.jsonl.*1.*Delete the line"):
             hosts.received(AT, "evil.index")
 
 
@@ -168,11 +162,10 @@ def test_each_system_has_its_place_for_settings(platform, environment, folder, m
 def test_nothing_is_read_from_the_folder_that_karat_works_in(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("XDG_CONFIG_HOME")
-    monkeypatch.setenv("HOME", "")
-    (tmp_path / ".config" / "karat").mkdir(parents=True)
-    (tmp_path / ".config" / "karat" / "allowed.jsonl").write_text(
-        '{"host": "api.example.com", "key_env": "AWS_SECRET"}\n'
-    )
+    monkeypatch.setenv("HOME", "home")
+    planted = tmp_path / "home" / ".config" / "karat" / "allowed.jsonl"
+    planted.parent.mkdir(parents=True)
+    planted.write_text('{"host": "api.example.com", "key_env": "AWS_SECRET"}\n')
     with pytest.raises(UsageError, match="--allow-host"):
         hosts.received(AT, "evil.index")
     hosts.allow_host("api.example.com")
