@@ -109,16 +109,22 @@ def key_in(key_env: str) -> str:
 
 
 def key_for(address: str, key_env: str) -> str:
-    """The key to send to an address, or nothing; over plain http it goes to this machine, or where the user says so."""
+    """The key to send to an address, or nothing."""
     key = key_in(key_env)
-    if key and urlsplit(address).scheme == "http" and not _is_loopback(address):
+    if key:
+        check_way(address, key_env)
+    return key
+
+
+def check_way(address: str, variable: str) -> None:
+    """Refuse to send what a variable holds over plain http, unless to this machine or where the user says so."""
+    if urlsplit(address).scheme == "http" and not _is_loopback(address):
         host = host_of(address)
         if host not in _allowed().insecure:
             raise UsageError(
-                f"the key in {key_env} would go to {host} over plain http, where others can read it. Use https, or "
-                f"name a variable that is not set with --key-env, or, if the way there is safe: --insecure-key {host}"
+                f"the key in {variable} would go to {host} over plain http, where others can read it. Use https, leave "
+                f"the key out, or, if the way there is safe: --insecure-key {host}"
             )
-    return key
 
 
 def listen(listener: Callable[[str], None] | None) -> None:
