@@ -146,7 +146,7 @@ def test_a_folder_that_cannot_be_written_keeps_the_word_for_now(tmp_path, monkey
         ("linux", {}, ".config/karat"),
         ("linux", {"XDG_CONFIG_HOME": "relative"}, ".config/karat"),
         ("darwin", {}, "Library/Application Support/karat"),
-        ("win32", {"APPDATA": "/Users/me/Roaming"}, "/Users/me/Roaming/karat"),
+        ("win32", {"APPDATA": "/appdata/Roaming"}, "/appdata/Roaming/karat"),
     ],
 )
 def test_each_system_has_its_place_for_settings(platform, environment, folder, monkeypatch, tmp_path):
