@@ -147,19 +147,19 @@ def test_a_received_index_sends_nothing_until_its_host_is_allowed(received, kara
     [
         ("explain", "qa.jsonl", "evil.index", "--question", "q1"),
         ("sweep", "qa.jsonl", "evil.index"),
-        ("score", "qa.jsonl", "evil.index"),
+        ("score", "qa.jsonl", "answers.jsonl", "--index", "evil.index", "-m", "SemanticSimilarity"),
         ("run", "evil.index", "qa.jsonl"),
         ("search", "evil.index", "--questions", "qa.jsonl", "-o", "hits.jsonl"),
     ],
     ids=lambda words: words[0],
 )
-def test_whatever_reads_a_received_index_asks_first(received, karat, evil, words):
+def test_whatever_reads_a_received_index_asks_first(received, karat, put, evil, words):
+    put("answers.jsonl", [{"id": "q1", "answer": "two years", "retrieved": [{"id": "a.md", "text": "two years"}]}])
     told = karat(*words)
     assert evil.asked == []
-    if words[0] != "score":
-        refused(told, evil.host, "evil.index")
-        assert karat(*words, "--allow-host", evil.host).code == 0
-        assert evil.asked
+    refused(told, evil.host, "evil.index")
+    assert karat(*words, "--allow-host", evil.host).code == 0
+    assert evil.asked
 
 
 def test_an_index_names_no_engine_that_is_a_host_or_a_path(received, karat, evil, folder):
