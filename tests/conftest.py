@@ -1,5 +1,6 @@
 """What holds for every test."""
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How long an example takes to draw says how busy the machine is, not whether the law holds.
@@ -7,6 +8,14 @@ settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow],
 settings.load_profile("karat")
 
 MARKED = ("sbert", "chroma", "browser", "slow", "local")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def config(tmp_path_factory):
+    """A folder for the user's settings that is nobody's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        yield
 
 
 def pytest_terminal_summary(terminalreporter, config):

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
@@ -127,7 +128,7 @@ _SYSTEM: dict[str, tuple[Any, Any]] = {
     "rerank_depth": (RerankDepth, 20),
     "embedder": (Embedder, None),
     "base_url": (BaseUrl, None),
-    "key_env": (KeyEnv, "OPENAI_API_KEY"),
+    "key_env": (Annotated[str | None, *KeyEnv.__metadata__], None),  # type: ignore[attr-defined]
 }
 
 
@@ -176,6 +177,35 @@ _CHAT: dict[str, tuple[Any, Any]] = {
 _NOT_SEARCHING = ("base_url", "key_env", "repeat")  # options of a chat model that a system has anyway, or not at all
 
 
+_HOSTS: dict[str, tuple[Any, Any]] = {
+    name: (Annotated[list[str] | None, typer.Option(f"--{name.replace('_', '-')}", metavar=what, help=told)], None)
+    for name, what, told in (
+        ("allow_host", "HOST", "Let an index or a run ask this host that it names. Remembered. Repeatable."),
+        ("allow_model", "FOLDER", "Let an index load this model that it names. Remembered. Repeatable."),
+        ("insecure_key", "HOST", "Send this host a key over plain http. Remembered. Repeatable."),
+    )
+}
+
+
+def with_hosts(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that allow what an index or a run names; it tells every host before it is asked."""
+
+    @wraps(command)
+    def allowing(**options: Any) -> None:
+        from karat.models import hosts
+
+        hosts.listen(None if options.get("quiet") else lambda sentence: typer.echo(sentence, err=True))
+        for host in options.pop("allow_host") or ():
+            hosts.allow_host(host)
+        for folder in options.pop("allow_model") or ():
+            hosts.allow_model(folder)
+        for host in options.pop("insecure_key") or ():
+            hosts.allow_insecure_key(host)
+        command(**options)
+
+    return _with(allowing, _HOSTS)
+
+
 def with_system(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that describe a system and its chat model, in place of its `**options`."""
     return _with(command, _SYSTEM | {name: option for name, option in _CHAT.items() if name not in _NOT_SEARCHING})
@@ -222,9 +252,10 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
     from karat.core.errors import UsageError
     from karat.experiment.defaults import system_for
     from karat.experiment.index import Index
-    from karat.experiment.means import MeansSettings, close, means_of
+    from karat.experiment.means import MeansSettings, close, embedder_of, means_of
     from karat.experiment.system import HYBRID, SystemSettings
     from karat.models import EmbedderSettings
+    from karat.models.hosts import KEY_ENV, allow_host, is_allowed
 
     engine, fused = options["engine"] or HYBRID, options["fusion"] or SystemSettings.fusion
     for option, fusion in (("alpha", "weighted"), ("normalise", "weighted"), ("rrf_k", "rrf")):
@@ -234,12 +265,14 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
                 f"--{named} is for a hybrid fused by {fusion}: it would change nothing here. Leave it out."
             )
     asking = {name: options.pop(name) for name in _CHAT if name not in _NOT_SEARCHING}
-    embedder, base_url, key_env = (options.pop(name) for name in ("embedder", "base_url", "key_env"))
+    embedder, base_url, given_key = (options.pop(name) for name in ("embedder", "base_url", "key_env"))
+    key_env = given_key or KEY_ENV
     chosen = EmbedderSettings.parse(embedder, base_url=base_url, key_env=key_env) if embedder is not None else None
     if options["legs"] is not None:
         options["legs"] = tuple(part.strip() for part in options["legs"].split(",") if part.strip())
     options["rewrite"] = tuple(options["rewrite"] or ())
-    described = system_for(None if index == "-" else Index.open(index), embedder=chosen, **options)
+    opened = None if index == "-" else Index.open(index)
+    described = system_for(opened, embedder=chosen, **options)
     settings = described.settings
     if chosen is not None and not any(":" in engine for engine in settings.consulted):
         raise UsageError(
@@ -248,6 +281,9 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
         )
     if asking["model"] is not None and not settings.needs_chat:
         raise UsageError("--model is for --rewrite rephrase, hyde or translate, and for --rerank chat. Leave it out.")
+    own = embedder_of(opened) if opened is not None and given_key and chosen is None else None
+    if own is not None and own.address is not None and asking["model"] is None and is_allowed(own.address):
+        allow_host(own.address, key_env)
     wanted = {"base_url": base_url, "key_env": key_env} if asking["model"] is not None else {}
     means = means_of(MeansSettings.of(**asking, **wanted), announce=announce)
     try:

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Quiet, RunsDir, Verbose, counted_on_terminal, with_chat_of_run
+from karat.cli._options import Debug, Json, Quiet, RunsDir, Verbose, counted_on_terminal, with_chat_of_run, with_hosts
 from karat.cli.run import announced, show
 
 
+@with_hosts
 @with_chat_of_run
 def command(
     docs: Annotated[list[str], typer.Argument(help="Documents: a folder, or files.")],

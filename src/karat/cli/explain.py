@@ -7,9 +7,21 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Match, PageOffset, Pages, columns_of, system_of, with_system
+from karat.cli._options import (
+    Debug,
+    Json,
+    Map,
+    Match,
+    PageOffset,
+    Pages,
+    columns_of,
+    system_of,
+    with_hosts,
+    with_system,
+)
 
 
+@with_hosts
 @with_system
 def command(
     testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, counted_on_terminal, with_chat
+from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, counted_on_terminal, with_chat, with_hosts
 from karat.cli.run import announced
 
 
+@with_hosts
 @with_chat
 def command(
     index: Annotated[str, typer.Argument(help="A folder that `karat index` wrote.")],

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, counted_on_terminal
+from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, counted_on_terminal, with_hosts
 
 
+@with_hosts
 def command(
     sources: Annotated[
         list[str],

@@ -17,6 +17,7 @@ from karat.cli._options import (
     Verbose,
     counted_on_terminal,
     with_chat_of_run,
+    with_hosts,
 )
 from karat.cli.run import announced
 from karat.core.errors import UsageError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     Announce = Callable[[str], None]
 
 
+@with_hosts
 @with_chat_of_run
 def command(
     run: Run = "LAST",

@@ -22,7 +22,7 @@ def command(
     from karat.core.measure import MEASURES, Measure, facts
 
     if name is not None:
-        _explain(parse(name, k=10), as_json)
+        _explain(parse(name, k=10, load_code=True), as_json)
         return
     found = [Measure(spec, k=10 if spec.cut == "required" else None) for spec in MEASURES]
     if as_json:

@@ -7,13 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, counted_on_terminal, with_chat_of_run
+from karat.cli._options import (
+    Debug,
+    Json,
+    Map,
+    Quiet,
+    Verbose,
+    columns_of,
+    counted_on_terminal,
+    with_chat_of_run,
+    with_hosts,
+)
 
 if TYPE_CHECKING:
     from karat.experiment.finished import FinishedRun
     from karat.experiment.spec import Spec
 
 
+@with_hosts
 @with_chat_of_run
 def command(
     spec: Annotated[
@@ -58,6 +69,12 @@ def command(
     allow_zero_overlap: Annotated[
         bool, typer.Option("--allow-zero-overlap", help="Accept a system that found no gold at all.")
     ] = False,
+    no_code: Annotated[
+        bool,
+        typer.Option(
+            "--no-code", help="Refuse a karat.yaml that runs code, loads a model's folder or asks a host: a stranger's."
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what chat models would be asked and what that costs; run nothing.")
     ] = False,
@@ -81,12 +98,17 @@ def command(
         "dialect": dialect, "match": match, "page_offset": page_offset, "pages": pages,
         "allow_zero_overlap": allow_zero_overlap or None,
     }  # fmt: skip
-    chosen = spec_for(spec, testset).with_options(
+    written = spec_for(spec, testset)
+    if no_code:
+        written.resolved().refuse_code()
+    chosen = written.with_options(
         answer=answer, contexts=contexts, judge=judge, columns=columns_of(map_), matching=matching, **chat
     )
     if dry_run:
         _show_planned(chosen, as_json)
         return
+    if not quiet:
+        _show_uses(chosen.resolved())
     progress = counted_on_terminal(quiet or as_json)
     done = run(
         chosen, runs_dir=runs_dir, fresh=fresh, retry_errors=retry_errors, changed_testset=changed_testset,
@@ -94,6 +116,14 @@ def command(
     )  # fmt: skip
     progress("", 0, 0)
     show(done, as_json=as_json, quiet=quiet, verbose=verbose)
+
+
+def _show_uses(spec: Spec) -> None:
+    """Say on standard error what a karat.yaml makes karat run, load and ask, before it does."""
+    for kind, what in (("code", "runs code"), ("model", "loads models"), ("host", "asks hosts")):
+        names = dict.fromkeys(use.name for use in spec.uses if use.kind == kind)
+        if names:
+            announced(f"{what}: {', '.join(names)}")
 
 
 def _show_planned(spec: Spec, as_json: bool) -> None:

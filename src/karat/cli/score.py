@@ -9,9 +9,21 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Pages, Quiet, Verbose, columns_of, progress_on_terminal, with_chat
+from karat.cli._options import (
+    Debug,
+    Json,
+    Map,
+    Pages,
+    Quiet,
+    Verbose,
+    columns_of,
+    progress_on_terminal,
+    with_chat,
+    with_hosts,
+)
 
 
+@with_hosts
 @with_chat
 def command(
     testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],

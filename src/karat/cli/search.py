@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Pages, Quiet, Verbose, columns_of, system_of, with_system
+from karat.cli._options import Debug, Json, Map, Pages, Quiet, Verbose, columns_of, system_of, with_hosts, with_system
 
 
+@with_hosts
 @with_system
 def command(
     index: Annotated[str, typer.Argument(help="A folder that `karat index` wrote; - with a store of another tool.")],

@@ -19,9 +19,11 @@ from karat.cli._options import (
     Verbose,
     columns_of,
     counted_on_terminal,
+    with_hosts,
 )
 
 
+@with_hosts
 def command(
     testset: Annotated[str | None, typer.Argument(help="Questions with gold: any format of docs/formats.md.")] = None,
     source: Annotated[

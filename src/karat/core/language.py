@@ -2,6 +2,9 @@
 
 Names are case-insensitive on input and canonical on output, so `str(parse(x))` parses to itself. What trec_eval,
 pytrec_eval and the RAG tools write (`ndcg_cut_10`, `recall_at_5`, `P_10`, `hit_rate_at_k`) is understood.
+
+A name is looked up among registered measures. Only where a command line, a karat.yaml or a Python call names it may
+`my_file:my_function` be loaded (`load_code`): whatever a file says stays a name.
 """
 
 from __future__ import annotations
@@ -22,9 +25,15 @@ _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 def parse_all(
-    texts: str | Iterable[str], *, k: int | None = None, meant: Callable[[Measure], Measure] | None = None
+    texts: str | Iterable[str],
+    *,
+    k: int | None = None,
+    meant: Callable[[Measure], Measure] | None = None,
+    load_code: bool = False,
 ) -> tuple[Measure, ...]:
     """Measures of several texts, braces and commas expanded, each once, in order; `meant` says what each stands for.
+
+    `load_code` is as in `parse`.
 
     >>> [str(m) for m in parse_all("Recall@{1,5}, rr")]
     ['Recall@1', 'Recall@5', 'MRR']
@@ -32,7 +41,8 @@ def parse_all(
     found: dict[str, Measure] = {}
     for text in [texts] if isinstance(texts, str) else texts:
         for one in expand(text):
-            measure = parse(one, k=k) if meant is None else meant(parse(one, k=k))
+            named = parse(one, k=k, load_code=load_code)
+            measure = named if meant is None else meant(named)
             earlier = found.setdefault(measure.name, measure)
             if _home(earlier) != _home(measure):
                 raise UsageError(
@@ -72,8 +82,11 @@ def expand(text: str) -> list[str]:
     return done
 
 
-def parse(text: str, *, k: int | None = None) -> Measure:
+def parse(text: str, *, k: int | None = None, load_code: bool = False) -> Measure:
     """The measure a text names. A literal k (`Recall@k`, `recall_at_k`) takes its value from `k`.
+
+    `load_code` is for what the user typed: `module:function` is imported then, which runs its code. Without it such a
+    name is unknown, whatever files lie around.
 
     >>> str(parse("ndcg_cut_10")), str(parse("p(REL=2)@5")), str(parse("Recall@800t"))
     ('nDCG@10', 'Precision(rel=2)@5', 'Recall@800t')
@@ -81,7 +94,7 @@ def parse(text: str, *, k: int | None = None) -> Measure:
     shape = _SHAPE.fullmatch(text)
     if shape is None:
         raise UsageError(f"cannot read the measure {text!r}. Write it like nDCG@10, P(rel=2)@5 or Recall@800t.")
-    spec, cut = _resolve(shape["name"], shape["cut"])
+    spec, cut = _resolve(shape["name"], shape["cut"], load_code)
     params = shape["params"] or ""
     if spec.at is not None:
         given = _read_params(f"{params}, {spec.at}={cut}" if cut is not None else params, spec)
@@ -92,8 +105,13 @@ def parse(text: str, *, k: int | None = None) -> Measure:
     return Measure(spec, at, tokens, _read_params(params, spec))
 
 
-def _resolve(name: str, cut: str | None) -> tuple[MeasureSpec, str | None]:
+def _resolve(name: str, cut: str | None, load_code: bool) -> tuple[MeasureSpec, str | None]:
     if ":" in name:
+        if not load_code:
+            raise UsageError(
+                f"{name!r} is not a registered measure. A function of yours is loaded only where -m or karat.yaml "
+                "names it."
+            )
         return load(name), cut
     spec = _named(name)
     if spec is None and cut is None:

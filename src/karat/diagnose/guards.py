@@ -94,14 +94,13 @@ def check_table(
     """The guards that a bare table of means allows: system -> {measure name: mean}, as read from a file.
 
     `n` is the number of questions behind each row and `k` what a literal k in a name stands for, where known; `slack`
-    is how far rounding may have moved each mean. A column that names no registered measure is left alone, and so is
-    `module:function`: a file must not make karat load code.
+    is how far rounding may have moved each mean. A column that names no registered measure is left alone.
     """
     table: Table = {}
     for system, row in rows.items():
         table[system] = {}
         for name, value in row.items():
-            if value is None or ":" in name:
+            if value is None:
                 continue
             with suppress(UsageError):
                 table[system][parse(name, k=k)] = float(value)

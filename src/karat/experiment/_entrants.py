@@ -178,11 +178,8 @@ def _measured(column: str, lower: Sequence[str]) -> Measured:
     """What a column's name says: a measure of karat's by any of its spellings, else one of which more is better."""
     from karat.core.language import parse
 
-    if ":" not in column:
-        try:
-            return _of(parse(column))
-        except UsageError:
-            pass
+    with suppress(UsageError):
+        return _of(parse(column))
     less = column in lower or any(word.lower() in _LESS for word in _WORD.findall(column))
     return Measured(column, "lower" if less else "higher", None, None)
 

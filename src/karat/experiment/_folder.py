@@ -136,7 +136,10 @@ def opened(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], Path]:
 
 
 def _fault(folder: Path, files: Mapping[str, Any], *, verify: bool) -> str | None:
-    """What is wrong with the files of a generation, if anything is."""
+    """What is wrong with the files of a generation, if anything is. None of them may lead out of the folder."""
+    for path in (folder, *folder.rglob("*")):
+        if path.is_symlink():
+            return f"{path.relative_to(folder).as_posix() if path != folder else folder.name} is a link"
     sizes = _sizes(folder) if folder.is_dir() else {}
     for name, expected in files.items():
         if name not in sizes:

@@ -48,7 +48,11 @@ def measures_of(
                 f"there is nothing to compute by default: {testset.name} has no gold and no reference answers that the "
                 'results could be held against. Add "gold" or "answers" to it, or name measures with -m.'
             )
-    return parse_all(texts, k=choices.k, meant=lambda m: dialect.meant(m, testset.norm).with_rel(choices.rel))
+
+    def meant(measure: Measure) -> Measure:
+        return dialect.meant(measure, testset.norm).with_rel(choices.rel)
+
+    return parse_all(texts, k=choices.k, meant=meant, load_code=True)
 
 
 def tried_cuts(runs: Sequence[Run]) -> tuple[int, ...]:

@@ -37,8 +37,12 @@ def models_of(
     spec: Spec, folder: Path, root: Path, indexes: Sequence[Index], say: Say, announce: Announce | None = None
 ) -> Iterator[Models]:
     """The models that a spec names. Calls are kept in the run's folder, and beside all runs for the next of them."""
+    from karat.models import hosts
+
     keys = spec.keys
     chat, judge = spec.chat_settings(), spec.chat_settings(judge=True)
+    for named in filter(None, (chat, judge)):
+        hosts.allow(named)  # `karat judge` may ask it again
     settings = MeansSettings(
         cross_encoder=str(spec.path(keys.cross_encoder)) if keys.cross_encoder is not None else None,
         chat=chat,

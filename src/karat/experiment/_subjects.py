@@ -94,13 +94,11 @@ def subject_of(study: Study, system: str, name: str) -> Subject:
 
 
 def _measure_of(study: Study, name: str) -> int | None:
-    """The measure that a name means, as the dialect of the run means it; code is never loaded for a name."""
+    """The measure that a name means, as the dialect of the run means it."""
     from karat.core.language import parse
     from karat.measures.dialects import dialect_named
 
     measures = study.evaluation.scores.measures
-    if ":" in name:
-        return next((number for number, measure in enumerate(measures) if measure.name == name), None)
     found = find_measure(name, measures)
     if found is not None:
         return found

@@ -238,7 +238,7 @@ def chosen_measures(
     for text in (one for given in asked for one in expand(given)):
         name = text if text in known else next((k for k in known if k.lower() == text.lower()), None)
         if name is None:
-            measure = parse(text)
+            measure = parse(text, load_code=True)
             measure.require_mean("comparisons test")
             form = found[0].testset.norm if found[0].testset is not None else None
             name = measure.name if form is None else measure.with_norm(form).name

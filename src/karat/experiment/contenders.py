@@ -57,7 +57,7 @@ class Work:
         judges = tuple(spec.keys.judge or ())
         self.plan = Plan(self.choices, spec.main, spec.cutoffs, spec.keys.answer is not None, judges)
         self.plan.check()
-        measures = parse_all(self.plan.measures, k=self.choices.k)
+        measures = parse_all(self.plan.measures, k=self.choices.k, load_code=True)
         by_tokens = any(m.tokens is not None for m in measures)
         self.length = max(DEPTH if by_tokens else LENGTH, *spec.cutoffs, *(m.k or 0 for m in measures))
         self.asked_k = self.length if by_tokens else self._asked_k(measures)

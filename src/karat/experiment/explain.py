@@ -202,7 +202,7 @@ def _lines(judged: Judged, texts: Sequence[str], k: int) -> tuple[MeasureLine, .
     from karat.measures.compute import compute
 
     chosen = tuple(texts) or (*(f"{name}@{k}" for name in WITH_CUT), *WITHOUT)
-    measures = parse_all(chosen, k=k)
+    measures = parse_all(chosen, k=k, load_code=True)
     for measure in measures:
         if measure.spec.stage != "retrieval":
             raise UsageError(f"{measure.name} measures answers; explain shows how retrieval is scored.")

@@ -98,7 +98,13 @@ def _of_run(
     study = load_study(folder.path)
     scores, choice = study.evaluation.scores, study.choice
     known = [measure.name for measure in scores.measures]
-    wanted = parse(score).name if score is not None else choice.best.measure if choice is not None else study.main
+    wanted = (
+        parse(score, load_code=True).name
+        if score is not None
+        else choice.best.measure
+        if choice is not None
+        else study.main
+    )
     if wanted not in known:
         raise UsageError(f"the run has no {wanted}.{did_you_mean(wanted, known)} It has {', '.join(known)}.")
     values = values_of(study.evaluation, wanted)

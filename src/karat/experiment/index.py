@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 WORDS = "words.txt"
 ENGINES_BUILT = ("bm25", "dense")
+_ENGINE = re.compile(r"[A-Za-z0-9_-]+")  # no store of another tool, no path
 
 
 @dataclass(repr=False)
@@ -47,9 +49,12 @@ class Index(Glance):
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = False) -> Index:
         """An index that `karat index` wrote; `verify` compares every byte with its checksum."""
-        from karat.experiment._folder import opened
+        from karat.experiment._folder import damaged, opened
 
         about, folder = opened(Path(path), verify=verify)
+        for name in about["settings"]["engines"]:
+            if not _ENGINE.fullmatch(name):
+                raise damaged(Path(path), f"it names the engine {name!r}, which none can be called")
         return cls(about, folder, path=Path(path))
 
     @cached_property
@@ -193,7 +198,7 @@ def _settings(
     names: Sequence[str], embedder: str | EmbedderSettings | None, given: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """Settings of each engine to build, by name; without an embedder where none is named."""
-    from karat.models import EmbedderSettings
+    from karat.models import EmbedderSettings, hosts
     from karat.retrieve import ENGINES
 
     if not names:
@@ -207,6 +212,8 @@ def _settings(
     wanted = {name: dict(given.get(name, {})) for name in names}
     if "dense" in wanted and chosen is not None:
         wanted["dense"].setdefault("embedder", chosen.plain())
+    if "embedder" in wanted.get("dense", {}):
+        hosts.allow(EmbedderSettings.of(wanted["dense"]["embedder"]))
     return wanted
 
 

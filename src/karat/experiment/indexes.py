@@ -39,8 +39,10 @@ def index_of(
 
     from karat.core.writing import write_whole
     from karat.experiment.index import Index, index
-    from karat.models import multilingual
+    from karat.models import hosts, multilingual
 
+    if embedder is not None:
+        hosts.allow(embedder)
     by_language = {"multilingual is installed": multilingual.is_installed()}
     made_from = {
         "documents": digest_of(sources), "chunk": chunk, "engines": list(engines),

@@ -49,7 +49,7 @@ def judge(
     named = list(measures)
     if not named:
         raise UsageError("no measure of answers is named. Name one with -m, such as -m Faithfulness.")
-    wanted = parse_all(named)
+    wanted = parse_all(named, load_code=True)
     others = [m.name for m in wanted if m.spec.stage != "answer"]
     if others:
         raise UsageError(f"{others[0]} is no measure of answers, which are all that is judged. Leave it out.")
@@ -119,15 +119,21 @@ def _answers(folder: RunFolder, systems: Sequence[str]) -> list[Run]:
 
 
 def chat_of(folder: RunFolder) -> ChatSettings | None:
-    """The model that the run's karat.yaml names for judging, or for all."""
+    """The model that the run's karat.yaml named for judging, or for all, if the user has named its host."""
     return judging(folder).chat
 
 
 def judging(folder: RunFolder, *, calls: str | None = None, **options: Any) -> MeansSettings:
-    """The model, the budget and the repeats of the run's karat.yaml, with what options say in their place."""
-    from karat.experiment._environment import filled
+    """The model, the budget and the repeats of the run's karat.yaml, with what options say in their place.
+
+    What the run's manifest says of a model is data: its host is asked only if the user has named it, its key is the
+    user's choice, and no variable of the environment is filled in.
+    """
+    from karat.experiment._environment import filled, variables
     from karat.experiment.means import MeansSettings
     from karat.experiment.spec import chat_settings, option_values
+    from karat.experiment.store import MANIFEST
+    from karat.models.hosts import KEY_ENV, received
 
     spec: Mapping[str, Any] = folder.manifest.get("spec", {})
     written = {"model": spec.get("judge_model") or spec.get("model"), "budgets": spec.get("budgets")}
@@ -135,10 +141,22 @@ def judging(folder: RunFolder, *, calls: str | None = None, **options: Any) -> M
         given = {name: value for name, value in options.items() if value is not None}
         option_values({}, **given)  # refuses what is for a model
         return MeansSettings.of(calls=calls, **given)
+    stored = written["model"].get("name") if isinstance(written["model"], Mapping) else written["model"]
     said = written | option_values(written, **options)
+    place = str(folder.path / MANIFEST)
+    for name in variables(said["model"]):
+        raise UsageError(
+            f"{place} names its model by ${{{name}}}, and no variable is filled into what a stored run says. Name the "
+            "model with --model and --base-url."
+        )
+    chat = chat_settings(filled(said["model"]))
+    if options.get("base_url") is None and options.get("model") in (None, stored):
+        chat = received(chat, place)
+    if options.get("base_url") is not None or options.get("key_env") is not None:
+        chat = replace(chat, key_env=options.get("key_env") or KEY_ENV)
     limits = said["budgets"] or {}
     return MeansSettings.of(
-        model=chat_settings(filled(said["model"])), max_cost=limits.get("max_cost_usd"),
+        model=chat, max_cost=limits.get("max_cost_usd"),
         max_calls=limits.get("max_calls"), repeat=said.get("judge_repeat", spec.get("judge_repeat", 1)), calls=calls,
     )  # fmt: skip
 

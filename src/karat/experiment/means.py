@@ -193,8 +193,10 @@ def means_of(
     @cache
     def embeds() -> Embeds:
         from karat.models import EmbedderSettings, embedder_named
+        from karat.models.hosts import received
 
-        return embedder_named(embedder or EmbedderSettings())
+        named = embedder or EmbedderSettings()
+        return embedder_named(named if index is None or settings.embedder else received(named, str(index.path)))
 
     @cache
     def scores_pairs() -> ScoresPairs:

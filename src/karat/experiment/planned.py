@@ -150,7 +150,7 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
         )
     if judging is not None and answer is not None:
         plan = replace(work.plan, answers=True, able=("chat",))
-        measures = [m for m in parse_all(plan.measures, k=plan.choices.k) if "chat" in m.needs]
+        measures = [m for m in parse_all(plan.measures, k=plan.choices.k, load_code=True) if "chat" in m.needs]
         _judge(measures, names, asked, answer.contexts, words, Means(chat=judging, repeat=spec.keys.judge_repeat))
     found = dict(pair for one in (counting, judging) if one is not None for pair in one.estimates())
     budgets = spec.keys.budgets

@@ -75,7 +75,7 @@ class Report(Glance):
 
         name = measure
         if name not in self.measures:
-            asked, norm = parse(measure, k=self.choices.k), self.evaluation.testset.norm
+            asked, norm = parse(measure, k=self.choices.k, load_code=True), self.evaluation.testset.norm
             name = dialect_named(self.choices.dialect).meant(asked, norm).with_rel(self.choices.rel).name
         if name not in self.measures:
             offered = f"Computed were {', '.join(self.measures)}."

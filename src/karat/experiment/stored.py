@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields, is_dataclass
+from dataclasses import astuple, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ import numpy as np
 
 from karat.core import docs, evaluation, scores, study, types
 from karat.core.errors import InputError, UsageError
-from karat.core.language import parse_all
+from karat.core.evaluation import Note
+from karat.core.language import parse
 from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores
 from karat.core.study import Study
@@ -65,7 +66,19 @@ def load_study(folder: Path) -> Study:
         raise InputError(f"the study cannot be read: {problem}", place=str(path), remedy="Run it again.") from None
     if not isinstance(found, Study):
         raise InputError("the file holds no study", place=str(path), remedy="Run it again.")
-    return found
+    return _with_strangers_told(found)
+
+
+def _with_strangers_told(found: Study) -> Study:
+    """The study with a note on each of its measures that is not registered here."""
+    names = [measure.name for measure in found.evaluation.scores.measures if measure.spec.function is _unknown]
+    if not names:
+        return found
+    is_one, listed = len(names) == 1, ", ".join(names)
+    what = "is not a registered measure" if is_one else "are not registered measures"
+    note = Note("info", f"{listed} {what}: the stored numbers are shown, and no code is loaded for them.")
+    notes = tuple(one for one in found.evaluation.notes if one != note)
+    return replace(found, evaluation=replace(found.evaluation, notes=(*notes, note)))
 
 
 def _plain(value: Any, shelf: _Shelf) -> Any:
@@ -115,9 +128,9 @@ def _plain_measure(measure: Measure) -> dict[str, Any]:
 
 
 def _made_measure(value: Mapping[str, Any]) -> Measure:
-    """A measure of karat by its name; one of the user's own, whose file is not run again, by what was stored of it."""
+    """A registered measure by its name; any other, whose code is not loaded, by what was stored of it."""
     try:
-        return parse_all([value["name"]])[0]
+        return parse(value["name"])
     except UsageError:
         low, high = (
             end if end is not None else far for end, far in zip(value["bounds"], (-np.inf, np.inf), strict=True)
@@ -127,7 +140,7 @@ def _made_measure(value: Mapping[str, Any]) -> Measure:
 
 
 def _unknown(**given: Any) -> Any:
-    """A measure of the user's own; what it computes is in the file it came from."""
+    """Not a registered measure: what it computes is in the code that the run was scored with."""
     raise AssertionError("a stored measure is not computed again")
 
 

@@ -88,7 +88,7 @@ class Plan:
     def _parsed(self, text: str) -> Measure:
         from karat.core.language import parse
 
-        return parse(text, k=self.choices.k)
+        return parse(text, k=self.choices.k, load_code=True)
 
     def _scored(self, measure: Measure) -> Measure:
         return measure.with_rel(self.choices.rel)

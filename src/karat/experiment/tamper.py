@@ -104,7 +104,7 @@ def tamper(
     a model.
     """
     plain, moved = [], []
-    for measure in (parse(one) if isinstance(one, str) else one for one in measures):
+    for measure in (parse(one, load_code=True) if isinstance(one, str) else one for one in measures):
         if "chat" not in measure.spec.needs:
             raise UsageError(f"{measure.name} asks no model, so there is nothing to tamper with. Name a judge measure.")
         outcome = _scores(measure, CASES, ("as it is",), Means(chat=chat, repeat=2, progress=progress))

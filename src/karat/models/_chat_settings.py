@@ -12,9 +12,8 @@ from typing import Any
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.means import Prompt
-from karat.models._endpoint import check_url
+from karat.models.hosts import KEY_ENV, OPENAI, check_url
 
-OPENAI = "https://api.openai.com/v1"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _KEY = re.compile(r"(?=.*[a-z])(?=.*\d)\w{20,}\Z")
 """What is rather a key (hf_..., gsk_...) than the name of a variable."""
@@ -36,7 +35,7 @@ class ChatSettings:
 
     model: str
     base_url: str | None = None
-    key_env: str = "OPENAI_API_KEY"
+    key_env: str = KEY_ENV
     temperature: float | None = 0.0
     max_tokens: int = 1024
     seed: int | None = 0
@@ -116,6 +115,10 @@ class ChatSettings:
     def address(self) -> str:
         """Where requests go, without a slash at the end."""
         return (self.base_url or OPENAI).rstrip("/")
+
+    @property
+    def folder(self) -> None:
+        """A chat model is asked at an address, never loaded from a folder."""
 
     @property
     def fingerprint(self) -> str:

@@ -18,8 +18,9 @@ import httpx
 import openai
 
 from karat.core.errors import UsageError
-from karat.models._chat_settings import OPENAI, ChatSettings, sound
-from karat.models._endpoint import PASSING, key_in, redirected, shown, wait_of, words_of
+from karat.models._chat_settings import ChatSettings, sound
+from karat.models._endpoint import PASSING, redirected, shown, wait_of, words_of
+from karat.models.hosts import OPENAI, key_for, key_in
 
 LARGEST = 4 << 20
 """How many bytes a reply may have."""
@@ -102,7 +103,7 @@ class Wire:
         )
 
         async def key() -> str:
-            return key_in(settings.key_env) or "none"
+            return key_for(settings.address, settings.key_env) or "none"
 
         self._client = openai.AsyncOpenAI(
             api_key=key, base_url=settings.address, max_retries=0, http_client=cast(Any, self._http)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.registry import Registry
+from karat.models.hosts import KEY_ENV, OPENAI
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 Role = Literal["query", "passage"]
+_AT_OPENAI = "openai"  # the embedder whose target is the name of a model at an address
 LANGUAGES: dict[str, frozenset[str]] = {
     "wordllama": frozenset({"en"}),
     "sbert": frozenset({"en"}),  # all-MiniLM-L6-v2
@@ -37,7 +39,7 @@ class EmbedderSettings:
     query_prefix: str = ""
     passage_prefix: str = ""
     base_url: str | None = None
-    key_env: str = "OPENAI_API_KEY"
+    key_env: str = KEY_ENV
     timeout_seconds: float = 60.0
     retries: int = 5
 
@@ -63,6 +65,16 @@ class EmbedderSettings:
     def label(self) -> str:
         """As on the command line: `openai:text-embedding-3-small`."""
         return f"{self.name}:{self.target}" if self.target else self.name
+
+    @property
+    def address(self) -> str | None:
+        """Where it sends texts; None for a model on this machine."""
+        return self.base_url or (OPENAI if self.name == _AT_OPENAI else None)
+
+    @property
+    def folder(self) -> str | None:
+        """The folder that its model is loaded from; None where the model is part of a package or behind an address."""
+        return self.target if self.name != _AT_OPENAI else None
 
     def knows(self, language: str | None) -> bool:
         """Whether the model was made for a language; yes where the model or the language (None) is unknown to karat."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from karat.core.errors import KaratError, UsageError
+from karat.models import hosts
 
 if TYPE_CHECKING:
     import httpx
@@ -41,7 +42,8 @@ class Endpoint:
     def __init__(self, base_url: str, key_env: str, timeout_seconds: float = 60.0, retries: int = 5) -> None:
         self.base_url = base_url.rstrip("/")
         self.key_env, self.timeout_seconds, self.retries = key_env, timeout_seconds, retries
-        check_url(base_url)
+        hosts.check_url(base_url)
+        hosts.key_for(base_url, key_env)
         if not timeout_seconds > 0:
             raise UsageError(f"the timeout must be more than 0 seconds, found {timeout_seconds}.")
         try:
@@ -107,7 +109,8 @@ class Endpoint:
             ) from None
 
     def _headers(self) -> dict[str, str]:
-        key = key_in(self.key_env)
+        key = hosts.key_for(self.base_url, self.key_env)
+        hosts.tell(self.base_url, self.key_env)
         return {"Authorization": f"Bearer {key}"} if key else {}
 
     def _key(self) -> str:
@@ -135,30 +138,6 @@ class Endpoint:
 
     def _error(self, path: str, told: str, remedy: str) -> KaratError:
         return KaratError(f"{self.base_url}{path} {told} {remedy}")
-
-
-def check_url(url: str) -> None:
-    """Refuse an address that cannot be, or that would carry a secret into settings and messages."""
-    try:
-        parts = urlsplit(url)
-        named = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port >= 0)
-    except ValueError:
-        named = False
-    if not named:
-        raise UsageError("the base url must look like https://host/v1.")
-    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise UsageError(
-            f"the base url of {parts.hostname} holds a user name, a password or something after ? or #. "
-            "Give the address alone; the key belongs into an environment variable."
-        )
-
-
-def key_in(key_env: str) -> str:
-    """The key that an environment variable holds, or nothing."""
-    key = os.environ.get(key_env, "").strip()
-    if not (key.isascii() and key.isprintable()):
-        raise UsageError(f"the value of {key_env} holds characters that no key can have. Set it again.")
-    return key
 
 
 def words_of(body: bytes, key: str) -> str:

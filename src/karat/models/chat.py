@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 from karat.core.errors import KaratError, UsageError
 from karat.core.means import Prompt, Said
+from karat.models import hosts
 from karat.models._calls import Call, Calls, FailedCall, said_in
 from karat.models._chat_bill import Estimate, Ledger, Spent, estimate, money
-from karat.models._chat_settings import OPENAI, Budget, ChatSettings
-from karat.models._endpoint import key_in
+from karat.models._chat_settings import Budget, ChatSettings
+from karat.models.hosts import OPENAI
 
 if TYPE_CHECKING:
     from karat.models._chat_asking import Asking, Done
@@ -131,9 +132,10 @@ class Chat:
 
     def _begin(self, missing: Sequence[Prompt], cached: int) -> Asking:
         """Refuse what cannot be, say what it will take, and get ready."""
-        if not key_in(self.settings.key_env) and self.settings.address == OPENAI:
+        address, key_env = self.settings.address, self.settings.key_env
+        if not hosts.key_for(address, key_env) and address == OPENAI:
             raise UsageError(
-                f"{OPENAI} needs a key: set the environment variable {self.settings.key_env}, or give the base url of "
+                f"{OPENAI} needs a key: set the environment variable {key_env}, or give the base url of "
                 "a server that needs none."
             )
         try:
@@ -142,6 +144,7 @@ class Chat:
             raise UsageError(
                 "asking a chat model needs the openai package, which is not installed. Run: pip install 'karat[llm]'"
             ) from None
+        hosts.tell(address, key_env)
         with self._start:
             purpose = missing[0].purpose
             if self.announce and purpose not in self._announced:

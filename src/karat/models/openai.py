@@ -15,11 +15,11 @@ from karat.core.errors import KaratError, UsageError
 from karat.models._embedder import Embedder, EmbedderSettings
 from karat.models._encoder import Encoder
 from karat.models._endpoint import Endpoint
+from karat.models.hosts import OPENAI
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_BASE_URL = "https://api.openai.com/v1"
 _BATCH = 64
 
 
@@ -29,7 +29,7 @@ def embedder(settings: EmbedderSettings) -> Embedder:
         raise UsageError("the embedder openai needs the name of a model: write openai:text-embedding-3-small.")
     model = settings.target
     endpoint = Endpoint(
-        settings.base_url or _BASE_URL, settings.key_env, settings.timeout_seconds, retries=settings.retries
+        settings.base_url or OPENAI, settings.key_env, settings.timeout_seconds, retries=settings.retries
     )
     place = f"{endpoint.base_url}/embeddings"
 

@@ -53,6 +53,8 @@ def _command(study: Study, failure: FailureCount) -> str | None:
     if testset is None or len(indexes) != 1:
         return None
     words = [testset, indexes[0]["path"]]
+    if any(word.startswith("-") for word in words):  # no path: an option that a stored run would have typed
+        return None
     if failure.label in ("gold_not_in_corpus", "gold_not_indexed"):
         words = ["karat", "check", *words]
     elif _is_explained(settings):

@@ -16,6 +16,7 @@ import numpy as np
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.ranked import Ranked
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named
+from karat.models.hosts import received
 from karat.retrieve import _graph
 from karat.retrieve._engine import Progress, check_depth
 from karat.retrieve._vectors import Content, cosines, exact, read, write
@@ -40,8 +41,8 @@ class Engine:
 
     name: ClassVar[str] = "dense"
 
-    def __init__(self, settings: Mapping[str, Any], content: Content, graph: Any = None) -> None:
-        self.settings, self._content, self._graph = settings, content, graph
+    def __init__(self, settings: Mapping[str, Any], content: Content, graph: Any = None, place: str = "") -> None:
+        self.settings, self._content, self._graph, self._place = settings, content, graph, place
         self._embedder: Embedder | None = None
 
     @classmethod
@@ -97,7 +98,8 @@ class Engine:
     @cached_property
     def embedder(self) -> Embedder:
         """What embeds the queries, loaded when the first one comes; the one that made the vectors, or an error."""
-        embedder = self._embedder or embedder_named(EmbedderSettings.of(self.settings["embedder"]))
+        settings = EmbedderSettings.of(self.settings["embedder"])
+        embedder = self._embedder or embedder_named(received(settings, self._place))
         if embedder.fingerprint != self.fingerprint:
             raise KaratError(
                 f"the vectors of this index were made by {self.fingerprint!r}, but the embedder here is "
@@ -156,7 +158,7 @@ class Engine:
     def load(cls, folder: Path) -> Self:
         settings, content = read(folder, _completed)
         linked = settings["ann"] == "hnsw" and len(content.vectors)
-        return cls(settings, content, _graph.Lazy(folder, content.vectors) if linked else None)
+        return cls(settings, content, _graph.Lazy(folder, content.vectors) if linked else None, str(folder))
 
 
 def _together(parts: Sequence[tuple[NDArray[np.int64], Ranked]], queries: int) -> Ranked:

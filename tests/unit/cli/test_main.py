@@ -21,6 +21,8 @@ def interrupt(*args, **given):
 def test_an_interrupted_run_says_whether_it_goes_on(monkeypatch, capsys, tmp_path, args, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "karat.yaml").write_text("testset: qa.jsonl\nsystems: [{results: r.jsonl}]\n")
+    for name in ("qa.jsonl", "r.jsonl"):
+        (tmp_path / name).touch()
     monkeypatch.setattr("karat.experiment.run.run", interrupt)
     monkeypatch.setattr(sys, "argv", ["karat", *args])
     with pytest.raises(SystemExit) as stop:

@@ -112,25 +112,34 @@ def here(tmp_path, monkeypatch):
 
 def test_loads_a_function_of_a_file_in_this_folder(here):
     here("mine.py", "def brevity(answer, *, per: int = 2):\n    'Short.'\n    return len(answer) / per\n")
-    found = parse("mine:brevity(per=4)")
+    found = parse("mine:brevity(per=4)", load_code=True)
     assert str(found) == "brevity(per=4)"
     assert found.params == {"per": 4}
-    assert parse("mine.py:brevity").spec.summary == "Short."
+    assert parse("mine.py:brevity", load_code=True).spec.summary == "Short."
     here("deep/inner.py", "def f(answer): return 1\n")
-    assert str(parse("deep.inner:f")) == str(parse("deep/inner:f")) == "f"
+    assert str(parse("deep.inner:f", load_code=True)) == str(parse("deep/inner:f", load_code=True)) == "f"
+
+
+def test_nothing_is_loaded_unless_the_user_names_it(here):
+    here("mine.py", "raise SystemExit\n")
+    for text in ("mine:brevity", "mine.py:brevity(per=4)@5", "os:system"):
+        with pytest.raises(UsageError, match="is not a registered measure"):
+            parse(text)
+        with pytest.raises(UsageError, match="not a registered measure"):
+            parse_all([text])
 
 
 def test_a_function_under_a_built_in_name_keeps_its_file(here):
     here("mine.py", "def recall(answer): return 1\n")
-    assert str(parse("mine:recall")) == "mine:recall"
+    assert str(parse("mine:recall", load_code=True)) == "mine:recall"
 
 
 def test_the_same_name_of_two_files_is_refused_not_dropped(here):
     here("one.py", "def f(answer): return 1\n")
     here("two.py", "def f(answer): return 2\n")
-    assert len(parse_all(["one:f", "one:f"])) == 1
+    assert len(parse_all(["one:f", "one:f"], load_code=True)) == 1
     with pytest.raises(UsageError, match="two measures are called 'f', one of one and one of two"):
-        parse_all(["one:f", "two:f"])
+        parse_all(["one:f", "two:f"], load_code=True)
 
 
 @pytest.mark.parametrize(

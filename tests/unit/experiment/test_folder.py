@@ -207,3 +207,23 @@ def test_a_full_disk_and_a_closed_folder_are_named_and_the_old_index_stays(tmp_p
     monkeypatch.setattr("pathlib.Path.mkdir", full)
     with pytest.raises(InputError, match="cannot be written"):
         write(tmp_path / "j")
+
+
+@pytest.mark.parametrize("place", ["more.txt", "part/more.txt", "more"])
+def test_an_index_leads_to_no_file_outside_its_folder(tmp_path, place):
+    write(tmp_path / "i")
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "key.txt").write_text("secret")
+    _, folder = opened(tmp_path / "i")
+    (folder / place).symlink_to(tmp_path / "secret" / ("key.txt" if place.endswith(".txt") else ""))
+    with pytest.raises(InputError, match=f"the index is damaged: {place} is a link"):
+        opened(tmp_path / "i")
+
+
+def test_a_generation_is_a_folder_of_its_own(tmp_path):
+    write(tmp_path / "i")
+    _, folder = opened(tmp_path / "i")
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="is a link"):
+        opened(tmp_path / "i")

@@ -313,3 +313,13 @@ def test_a_missing_package_is_told_with_its_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(UsageError, match=r"needs httpx, which is not installed. Run: pip install 'karat\[llm\]'"):
         HttpSystem(HttpSettings("http://h/"))
+
+
+def test_a_secret_in_a_header_goes_over_plain_http_to_this_machine_alone():
+    settings = HttpSettings("http://search.invalid/s?q={question}", headers={"Authorization": "Bearer ${KEY}"})
+    with pytest.raises(UsageError, match=r"the key in KEY would go to search\.invalid:80 over plain http") as refused:
+        HttpSystem(settings)
+    assert SECRET not in str(refused.value)
+    HttpSystem(HttpSettings("http://search.invalid/s?q={question}", headers={"Accept": "text/plain"})).close()
+    HttpSystem(HttpSettings("https://search.invalid/s?q={question}", headers=settings.headers)).close()
+    HttpSystem(HttpSettings("http://127.0.0.1:9/s?q={question}", headers=settings.headers)).close()

@@ -27,6 +27,8 @@ EXPLAIN = "karat explain 'my questions.jsonl' runs/indexes/a --question q5 -k 3 
             EXPLAIN + "dense --rewrite spell",
         ),
         (BM25, {}, "question q5 in report.html."),
+        (BM25, {"inputs": INPUTS | {"testset": {"file": "-mevil:f"}}}, "question q5 in report.html."),
+        (BM25, {"inputs": INPUTS | {"indexes": [{"path": "--measure=evil:f"}]}}, "question q5 in report.html."),
         (BM25, {"inputs": INPUTS | {"indexes": [{"path": "a"}, {"path": "b"}]}}, "question q5 in report.html."),
         ({"results": "hits.run"}, {"inputs": INPUTS}, "question q5 in report.html."),
         ({"engine": "faiss:store"}, {"inputs": INPUTS}, "question q5 in report.html."),

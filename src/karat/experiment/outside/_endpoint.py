@@ -83,6 +83,10 @@ class Endpoint:
         address = urlsplit(self._address(Filling(dict.fromkeys(("question", "id", "k", "contexts"), "1"))))
         if address.scheme not in ("http", "https") or not address.hostname or address.username is not None:
             raise UsageError(f"the url of {self.name} is no address like http://localhost:8000/search.")
+        from karat.models.hosts import check_way
+
+        for variable in variables(settings.headers):
+            check_way(f"{address.scheme}://{address.netloc}", variable)
         self._client = httpx.Client(timeout=settings.timeout_seconds, follow_redirects=False)
         self._threads, self._lock = Threads(), threading.Lock()
         self.replies, self._misfits = 0, list[str]()

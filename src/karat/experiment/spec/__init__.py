@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from karat.answer import AnswererSettings
     from karat.core.types import TestSet
     from karat.experiment.score import Choices
+    from karat.experiment.spec._uses import Use
     from karat.experiment.sweep.grid import Grid
     from karat.models import EmbedderSettings
     from karat.models.chat import ChatSettings
@@ -250,6 +251,17 @@ class Spec:
         """The chat model that answers and rewrites, or the one that judges; None: there is none."""
         value = (self.keys.judge_model if judge else None) or self.keys.model
         return None if value is None else chat_settings(value)
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """Code that it runs, models that it loads from folders and hosts that it asks, each with its place."""
+        from karat.experiment.spec._uses import uses_of
+
+        return tuple(uses_of(self.keys))
+
+    def refuse_code(self) -> None:
+        """Refuse what runs code, loads a model from a folder or asks a host, with its line."""
+        raise_mistakes(self.written, [(use.place, f"{use.refused}, which --no-code refuses.") for use in self.uses])
 
     def changed(self, values: Mapping[str, Any]) -> Spec:
         """The same experiment with other values of some keys, checked as if they were written."""

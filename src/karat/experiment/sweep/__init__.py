@@ -140,16 +140,16 @@ def measures_of(
     cuts = "{" + ",".join(map(str, grid.k)) + "}"
     if main is None:
         main = BUDGET if len(grid.chunk) > 1 else dialect.main(cuts)
-    if "@" not in main and "{" not in main and parse(main, k=grid.k[0]).k is None:
-        spec = parse(main).spec
+    if "@" not in main and "{" not in main and parse(main, k=grid.k[0], load_code=True).k is None:
+        spec = parse(main, load_code=True).spec
         main = main if spec.cut == "none" else f"{main}@{cuts}"
     texts = [t.replace("{K}", cuts) for t in dialect.ranking] if measures is None else _list(measures)
 
     def meant(measure: Measure) -> Measure:
         return dialect.meant(measure).with_rel(rel)
 
-    cells = parse_all(main, k=grid.k[0], meant=meant)
-    every = parse_all(texts, k=grid.k[0], meant=meant)
+    cells = parse_all(main, k=grid.k[0], meant=meant, load_code=True)
+    every = parse_all(texts, k=grid.k[0], meant=meant, load_code=True)
     for measure in (*cells, *every):
         if measure.spec.stage != "retrieval":
             raise UsageError(f"{measure.name} measures answers. A sweep retrieves only: name measures of retrieval.")

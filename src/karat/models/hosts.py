@@ -1,0 +1,250 @@
+"""Hosts: which may be asked, and which may be sent a key.
+
+A host is asked where the user names it: on the command line, in karat.yaml, in a Python call. One that an index or a
+stored run names is asked only if the user named the same host before; so is a folder of a model loaded, since loading
+a model may run code. What was named is kept in one file of the user's, with the variable that holds the key of each
+host, which data never say.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
+
+from karat.core.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from karat.models._chat_settings import ChatSettings
+    from karat.models._embedder import EmbedderSettings
+
+    Asking = TypeVar("Asking", EmbedderSettings, ChatSettings)
+
+OPENAI, KEY_ENV = "https://api.openai.com/v1", "OPENAI_API_KEY"
+FILE = "allowed.jsonl"
+_HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
+_PORTS = {"https": 443, "http": 80}
+
+
+@dataclass
+class _Allowed:
+    """What the user has named: hosts with the variable of their key, those that get it over plain http, and models."""
+
+    hosts: dict[str, str] = field(default_factory=dict)
+    insecure: set[str] = field(default_factory=set)
+    models: set[str] = field(default_factory=set)
+
+    def add(self, line: dict[str, str]) -> None:
+        if not all(isinstance(value, str) for value in line.values()):
+            raise TypeError("a word that is no text")
+        if "host" in line:
+            self.hosts[line["host"]] = line["key_env"]
+        elif "insecure_key" in line:
+            self.insecure.add(line["insecure_key"])
+        else:
+            self.models.add(line["model"])
+
+
+_unsaved: list[dict[str, str]] = []  # named in this process, where the file cannot be written
+_listener: Callable[[str], None] | None = None
+_told: set[str] = set()
+
+
+def check_url(url: str) -> None:
+    """Refuse an address that cannot be, or that would carry a secret into settings and messages."""
+    try:
+        parts = urlsplit(url)
+        named = parts.scheme in _PORTS and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        named = False
+    if not named:
+        raise UsageError("the base url must look like https://host/v1.")
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise UsageError(
+            f"the base url of {parts.hostname} holds a user name, a password or something after ? or #. "
+            "Give the address alone; the key belongs into an environment variable."
+        )
+    host = parts.netloc.rpartition(":")[0] if parts.port is not None else parts.netloc.removesuffix(":")
+    if not _HOST.fullmatch(host) or any(c.isspace() or c == "\\" or not c.isprintable() for c in url):
+        raise UsageError(
+            f"{parts.hostname!r} is no name of a host: write it in ASCII (xn--...), as in https://host/v1."
+        )
+
+
+def host_of(address: str) -> str:
+    """The host of an address as it is shown, allowed and compared, with its port unless that is the one of https.
+
+    >>> host_of("https://API.openai.com/v1"), host_of("http://127.0.0.1:8080/v1"), host_of("http://host/v1")
+    ('api.openai.com', '127.0.0.1:8080', 'host:80')
+    """
+    check_url(address)
+    parts = urlsplit(address)
+    assert parts.hostname is not None
+    name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    port = parts.port or _PORTS[parts.scheme]
+    return name if port == _PORTS["https"] else f"{name}:{port}"
+
+
+def _is_loopback(address: str) -> bool:
+    name = urlsplit(address).hostname or ""
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost"
+
+
+def key_in(key_env: str) -> str:
+    """The key that an environment variable holds, or nothing."""
+    key = os.environ.get(key_env, "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(f"the value of {key_env} holds characters that no key can have. Set it again.")
+    return key
+
+
+def key_for(address: str, key_env: str) -> str:
+    """The key to send to an address, or nothing."""
+    key = key_in(key_env)
+    if key:
+        check_way(address, key_env)
+    return key
+
+
+def check_way(address: str, variable: str) -> None:
+    """Refuse to send what a variable holds over plain http, unless to this machine or where the user says so."""
+    if urlsplit(address).scheme == "http" and not _is_loopback(address):
+        host = host_of(address)
+        if host not in _allowed().insecure:
+            raise UsageError(
+                f"the key in {variable} would go to {host} over plain http, where others can read it. Use https, leave "
+                f"the key out, or, if the way there is safe: --insecure-key {host}"
+            )
+
+
+def listen(listener: Callable[[str], None] | None) -> None:
+    """Have a sentence on each host before its first request."""
+    global _listener
+    _listener = listener
+    _told.clear()
+
+
+def tell(address: str, key_env: str) -> None:
+    """Say that a host is about to be asked, once."""
+    host = host_of(address)
+    if _listener is not None and host not in _told:
+        _told.add(host)
+        _listener(f"asking {host}, {f'with the key in {key_env}' if key_in(key_env) else 'without a key'}")
+
+
+def allow_host(host: str, key_env: str = KEY_ENV) -> None:
+    """Let karat ask a host (`host`, `host:port` or an address) that an index or a run names, with the key there."""
+    _remember({"host": _named_host(host), "key_env": key_env})
+
+
+def allow_insecure_key(host: str) -> None:
+    """Let karat send a key to a host over plain http."""
+    _remember({"insecure_key": _named_host(host)})
+
+
+def allow_model(folder: str | os.PathLike[str]) -> None:
+    """Let karat load a folder of a model that an index names."""
+    _remember({"model": _resolved(folder)})
+
+
+def allow(settings: EmbedderSettings | ChatSettings) -> None:
+    """What the user named, so that an index or a run that is made with it can be used again."""
+    if settings.address is not None:
+        allow_host(settings.address, settings.key_env)
+    if settings.folder is not None:
+        allow_model(settings.folder)
+
+
+def received(settings: Asking, place: str) -> Asking:
+    """Settings that stand in data at a place, if the user has named what they name; the key is the user's choice."""
+    if settings.folder is not None and (folder := _resolved(settings.folder)) not in _allowed().models:
+        raise UsageError(
+            f"{place} names the model {folder}, and karat loads no model for an index from a folder that you have not "
+            f"named yourself: it may hold code. If you trust it: --allow-model {folder}"
+        )
+    if settings.address is None:
+        return settings
+    host = host_of(settings.address)
+    key_env = _allowed().hosts.get(host)
+    if key_env is None:
+        raise UsageError(
+            f"{place} names the host {host}, and karat sends nothing to a host that you have not named yourself. If "
+            f"you trust it with your texts and your key: --allow-host {host}"
+        )
+    return replace(settings, key_env=key_env)
+
+
+def is_allowed(address: str) -> bool:
+    """Whether the user has named the host of an address before."""
+    return host_of(address) in _allowed().hosts
+
+
+def _named_host(text: str) -> str:
+    return host_of(text if "://" in text else f"https://{text}")
+
+
+def _resolved(folder: str | os.PathLike[str]) -> str:
+    return str(Path(folder).expanduser().resolve())
+
+
+def allowed_file() -> Path | None:
+    """The file that keeps what the user has named; None where the user has no home, and nothing is kept."""
+    given = os.environ.get("XDG_CONFIG_HOME", "")
+    try:
+        home = Path.home()
+    except RuntimeError:
+        home = Path()
+    if os.path.isabs(given):
+        root = Path(given)
+    elif sys.platform == "win32":
+        root = Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
+    else:
+        root = home / ("Library/Application Support" if sys.platform == "darwin" else ".config")
+    return root / "karat" / FILE if root.is_absolute() else None  # never a file of the folder that karat works in
+
+
+def _allowed() -> _Allowed:
+    made, file = _Allowed(), allowed_file()
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines() if file is not None else []
+    except (FileNotFoundError, NotADirectoryError):
+        lines = []
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InputError(f"cannot be read: {problem}", place=str(file), remedy="Mend or delete it.") from None
+    for row, text in enumerate(lines, 1):
+        try:
+            made.add(json.loads(text))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise InputError("is not what karat wrote", place=str(file), row=row, remedy="Delete the line.") from None
+    for line in _unsaved:
+        made.add(line)
+    return made
+
+
+def _remember(line: dict[str, str]) -> None:
+    """Add a line to the user's file, private, unless it says so already; where it cannot be written, for now only."""
+    known, wanted = _allowed(), _allowed()
+    wanted.add(line)
+    if wanted == known:
+        return
+    file = allowed_file()
+    if file is None:
+        _unsaved.append(line)
+        return
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        opened = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(opened, "a", encoding="utf-8") as stream:
+            stream.write(json.dumps(line) + "\n")
+    except OSError:
+        _unsaved.append(line)
