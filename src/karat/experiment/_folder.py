@@ -7,7 +7,6 @@ build that is killed before leaves the old index as it was.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -22,14 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError
-from karat.core.writing import write_whole
+from karat.core.writing import NO_ROOM, PART, unwritable, write_whole
 from karat.experiment._lock import LOCK, locked
 
 HEAD, JOURNAL = "index.json", "embeddings.journal"
 FORMAT, VERSION = "karat index", 1
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 _DRAFT = ".draft-"
 _GENERATION = re.compile(r"[0-9a-f]{12}(-\d+)?")
+_LEFT = re.compile(rf"{_GENERATION.pattern}|\.{re.escape(HEAD)}{PART}")  # by a build that was killed
 _SMALL = 8 << 20  # files up to this size are checksummed whenever the index is opened
 
 
@@ -60,7 +59,7 @@ def drafted(path: Path) -> Iterator[Draft]:
             yield draft
             _commit(path, draft)
         except OSError as problem:
-            if problem.errno not in _NO_ROOM:
+            if problem.errno not in NO_ROOM:
                 raise
             raise _unwritable(path, problem) from problem
         finally:
@@ -72,8 +71,11 @@ def drafted(path: Path) -> Iterator[Draft]:
 def check_target(path: Path) -> None:
     """Refuse to write an index over something that is none."""
     if path.is_dir():
+        names = {p.name for p in path.iterdir()}
         others = sorted(
-            p.name for p in path.iterdir() if not p.name.startswith(_DRAFT) and p.name not in (LOCK, JOURNAL)
+            name
+            for name in names - {LOCK, JOURNAL}
+            if not name.startswith(_DRAFT) and not (LOCK in names and _LEFT.fullmatch(name))
         )
         if others and not (path / HEAD).is_file():
             raise UsageError(
@@ -193,9 +195,7 @@ def _foreign(path: Path, why: str) -> InputError:
 
 
 def _unwritable(path: Path, problem: OSError) -> InputError:
-    return InputError(
-        f"the index cannot be written: {problem.strerror or problem}", place=str(path), remedy="Choose another place."
-    )
+    return unwritable(path, problem, "the index cannot be written")
 
 
 def _sizes(folder: Path) -> dict[str, int]:

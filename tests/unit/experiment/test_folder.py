@@ -60,6 +60,8 @@ from karat.experiment import _folder
 step = sys.argv[2]
 if step == "committing":
     _folder.write_whole = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
+if step == "replacing":
+    os.replace = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
 with _folder.drafted(Path(sys.argv[1])) as draft:
     (draft.folder / "a.txt").write_text("new")
     draft.journal.write_text("paid for")
@@ -80,12 +82,20 @@ def test_a_killed_build_leaves_the_old_index_and_the_journal(tmp_path, step):
     assert sorted(p.name for p in (tmp_path / "i").iterdir() if p.name.startswith(".draft")) == []
 
 
-def test_a_first_build_that_was_killed_is_named_so(tmp_path):
-    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "i"), "writing"], check=False)
+@pytest.mark.parametrize("step", ["writing", "committing", "replacing"])
+def test_a_first_build_that_was_killed_is_named_so_and_can_be_repeated(tmp_path, step):
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "i"), step], check=False)
     with pytest.raises(InputError, match=r"its build was not finished. Run the same `karat index`"):
         opened(tmp_path / "i")
     write(tmp_path / "i", "new")
     assert content(tmp_path / "i") == "new"
+    assert {path.name for path in (tmp_path / "i").iterdir()} == {".lock", HEAD, opened(tmp_path / "i")[1].name}
+
+
+def test_a_folder_that_looks_like_a_generation_is_no_build_of_karat(tmp_path):
+    (tmp_path / "i" / "0123456789ab").mkdir(parents=True)
+    with pytest.raises(UsageError, match="holds other things"):
+        write(tmp_path / "i")
 
 
 def test_rebuilding_a_damaged_index_of_the_same_content_mends_it(tmp_path):
