@@ -23,11 +23,12 @@ def well_formed(text: str) -> str:
 
 
 def well_formed_values(value: Any) -> Any:
-    """The same for every text in JSON values, names of entries among them; tuples become lists."""
+    """The same for every text in lists and mappings, names of entries among them; other values stay as they are."""
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, Mapping):
         return {well_formed_values(name): well_formed_values(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [well_formed_values(part) for part in value]
+        parts = map(well_formed_values, value)
+        return list(parts) if isinstance(value, list) else tuple(parts)
     return value
