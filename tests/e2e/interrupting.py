@@ -1,6 +1,6 @@
 """Runs a command of karat again and again, each time stopped at another step of what it writes, and then to its end.
 
-Standard input holds, as JSON, the folder to begin with, the words of the command, how it is stopped and which steps.
+Standard input holds, as JSON, the folder to begin with, the words of the command, and where to stop it.
 A step is a call that changes something on disk: opening a file for writing, writing to it, renaming, deleting, making
 a folder, a statement to SQLite. `kill` ends the process just before a step, and in the middle of a write; `full` has
 that step and all later ones that need room fail as they do on a disk that is full. Each trial is a fork of this
@@ -21,11 +21,13 @@ import tempfile
 import time
 from contextlib import suppress
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 
 time.perf_counter = lambda: 0.0  # so that what is timed is the same in every trial
 
 KILLED = 137
+MODES = ("kill", "full")
 NO_ROOM = OSError(errno.ENOSPC, "No space left on device")
 HEAVY = re.compile(r"(karat\.(?!models\._chat)|numpy|polars|faiss|scipy|typer|rich|wordllama|tokenizers)")
 RUN = re.compile(r"\d{8}T\d{6}Z-(\w+)-[0-9a-f]{6}")
@@ -190,7 +192,7 @@ def outcome(folder):
 def main():
     """What was the same in two undisturbed runs is compared, but for manifests: these tell what each attempt spent."""
     asked = json.load(sys.stdin)
-    template, words, mode, wanted = Path(asked["folder"]), asked["words"], asked["mode"], asked["steps"]
+    template, words, wanted = Path(asked["folder"]), asked["words"], asked["steps"]
     with tempfile.TemporaryDirectory(prefix="karat-steps-") as place:
         calm = []
         for name in ("a", "b"):
@@ -205,13 +207,13 @@ def main():
         same = {name for name in names if calm[0][name] == calm[1].get(name) and Path(name).name != "manifest.json"}
         chosen = range(len(labels)) if wanted is None else sorted({int(w * (len(labels) - 1)) for w in wanted})
         trials = []
-        for at in chosen:
+        for mode, at in product(MODES, chosen):
             folder = copied(template, Path(place) / "work")
             code, said, *_ = run(folder, words, mode, at)
             again, said_again, *_ = run(folder, words)
             found = {n: d for n, d in outcome(folder).items() if not n.endswith(("-wal", "-shm"))}
             differ = sorted((names ^ found.keys()) | {n for n in same if found.get(n) != calm[0][n]})
-            trials.append({"at": at, "step": labels[at], "code": code, "said": said, "again": again,
+            trials.append({"mode": mode, "at": at, "step": labels[at], "code": code, "said": said, "again": again,
                            "said_again": said_again, "differ": differ})  # fmt: skip
     json.dump({"steps": labels, "same": sorted(same), "trials": trials}, sys.stdout)
 
