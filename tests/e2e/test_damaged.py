@@ -82,6 +82,7 @@ def test_no_bit_of_a_manifest_or_a_study_changes_a_number_in_silence(station, pu
 def test_what_is_damaged_in_a_journal_is_named_and_done_again(station, put, karat, last):
     assert karat("run", "-q").code == 0
     run = last()
+    assert [path.stat().st_mode & 0o777 for path in (run.parent, run, run / "journal.jsonl")] == [0o700, 0o700, 0o600]
     rows, journal = (run / "rows.parquet").read_bytes(), (run / "journal.jsonl").read_bytes()
     for place in random.Random(0).sample(range(len(journal)), 3):
         open_run(run).update(status="running")

@@ -81,7 +81,8 @@ def _held(part: Path, mode: int) -> Iterator[None]:
 def _sweep(target: Path) -> None:
     """Remove what writers of the target left that are no more."""
     left = re.compile(rf"\.{re.escape(target.name)}{PART}")
-    with os.scandir(target.parent) as entries:
+    parts: list[str] = []
+    with suppress(OSError), os.scandir(target.parent) as entries:
         parts = [entry.path for entry in entries if left.fullmatch(entry.name)]
     for part in parts:
         with suppress(OSError):

@@ -60,7 +60,7 @@ def run(
     from karat.experiment.finished import FinishedRun
     from karat.experiment.outputs import ANSWERS, write_study
     from karat.experiment.spec.draft import spec_for
-    from karat.experiment.store import DONE, RUNNING, new_run, resumable
+    from karat.experiment.store import DONE, RUNNING, make_runs_dir, new_run, resumable
     from karat.experiment.stored import save_study
 
     spec = spec_for(spec, testset).resolved()
@@ -68,13 +68,14 @@ def run(
     questions, taken = questions_of(spec)
     if not changed_testset:
         refuse_changed(questions, taken.place)
+    make_runs_dir(root)
     indexes = _indexes(spec, root / INDEXES, say)
     work = Work(spec, questions, indexes)
     manifest = manifest_of(spec, questions, [made.index for made in indexes], command)
     folder = None if fresh else resumable(root, manifest["digest"], done=retry_errors)
     folder = folder or new_run(root, spec.keys.name, manifest)
     with folder.held():
-        folder.update(status=RUNNING)
+        folder.update(status=RUNNING, files={})
         records, damaged = folder.journaled()
         opened = [made.index for made in indexes]
         with _models(spec, folder, root, opened, say, announce) as models, folder.journal() as journal:

@@ -67,7 +67,8 @@ class RunFolder(Glance):
 
     def check(self, name: str) -> None:
         """Refuse a file of this run that is not what was written; of earlier versions no checksum is known."""
-        expected = (self.manifest.get("files") or {}).get(name)
+        files = self.manifest.get("files")
+        expected = files.get(name) if isinstance(files, dict) else None
         if expected is not None and file_sha256(self.path / name) != expected:
             raise InputError(
                 "it is not what karat wrote: its checksum differs",
@@ -138,14 +139,19 @@ def new_run(runs_dir: str | os.PathLike[str], name: str, manifest: Mapping[str, 
     number = 1 + max((_number(run) for run in runs_in(runs_dir)), default=0)
     safe = _NAME.sub("-", name).strip("-.")[:60] or "run"
     path = Path(runs_dir) / f"{now:%Y%m%dT%H%M%SZ}-{safe}-{secrets.token_hex(3)}"
-    try:
-        private_folder(path.parent)
-        private_folder(path)
-    except OSError as problem:
-        raise unwritable(runs_dir, problem, "a run cannot be written here") from None
+    make_runs_dir(path.parent)
+    make_runs_dir(path)
     folder = RunFolder(path, dict(manifest))
     folder.update(name=name, status=RUNNING, number=number, started=now.isoformat(timespec="microseconds"))
     return folder
+
+
+def make_runs_dir(path: Path) -> None:
+    """Make the folder of a run, or of all runs, for its user alone: it holds what models were asked and said."""
+    try:
+        private_folder(path)
+    except OSError as problem:
+        raise unwritable(path, problem, "a run cannot be written here") from None
 
 
 def open_run(path: Path) -> RunFolder:
