@@ -10,6 +10,7 @@ from fpdf import FPDF
 import karat as library
 from karat.experiment import outputs
 from karat.experiment.spec import load_spec
+from karat.experiment.store import open_run
 
 THINGS = {
     "pumps.pdf": ["basalt", "cobalt", "dolomite", "feldspar"],
@@ -95,8 +96,7 @@ def test_it_is_the_experiment_that_init_writes(manuals, karat, folder, last):
 
 def test_a_run_that_was_stopped_goes_on(manuals, karat, folder, last):
     assert karat("run", "manuals", "qa.csv").code == 0
-    path = last() / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "status": "running"}))
+    open_run(last()).update(status="running")
     rows, journal = (last() / "rows.parquet").read_bytes(), (last() / "journal.jsonl").read_bytes()
     (last() / "rows.parquet").unlink()
     assert karat("run", "manuals", "qa.csv").code == 0

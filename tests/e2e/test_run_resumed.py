@@ -78,8 +78,9 @@ def test_what_a_journal_holds_is_not_asked_again(station, put, karat, folder, la
 
 def stopped(run, kept=None):
     """Make a run look as if it was killed when the journal had so many records."""
-    manifest = run / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"done"', '"running"'))
+    from karat.experiment.store import open_run
+
+    open_run(run).update(status="running")
     journal = run / "journal.jsonl"
     journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:kept]))
     return run

@@ -6,6 +6,8 @@ import codecs
 import re
 from dataclasses import dataclass
 
+from karat.core.text.wellformed import well_formed
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8", "UTF-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le", "UTF-32"),
@@ -17,7 +19,6 @@ _SAMPLE = 64 << 10
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b")) + b"\x7f"
 _HIGH_LETTERS = bytes(range(0xC0, 0x100))
 _HIGH_RUN = re.compile(rb"[\xc0-\xff]{3,}")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,7 @@ def plain(text: str) -> str:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
         text = text.replace("\0", "")
-    if not text.isascii():
-        text = _SURROGATE.sub("\ufffd", text.removeprefix("\ufeff"))
-    return text
+    return well_formed(text.removeprefix("\ufeff"))
 
 
 def printable(name: str) -> str:

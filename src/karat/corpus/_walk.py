@@ -19,6 +19,7 @@ _JUNK_FOLDERS = frozenset({"__pycache__", "__MACOSX", "node_modules"})
 _JUNK_FILES = frozenset({"thumbs.db", "desktop.ini"})
 _KARATS_OWN = ("index.json", "manifest.json")
 _KARATS_SIGN = re.compile(rb'"karat"\s*:\s*"\d+\.\d+')
+_UNFINISHED = re.compile(r"\.draft-.*|embeddings\.journal|[0-9a-f]{12}(-\d+)?")  # what a killed build may leave
 _SIGN_SIZE = 1 << 20
 _CORPORA = frozenset({"corpus", "docs", "documents", "collection"})
 _QUESTIONS = frozenset({"queries", "qrels"})
@@ -151,7 +152,7 @@ def _key(status: os.stat_result) -> tuple[int, int]:
 def _is_made_by_karat(folder: Path, entries: Iterable[os.DirEntry[str]]) -> bool:
     """Whether a folder is an index or a run, by its index.json or manifest.json, or an index that is not finished."""
     names = {entry.name for entry in entries}
-    if ".lock" in names and any(name.startswith(".draft-") or name == "embeddings.journal" for name in names):
+    if ".lock" in names and "index.json" not in names and any(map(_UNFINISHED.fullmatch, names)):
         return True
     for name in _KARATS_OWN:
         if name in names and (folder / name).is_file():

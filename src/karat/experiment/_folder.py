@@ -1,14 +1,12 @@
 """The folder of an index: versioned, checksummed, and replaced as a whole.
 
-`index.json` names the generation that counts, a folder beside it, and the size and sha256 of each of its files. A new
+`index.json` names the generation that counts, a folder beside it, and size and checksums of each of its files. A new
 generation is written next to the old one and counts from the moment `index.json` is replaced, which is one step; a
 build that is killed before leaves the old index as it was.
 """
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import json
 import os
 import re
@@ -22,15 +20,17 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError
-from karat.core.writing import write_whole
+from karat.core.writing import NO_ROOM, PART, unwritable, write_whole
 from karat.experiment._lock import LOCK, locked
+from karat.io.checksum import DamagedError, digest, file_crc32, file_sha256, sealed, unsealed
 
 HEAD, JOURNAL = "index.json", "embeddings.journal"
 FORMAT, VERSION = "karat index", 1
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 _DRAFT = ".draft-"
 _GENERATION = re.compile(r"[0-9a-f]{12}(-\d+)?")
+_LEFT = re.compile(rf"{_GENERATION.pattern}|\.{re.escape(HEAD)}{PART}")  # by a build that was killed
 _SMALL = 8 << 20  # files up to this size are checksummed whenever the index is opened
+_CHANGED = "{} is not what was written: its checksum differs"
 
 
 @dataclass
@@ -60,7 +60,7 @@ def drafted(path: Path) -> Iterator[Draft]:
             yield draft
             _commit(path, draft)
         except OSError as problem:
-            if problem.errno not in _NO_ROOM:
+            if problem.errno not in NO_ROOM:
                 raise
             raise _unwritable(path, problem) from problem
         finally:
@@ -72,8 +72,11 @@ def drafted(path: Path) -> Iterator[Draft]:
 def check_target(path: Path) -> None:
     """Refuse to write an index over something that is none."""
     if path.is_dir():
+        names = {p.name for p in path.iterdir()}
         others = sorted(
-            p.name for p in path.iterdir() if not p.name.startswith(_DRAFT) and p.name not in (LOCK, JOURNAL)
+            name
+            for name in names - {LOCK, JOURNAL}
+            if not name.startswith(_DRAFT) and not (LOCK in names and _LEFT.fullmatch(name))
         )
         if others and not (path / HEAD).is_file():
             raise UsageError(
@@ -86,13 +89,12 @@ def check_target(path: Path) -> None:
 
 def _commit(path: Path, draft: Draft) -> None:
     files = {
-        name: {"bytes": size, "sha256": _sha256(draft.folder / name)}
+        name: {"bytes": size, "crc32": file_crc32(draft.folder / name), "sha256": file_sha256(draft.folder / name)}
         for name, size in sorted(_sizes(draft.folder).items())
     }
     head: dict[str, Any] = {"format": FORMAT, "version": VERSION, **draft.about, "files": files}
-    head["generation"] = _place(path, draft.folder, _digest_of(head)[:12], files)
-    head["sha256"] = _digest_of(head)
-    write_whole(path / HEAD, json.dumps(head, ensure_ascii=False, indent=1) + "\n")
+    head["generation"] = _place(path, draft.folder, digest(head)[:12], files)
+    write_whole(path / HEAD, json.dumps(sealed(head), ensure_ascii=False, indent=1) + "\n")
     draft.journal.unlink(missing_ok=True)
     for other in path.iterdir():
         if other.is_dir() and _GENERATION.fullmatch(other.name) and other.name != head["generation"]:
@@ -120,7 +122,8 @@ def is_index(path: str | os.PathLike[str]) -> bool:
 def opened(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], Path]:
     """What `index.json` says, and the folder of the generation that counts.
 
-    Sizes of all files and checksums of the small ones are compared always, all checksums with `verify`.
+    Sizes of all files and checksums of the small ones are compared always, all checksums with `verify`; of larger files
+    `check_part` compares them when they are needed.
     """
     while True:
         head = _head(path)
@@ -135,6 +138,20 @@ def opened(path: Path, *, verify: bool = False) -> tuple[dict[str, Any], Path]:
             raise damaged(path, fault)
 
 
+def check_part(path: Path, head: Mapping[str, Any], folder: Path, beginning: str) -> None:
+    """Compare the larger files of a part of an index, by how their names begin, with their checksums."""
+    for name, expected in head["files"].items():
+        if name.startswith(beginning) and expected["bytes"] > _SMALL and not _is_sound(folder / name, expected):
+            raise damaged(path, _CHANGED.format(name))
+
+
+def _is_sound(file: Path, expected: Mapping[str, Any], *, fully: bool = False) -> bool:
+    """Whether a file is what was written, by the faster of its checksums where it has one, or `fully`."""
+    if fully or "crc32" not in expected:
+        return bool(file_sha256(file) == expected["sha256"])
+    return bool(file_crc32(file) == expected["crc32"])
+
+
 def _fault(folder: Path, files: Mapping[str, Any], *, verify: bool) -> str | None:
     """What is wrong with the files of a generation, if anything is. None of them may lead out of the folder."""
     for path in (folder, *folder.rglob("*")):
@@ -146,8 +163,8 @@ def _fault(folder: Path, files: Mapping[str, Any], *, verify: bool) -> str | Non
             return f"{name} is missing"
         if sizes[name] != expected["bytes"]:
             return f"{name} has {sizes[name]:,} bytes instead of {expected['bytes']:,}"
-        if (verify or sizes[name] <= _SMALL) and _sha256(folder / name) != expected["sha256"]:
-            return f"{name} is not what was written: its checksum differs"
+        if (verify or sizes[name] <= _SMALL) and not _is_sound(folder / name, expected, fully=verify):
+            return _CHANGED.format(name)
     return None
 
 
@@ -174,12 +191,21 @@ def _head(path: Path) -> dict[str, Any]:
             place=str(path),
             remedy="Build it again with `karat index`, or use the karat that made it.",
         )
-    given = head.pop("sha256", None)
-    if given != _digest_of(head):
-        raise damaged(path, f"{HEAD} is not what was written: its checksum differs")
-    if not _GENERATION.fullmatch(str(head.get("generation"))) or not isinstance(head.get("files"), dict):
+    try:
+        head = unsealed(head, strict=True)
+    except DamagedError:
+        raise damaged(path, _CHANGED.format(HEAD)) from None
+    if not _GENERATION.fullmatch(str(head.get("generation"))) or not _are_files(head.get("files")):
         raise damaged(path, f"{HEAD} names no generation, or no files of it")
     return head
+
+
+def _are_files(files: Any) -> bool:
+    """Whether this is a table of files as `_commit` writes it."""
+    return isinstance(files, dict) and all(
+        isinstance(one, dict) and isinstance(one.get("bytes"), int) and isinstance(one.get("sha256"), str)
+        for one in files.values()
+    )
 
 
 def damaged(path: Path, what: str) -> InputError:
@@ -196,19 +222,8 @@ def _foreign(path: Path, why: str) -> InputError:
 
 
 def _unwritable(path: Path, problem: OSError) -> InputError:
-    return InputError(
-        f"the index cannot be written: {problem.strerror or problem}", place=str(path), remedy="Choose another place."
-    )
+    return unwritable(path, problem, "the index cannot be written")
 
 
 def _sizes(folder: Path) -> dict[str, int]:
     return {p.relative_to(folder).as_posix(): p.stat().st_size for p in folder.rglob("*") if p.is_file()}
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _digest_of(head: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(head, ensure_ascii=False, sort_keys=True).encode()).hexdigest()

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from karat.core.errors import InputError, UsageError
+from karat.core.writing import unwritable
 
 LOCK = ".lock"
 
@@ -22,9 +23,7 @@ def locked(folder: Path, busy: str) -> Iterator[None]:
     try:
         lock = open(folder / LOCK, "a+b")  # noqa: SIM115
     except OSError as problem:
-        raise InputError(
-            f"cannot be written: {problem.strerror or problem}", place=str(folder), remedy="Choose another place."
-        ) from None
+        raise unwritable(folder, problem) from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

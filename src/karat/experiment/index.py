@@ -38,13 +38,14 @@ _ENGINE = re.compile(r"[A-Za-z0-9_-]+")  # no store of another tool, no path
 class Index(Glance):
     """Chunks that can be searched, the documents they were cut from, and what could not be read.
 
-    Opened from a folder, each part is loaded when it is first asked for.
+    Opened from a folder, each part is compared with its checksums and loaded when it is first asked for.
     """
 
     about: dict[str, Any]
     folder: Path | None = None
     built: dict[str, Engine] = field(default_factory=dict)
     path: Path | None = None
+    verified: bool = False
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = False) -> Index:
@@ -55,28 +56,28 @@ class Index(Glance):
         for name in about["settings"]["engines"]:
             if not _ENGINE.fullmatch(name):
                 raise damaged(Path(path), f"it names the engine {name!r}, which none can be called")
-        return cls(about, folder, path=Path(path))
+        return cls(about, folder, path=Path(path), verified=verify)
 
     @cached_property
     def chunks(self) -> Chunks:
         """What is ranked, by row."""
         from karat.corpus import load_chunks
 
-        return load_chunks(self._there)
+        return load_chunks(self._part("chunks."))
 
     @cached_property
     def docs(self) -> Sequence[Doc]:
         """The documents the chunks were cut from."""
         from karat.corpus import load_docs
 
-        return load_docs(self._there)
+        return load_docs(self._part("docs."))
 
     @cached_property
     def spell(self) -> Spell:
         """The words of the corpus, for mending a query."""
         from karat.retrieve.rewrite.spell import Spell
 
-        return Spell.load(self._there / WORDS)
+        return Spell.load(self._part(WORDS) / WORDS)
 
     @cached_property
     def language(self) -> Language | None:
@@ -105,12 +106,16 @@ class Index(Glance):
                     f"this index has no engine {name!r}.{did_you_mean(name, self.engines)} It was built with {have}: "
                     "choose of these with --engine or --legs, or index again."
                 )
-            self.built[name] = ENGINES.get(name).load(self._there / "engines" / name)
+            self.built[name] = ENGINES.get(name).load(self._part(f"engines/{name}/") / "engines" / name)
         return self.built[name]
 
-    @property
-    def _there(self) -> Path:
+    def _part(self, beginning: str) -> Path:
+        """The folder that its files are in, those whose names begin so compared with their checksums."""
+        from karat.experiment._folder import check_part
+
         assert self.folder is not None
+        if self.path is not None and not self.verified:
+            check_part(self.path, self.about, self.folder, beginning)
         return self.folder
 
     def search(self, question: str, k: int = 10, engine: str | None = None, **settings: Any) -> Hits:

@@ -110,6 +110,7 @@ def _answers(folder: RunFolder, systems: Sequence[str]) -> list[Run]:
     path = folder.path / ANSWERS
     if not path.is_file():
         raise UsageError(f"the run {folder.id} holds no answers. Make some with `karat run --answer extractive`.")
+    folder.check(ANSWERS)
     runs, _ = read_results(path)
     known = [run.name for run in runs]
     for name in systems:

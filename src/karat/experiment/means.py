@@ -168,7 +168,6 @@ class ChatOnDemand:
                 max_cost_usd=None if chosen.max_cost_usd is None else max(0.0, chosen.max_cost_usd - cost),
                 max_calls=None if chosen.max_calls is None else max(0, chosen.max_calls - calls),
             )
-            Path(place).parent.mkdir(parents=True, exist_ok=True)
             self._calls = Calls(place, chosen.shared)
             self._chat = Chat(chosen.chat, self._calls, budget, self.progress, announce=self.announce)
         assert self._chat is not None

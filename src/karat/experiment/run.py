@@ -58,9 +58,9 @@ def run(
     from karat.experiment._provenance import manifest_of
     from karat.experiment.answering import answers_for
     from karat.experiment.finished import FinishedRun
-    from karat.experiment.outputs import write_study
+    from karat.experiment.outputs import ANSWERS, write_study
     from karat.experiment.spec.draft import spec_for
-    from karat.experiment.store import DONE, RUNNING, new_run, resumable
+    from karat.experiment.store import DONE, RUNNING, make_runs_dir, new_run, resumable
     from karat.experiment.stored import save_study
 
     spec = spec_for(spec, testset).resolved()
@@ -68,14 +68,15 @@ def run(
     questions, taken = questions_of(spec)
     if not changed_testset:
         refuse_changed(questions, taken.place)
+    make_runs_dir(root)
     indexes = _indexes(spec, root / INDEXES, say)
     work = Work(spec, questions, indexes)
     manifest = manifest_of(spec, questions, [made.index for made in indexes], command)
     folder = None if fresh else resumable(root, manifest["digest"], done=retry_errors)
     folder = folder or new_run(root, spec.keys.name, manifest)
     with folder.held():
-        folder.update(status=RUNNING)
-        records = folder.journaled()
+        folder.update(status=RUNNING, files={})
+        records, damaged = folder.journaled()
         opened = [made.index for made in indexes]
         with _models(spec, folder, root, opened, say, announce) as models, folder.journal() as journal:
             contenders, of_systems = work.contenders(records, journal, retry_errors, say, models.means)
@@ -87,7 +88,7 @@ def run(
                 spec.keys.name, questions, contenders, work.plan,
                 problems=[problem for index in opened for problem in index.problems],
                 taken=(taken, *_taken(indexes)),
-                notes=(*notes, *of_systems, *told),
+                notes=(*notes, *_redone(damaged), *of_systems, *told),
                 manifest=folder.manifest,
                 means=models.judging,
                 say=say,
@@ -96,8 +97,17 @@ def run(
         runs = [contender.run for contender in contenders]
         write_study(study, folder.path, spec.keys.outputs, runs, say)
         save_study(study, folder.path)
-        folder.update(status=DONE, finished=_now(), summary=_summary(study), judged=[])
+        files = folder.seal(ANSWERS)
+        folder.update(status=DONE, finished=_now(), summary=_summary(study), judged=[], files=files)
     return FinishedRun(folder, study, runs, work.choices)
+
+
+def _redone(damaged: Sequence[int]) -> list[Note]:
+    """Notes on lines of the journal that could not be used."""
+    from karat.core.evaluation import Note
+    from karat.experiment.store import JOURNAL
+
+    return [Note("warning", f"{JOURNAL} line {row} was damaged: what it held was done again.") for row in damaged]
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,12 +16,15 @@ from typing import Any
 
 from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.glance import Glance, Table
-from karat.core.writing import write_whole
+from karat.core.text.wellformed import well_formed_values
+from karat.core.writing import private, private_folder, unwritable, write_whole
 from karat.experiment._lock import is_locked, locked
+from karat.io.checksum import DamagedError, file_sha256, sealed, sealed_line, unsealed, unsealed_line
 
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
-RUNNING, STOPPED, DONE, LAST = "running", "stopped", "done", "LAST"
+RUNNING, STOPPED, DONE, DAMAGED, LAST = "running", "stopped", "done", "damaged", "LAST"
 _NAME = re.compile(r"[^\w.-]+")
+_ID = re.compile(r"\d{8}T\d{6}Z-.+-[0-9a-f]{6}")
 
 
 @dataclass(repr=False)
@@ -55,7 +58,23 @@ class RunFolder(Glance):
     def update(self, **facts: Any) -> None:
         """Add to the manifest and write it."""
         self.manifest.update(facts)
-        write_whole(self.path / MANIFEST, json.dumps(self.manifest, ensure_ascii=False, indent=1) + "\n")
+        whole = sealed(well_formed_values(self.manifest))
+        write_whole(self.path / MANIFEST, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+
+    def seal(self, *names: str) -> dict[str, str]:
+        """Checksums of those of its files that are there, for the manifest: what `check` compares."""
+        return {name: file_sha256(self.path / name) for name in names if (self.path / name).is_file()}
+
+    def check(self, name: str) -> None:
+        """Refuse a file of this run that is not what was written; of earlier versions no checksum is known."""
+        files = self.manifest.get("files")
+        expected = files.get(name) if isinstance(files, dict) else None
+        if expected is not None and file_sha256(self.path / name) != expected:
+            raise InputError(
+                "it is not what karat wrote: its checksum differs",
+                place=str(self.path / name),
+                remedy="Put it back from a copy, or run again with --fresh.",
+            )
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -63,34 +82,37 @@ class RunFolder(Glance):
         with locked(self.path, "another process is at this run. Wait for it, or start a new one with --fresh."):
             yield
 
-    def journaled(self) -> list[dict[str, Any]]:
-        """What was done so far, one record each. A line that a kill tore off is cut away."""
+    def journaled(self) -> tuple[list[dict[str, Any]], list[int]]:
+        """What was done so far, one record each, and which lines are damaged: they go, and what they held is redone.
+
+        The rest of a line that a kill tore off goes too.
+        """
         path = self.path / JOURNAL
         if not path.exists():
-            return []
+            return [], []
         data = path.read_bytes()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            with open(path, "r+b") as file:
-                file.truncate(whole)
-        records = []
-        for row, line in enumerate(data[:whole].splitlines(), 1):
+        *lines, rest = data.split(b"\n")
+        sound: list[bytes] = []
+        records: list[dict[str, Any]] = []
+        damaged: list[int] = []
+        for row, line in enumerate(lines, 1):
             try:
-                records.append(json.loads(line))
-            except ValueError as problem:
-                raise InputError(
-                    f"the journal is damaged: {problem}", place=str(path), row=row, remedy="Start again with --fresh."
-                ) from None
-        return records
+                records.append(unsealed_line(line))
+                sound.append(line + b"\n")
+            except DamagedError:
+                damaged.append(row)
+        if damaged or rest:
+            write_whole(path, b"".join(sound), private=True)
+        return records, damaged
 
     @contextmanager
     def journal(self) -> Iterator[Journal]:
         """The journal, open for more records."""
         path = self.path / JOURNAL
         try:
-            file = open(path, "ab", buffering=0)  # noqa: SIM115
+            file = open(path, "ab", buffering=0, opener=private)  # noqa: SIM115
         except OSError as problem:
-            raise _unwritten(path, problem) from None
+            raise unwritable(path, problem) from None
         with file:
             yield Journal(file)
 
@@ -103,63 +125,89 @@ class Journal:
 
     def add(self, records: list[Mapping[str, Any]]) -> None:
         """Append records, each on a line of its own."""
-        text = "".join(json.dumps(record, ensure_ascii=True, separators=(",", ":")) + "\n" for record in records)
-        left = memoryview(text.encode())
+        left = memoryview(b"".join(map(sealed_line, records)))
         try:
             while left:
                 left = left[self._file.write(left) :]
         except OSError as problem:
-            raise _unwritten(Path(self._file.name), problem) from None
-
-
-def _unwritten(path: Path, problem: OSError) -> InputError:
-    return InputError(
-        f"cannot be written: {problem.strerror or problem}",
-        place=str(path),
-        remedy="Make room, then resume with the same command.",
-    )
+            raise unwritable(self._file.name, problem) from None
 
 
 def new_run(runs_dir: str | os.PathLike[str], name: str, manifest: Mapping[str, Any]) -> RunFolder:
-    """A fresh folder, `<utc time>-<name>-<6 hex>`."""
+    """A fresh folder, `<utc time>-<name>-<6 hex>`; its number says when it was started, whatever the clock says."""
     now = datetime.now(UTC)
+    number = 1 + max((_number(run) for run in runs_in(runs_dir)), default=0)
     safe = _NAME.sub("-", name).strip("-.")[:60] or "run"
     path = Path(runs_dir) / f"{now:%Y%m%dT%H%M%SZ}-{safe}-{secrets.token_hex(3)}"
-    try:
-        path.mkdir(parents=True)
-    except OSError as problem:
-        raise InputError(
-            f"a run cannot be written here: {problem.strerror or problem}",
-            place=str(runs_dir),
-            remedy="Choose another place with --runs-dir.",
-        ) from None
+    make_runs_dir(path.parent)
+    make_runs_dir(path)
     folder = RunFolder(path, dict(manifest))
-    folder.update(name=name, status=RUNNING, started=now.isoformat(timespec="microseconds"))
+    folder.update(name=name, status=RUNNING, number=number, started=now.isoformat(timespec="microseconds"))
     return folder
+
+
+def make_runs_dir(path: Path) -> None:
+    """Make the folder of a run, or of all runs, for its user alone: it holds what models were asked and said."""
+    try:
+        private_folder(path)
+    except OSError as problem:
+        raise unwritable(path, problem, "a run cannot be written here") from None
 
 
 def open_run(path: Path) -> RunFolder:
     """A run that stands on disk."""
     try:
         manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
+        if _ID.fullmatch(path.name) and (path / MANIFEST).is_file():
+            raise _damaged(path, f"it cannot be read: {problem}") from None
         raise InputError(f"this is no run of karat: {problem}", place=str(path)) from None
     if not isinstance(manifest, dict) or "karat" not in manifest:
         raise InputError("this is no run of karat: its manifest says something else", place=str(path))
-    return RunFolder(path, manifest)
+    try:
+        return RunFolder(path, unsealed(manifest))
+    except DamagedError as problem:
+        raise _damaged(path, str(problem)) from None
+
+
+class _DamagedRunError(InputError):
+    """A run whose manifest is not what was written."""
+
+
+def _damaged(path: Path, why: str) -> _DamagedRunError:
+    return _DamagedRunError(
+        f"the manifest is damaged: {why}",
+        place=str(path / MANIFEST),
+        remedy="Put it back from a copy, or run again with --fresh. The rows and reports beside it stand as they are.",
+    )
 
 
 def runs_in(runs_dir: str | os.PathLike[str]) -> list[RunFolder]:
-    """Every run of a folder in the order they were started; what is no run is passed over."""
+    """Every run of a folder in the order they were started; what is no run is passed over.
+
+    One whose manifest is damaged is among them, first and without anything but that.
+    """
     found = []
     root = Path(runs_dir)
     for path in root.iterdir() if root.is_dir() else ():
-        if (path / MANIFEST).is_file():
-            try:
-                found.append(open_run(path))
-            except InputError:
-                continue
-    return sorted(found, key=lambda run: (run.id.partition("-")[0], str(run.manifest.get("started")), run.id))
+        with suppress(InputError, OSError):
+            if (path / MANIFEST).is_file():
+                try:
+                    found.append(open_run(path))
+                except _DamagedRunError:
+                    found.append(RunFolder(path, {"status": DAMAGED}))
+    return sorted(found, key=_order)
+
+
+def _order(run: RunFolder) -> tuple[bool, int, str, str, str]:
+    """By number; runs of earlier versions have none, and stand before the others by the clock."""
+    started = str(run.manifest.get("started"))
+    return run.manifest.get("status") != DAMAGED, _number(run), run.id.partition("-")[0], started, run.id
+
+
+def _number(run: RunFolder) -> int:
+    number = run.manifest.get("number")
+    return number if type(number) is int else 0
 
 
 def find_run(runs_dir: str | os.PathLike[str], reference: str) -> RunFolder:
@@ -171,14 +219,14 @@ def find_run(runs_dir: str | os.PathLike[str], reference: str) -> RunFolder:
     if not runs:
         raise UsageError(f"there are no runs in {runs_dir}. Make one with `karat run` or `karat demo`.")
     if reference == LAST:
-        return runs[-1]
+        return open_run(runs[-1].path)
     for matches in (
         [run for run in runs if run.id == reference],
         [run for run in runs if run.manifest.get("name") == reference],
         [run for run in runs if run.id.startswith(reference) or run.id.endswith(reference)],
     ):
         if len(matches) == 1 or (matches and matches[0].manifest.get("name") == reference):
-            return matches[-1]
+            return open_run(matches[-1].path)
         if matches:
             shown = ", ".join(run.id for run in matches[:4])
             raise UsageError(f"{reference!r} is the beginning of {len(matches)} runs ({shown}, ...). Write more of it.")

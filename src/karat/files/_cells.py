@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from karat.core.text.wellformed import well_formed, well_formed_values
 from karat.io import pages
 
 Record = dict[str, Any]
@@ -69,7 +70,7 @@ def id_text(value: Any) -> str:
     if isinstance(value, str):
         text = value.strip()
         if text:
-            return text
+            return well_formed(text)
     elif isinstance(value, int) and not isinstance(value, bool):
         return number_text(value)
     elif isinstance(value, float) and math.isfinite(value):
@@ -175,7 +176,7 @@ def parse_list(text: str) -> list[Any]:
     except (ValueError, RecursionError):
         items = None
     if isinstance(items, list):
-        return items
+        return [well_formed_values(item) for item in items]
     if len(text) > LITERAL_LIMIT:
         raise CellError(f"a list of more than {LITERAL_LIMIT >> 20} MB in one cell", "Write it as JSON.")
     found = _literal_items(text)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from karat.core.errors import InputError, did_you_mean
+from karat.core.text.wellformed import well_formed_values
 from karat.files import _records
 from karat.files._aliases import PRINTED, UNSCORED, checked_map
 from karat.files._cells import Record, is_number
@@ -59,7 +60,7 @@ class Look:
                 raise look.error(
                     f"a dict with named fields was expected, and {type(record).__name__} stands there", row=row
                 )
-            look._rows.append(dict(record))
+            look._rows.append(well_formed_values(record))
         if not look._rows:
             raise look.error("no records", remedy="Give at least one.")
         return look

@@ -22,6 +22,7 @@ import numpy as np
 from karat.core.errors import InputError, UsageError
 from karat.core.evaluation import Taken
 from karat.core.run import Run
+from karat.core.text.wellformed import well_formed, well_formed_values
 from karat.core.text.words import plural
 from karat.core.types import Answer, TestSet
 from karat.files import _cells
@@ -226,7 +227,7 @@ def _are_plain(keys: Collection[Any]) -> bool:
         return False
     if text.isascii() and not any(blank in text for blank in _BLANKS):
         return True
-    return all(key == key.strip() for key in keys)
+    return all(key == key.strip() == well_formed(key) for key in keys)
 
 
 def run_from(given: Mapping[Any, Any], name: str, place: str, format_name: str) -> tuple[Run, Taken]:
@@ -239,7 +240,7 @@ def run_from(given: Mapping[Any, Any], name: str, place: str, format_name: str) 
     if any(isinstance(value, Mapping) for value in values):
         run = _scored(hits, name, place)
     elif all(isinstance(value, str) for value in values):
-        answers = {qid: Answer(qid, text) for qid, text in hits.items()}
+        answers = {qid: Answer(qid, well_formed(text)) for qid, text in hits.items()}
         run = Run(name, [], np.zeros(1, np.int64), [], answers=answers)
     else:
         run = Run.from_lists(name, {qid: _ids(docs, qid, place) for qid, docs in hits.items()})
@@ -336,7 +337,7 @@ def _plain(values: list[Any]) -> list[Any]:
         if value is None or type(value).__name__ in ("NAType", "NaTType") or value is np.nan:
             made.append(None)
         else:
-            made.append(value.tolist() if isinstance(value, np.ndarray | np.generic) else value)
+            made.append(value.tolist() if isinstance(value, np.ndarray | np.generic) else well_formed_values(value))
     return made
 
 

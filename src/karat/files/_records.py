@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from karat.core.errors import UsageError
+from karat.core.text.wellformed import well_formed, well_formed_values
 from karat.files._cells import Record
 from karat.files._source import LINE_LIMIT, TEXT_LIMIT, Source
 
@@ -16,13 +18,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 Rows = Iterator[tuple[int, Record]]
+_NO_CHARACTER = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")  # as JSON writes half of a pair, whole pairs and NUL
 
 WRAPPERS = ("questions", "test_cases", "queries", "results", "records", "rows", "samples", "examples", "items", "data")
 """Keys under which a JSON object keeps its list of records."""
 
 
 def parse_json(text: str, source: Source, row: int | None = None) -> Any:
-    """A JSON value; doubled keys, half surrogate pairs and endless nesting are refused."""
+    """A JSON value; doubled keys and endless nesting are refused, and what is no character is replaced."""
     try:
         value = json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError as problem:
@@ -40,13 +43,7 @@ def parse_json(text: str, source: Source, row: int | None = None) -> Any:
         raise source.error("the JSON is nested too deeply", row=row, remedy="Flatten it.") from None
     except ValueError:
         raise source.error("a number in the JSON has too many digits", row=row, remedy="Write it as text.") from None
-    if "\\u" in text and _has_half_pair(value):
-        raise source.error(
-            "the text holds half of a surrogate pair (\\ud800 to \\udfff), which is no character",
-            row=row,
-            remedy="Write the file again as UTF-8.",
-        )
-    return value
+    return well_formed_values(value) if _NO_CHARACTER.search(text) else value
 
 
 class _DoubledError(Exception):
@@ -59,17 +56,9 @@ def _once(pairs: list[tuple[str, Any]]) -> Record:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise _DoubledError(key.encode("utf-8", "replace").decode())
+                raise _DoubledError(well_formed(key))
             seen.add(key)
     return made
-
-
-def _has_half_pair(value: Any) -> bool:
-    try:
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def from_jsonl(source: Source) -> Rows:

@@ -7,6 +7,7 @@ from typing import Any
 
 from karat.core.errors import InputError
 from karat.core.evaluation import Taken
+from karat.core.text.wellformed import well_formed_values
 from karat.core.types import Question, TestSet
 from karat.files import _cells
 from karat.files._aliases import GOLD_FIELDS, NO_TAG, RESULTS, TAG_NAME, TESTSET, Names
@@ -260,7 +261,7 @@ def _json_object(text: str) -> Any:
         value = json.loads(text)
     except (ValueError, RecursionError):
         raise CellError(f"{shown(text)} is not valid JSON", "Write an object of names and values.") from None
-    return value
+    return well_formed_values(value)
 
 
 def _tag(value: Any) -> str:

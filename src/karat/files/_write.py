@@ -28,13 +28,13 @@ def written(path: str | os.PathLike[str]) -> Iterator[TextIO]:
 @contextmanager
 def _opened(part: Path) -> Iterator[TextIO]:
     if ".gz." not in part.name:
-        with open(part, "x", encoding="utf-8", newline="\n") as file:
+        with open(part, "w", encoding="utf-8", newline="\n") as file:
             yield file
         return
     import gzip
     import io
 
-    with open(part, "xb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+    with open(part, "wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
         text = io.TextIOWrapper(packed, encoding="utf-8", newline="\n")
         yield text
         text.flush()

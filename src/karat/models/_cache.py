@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import InputError, KaratError
+from karat.core.writing import private, unwritable
+from karat.io.checksum import row_checksums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     Digests = NDArray[np.uint8]
 
 _SIZE = 16
-_MAGIC = "karat vectors 1"
+_MAGIC = "karat vectors 2"
 
 
 @dataclass(frozen=True)
@@ -150,10 +152,9 @@ def _joined(
 
 
 class Journal:
-    """An append-only file of vectors: a line of JSON, then rows of a digest and its vector.
+    """An append-only file of vectors: a line of JSON, then rows of a digest, its vector and a checksum.
 
-    What another fingerprint wrote is put aside for the new one; a row that was cut off, or whose vector is not of
-    length 1 or 0, is not taken.
+    What another fingerprint wrote is put aside for the new one; a row that was cut off or damaged is not taken.
     """
 
     def __init__(self, path: Path, fingerprint: str) -> None:
@@ -182,9 +183,7 @@ class Journal:
         if whole * row.itemsize < len(content):
             os.truncate(self.path, len(head) + whole * row.itemsize)
         rows = np.frombuffer(content, row, whole)
-        with np.errstate(all="ignore"):
-            lengths = np.einsum("ij,ij->i", rows["vector"], rows["vector"])
-        sound = rows[(np.abs(lengths - 1) < 1e-3) | (lengths == 0)]
+        sound = rows[rows["crc32"] == row_checksums(rows)]
         self.known = Known(self.fingerprint, sound["digest"], sound["vector"])
 
     def add(self, digests: list[bytes], vectors: Vectors) -> None:
@@ -193,24 +192,24 @@ class Journal:
         rows = np.empty(len(digests), _row(dimension))
         rows["digest"] = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, _SIZE)
         rows["vector"] = vectors
+        rows["crc32"] = row_checksums(rows)
         content = rows.tobytes()
         try:
             if self.dimension != dimension:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 head = {"kind": _MAGIC, "fingerprint": self.fingerprint, "dimension": dimension}
-                self.path.write_bytes(json.dumps(head).encode() + b"\n" + content)
+                with open(self.path, "wb", opener=private) as opened:
+                    opened.write(json.dumps(head).encode() + b"\n" + content)
                 self.dimension = dimension
             else:
-                with self.path.open("ab") as opened:
+                with open(self.path, "ab") as opened:
                     opened.write(content)
         except OSError as problem:
-            raise InputError(
-                f"cannot be written: {problem.strerror}", place=str(self.path), remedy="Make room, then try again."
-            ) from None
+            raise unwritable(self.path, problem) from None
 
 
 def _row(dimension: int) -> np.dtype[np.void]:
-    return np.dtype([("digest", np.uint8, (_SIZE,)), ("vector", np.float32, (dimension,))])
+    return np.dtype([("digest", np.uint8, (_SIZE,)), ("vector", np.float32, (dimension,)), ("crc32", np.uint32)])
 
 
 def _dimension(head: bytes, fingerprint: str) -> int | None:

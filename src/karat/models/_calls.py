@@ -16,6 +16,8 @@ from typing import Any
 
 from karat.core.errors import InputError
 from karat.core.means import Said
+from karat.core.writing import private, private_folder, unwritable
+from karat.io.checksum import crc32
 
 _KIND = 0x6B617261
 """What marks the file as one of calls (SQLite's application id)."""
@@ -25,7 +27,7 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS calls (
     key TEXT PRIMARY KEY, model TEXT NOT NULL, purpose TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
     text TEXT NOT NULL, prompt_tokens INTEGER, completion_tokens INTEGER, cost_usd REAL, seconds REAL NOT NULL,
-    finish TEXT, created TEXT NOT NULL);
+    finish TEXT, created TEXT NOT NULL, crc32 TEXT);
 CREATE TABLE IF NOT EXISTS failures (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL, model TEXT NOT NULL, purpose TEXT NOT NULL, request TEXT NOT NULL,
     reason TEXT NOT NULL, attempts INTEGER NOT NULL, created TEXT NOT NULL);
@@ -106,7 +108,7 @@ class Calls:
 
     def __iter__(self) -> Iterator[Call]:
         """Every call of the run that was answered, in the order in which they were."""
-        return (Call(*row) for row in self._own.rows(f"SELECT {_CALL} FROM calls ORDER BY created, key"))
+        return self._own.calls("ORDER BY created, key")
 
     def __len__(self) -> int:
         return int(self._own.rows("SELECT count(*) FROM calls")[0][0])
@@ -134,7 +136,9 @@ class _File:
     def __init__(self, path: Path) -> None:
         self.path, self._lock = path, threading.Lock()
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(path.parent)
+            if not path.is_dir():
+                open(path, "ab", opener=private).close()
             self._connection = sqlite3.connect(
                 path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
             )
@@ -164,6 +168,14 @@ class _File:
         if not tables or version < _VERSION:
             statements = f"PRAGMA application_id = {_KIND}; PRAGMA user_version = {_VERSION};"
             self._connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} {statements} COMMIT;")
+        elif "crc32" not in self._columns():  # an earlier karat made the file
+            run("BEGIN IMMEDIATE")
+            if "crc32" not in self._columns():
+                run("ALTER TABLE calls ADD COLUMN crc32 TEXT")
+            run("COMMIT")
+
+    def _columns(self) -> set[str]:
+        return {row[1] for row in self._connection.execute("PRAGMA table_info(calls)")}
 
     def _journal(self) -> None:
         """Readers beside a writer, and quick commits. SQLite does not wait here, so that karat has to."""
@@ -178,11 +190,30 @@ class _File:
                 time.sleep(0.01)
 
     def call(self, key: str) -> Call | None:
-        rows = self.rows(f"SELECT {_CALL} FROM calls WHERE key = ?", key)
-        return Call(*rows[0]) if rows else None
+        found = next(self.calls("WHERE key = ?", key), None)
+        if found is not None and found.key != key:
+            raise self._damaged(key)
+        return found
+
+    def calls(self, which: str, *values: Any) -> Iterator[Call]:
+        """Calls, each as it was written; one that is not goes, so that it can be asked again."""
+        for *row, checksum in self.rows(f"SELECT {_CALL}, crc32 FROM calls {which}", *values):
+            call = Call(*row)
+            if checksum is not None and checksum != _checksum(call):
+                raise self._damaged(*(values or (call.key,)))
+            yield call
+
+    def _damaged(self, key: str) -> InputError:
+        self._write("DELETE FROM calls WHERE key = ?", (key,))
+        return InputError(
+            "a reply in it was damaged (its checksum differs) and is taken out",
+            place=str(self.path),
+            remedy="Run the same command again: that one is asked anew, the others are kept.",
+        )
 
     def add(self, call: Call) -> None:
-        self._write(f"INSERT OR IGNORE INTO calls ({_CALL}) VALUES ({_marks(Call)})", astuple(call))
+        statement = f"INSERT OR IGNORE INTO calls ({_CALL}, crc32) VALUES ({_marks(Call)}, ?)"
+        self._write(statement, (*astuple(call), _checksum(call)))
 
     def add_failure(self, failed: FailedCall) -> None:
         self._write(f"INSERT INTO failures ({_FAILED}) VALUES ({_marks(FailedCall)})", astuple(failed))
@@ -226,6 +257,10 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
+def _checksum(call: Call) -> str:
+    return crc32(repr(astuple(call)).encode("utf-8", "surrogatepass"))
+
+
 def _marks(kind: type[Call] | type[FailedCall]) -> str:
     return ", ".join("?" for _ in fields(kind))
 
@@ -234,9 +269,7 @@ def _unusable(path: Path, problem: Exception) -> InputError:
     """What is wrong with a file of calls, and what to do."""
     place, told = str(path), str(problem)
     if isinstance(problem, OSError):
-        return InputError(
-            f"cannot be written: {problem.strerror or problem}", place=place, remedy="Choose another place."
-        )
+        return unwritable(path, problem)
     if "locked" in told or "busy" in told:
         remedy = "Wait until the other process is done."
         return InputError("is held by another process", place=place, remedy=remedy)

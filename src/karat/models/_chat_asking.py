@@ -18,10 +18,11 @@ from typing import Any, TypeVar
 
 from karat.core.errors import KaratError
 from karat.core.means import Prompt, Said
+from karat.core.text.wellformed import well_formed
 from karat.models._calls import Call, Calls, FailedCall, now, said_in
 from karat.models._chat_bill import Ledger
 from karat.models._chat_pace import Pace, backoff
-from karat.models._chat_settings import ChatSettings, sound
+from karat.models._chat_settings import ChatSettings
 from karat.models._chat_wire import Failure, Hush, Reply, Wire
 from karat.models._endpoint import LONGEST_WAIT, REFUSED
 
@@ -193,7 +194,7 @@ class Asking:
         call = Call(
             key,
             self.settings.model,
-            sound(prompt.purpose),
+            well_formed(prompt.purpose),
             json.dumps(request, ensure_ascii=False),
             reply.body,
             reply.text,
@@ -217,7 +218,7 @@ class Asking:
         if attempts > 1:
             told += f" (attempt {attempts})"
         body = json.dumps(request, ensure_ascii=False)
-        purpose = sound(prompt.purpose)
-        self.calls.add_failure(FailedCall(key, self.settings.model, purpose, body, sound(told), attempts, now()))
+        purpose = well_formed(prompt.purpose)
+        self.calls.add_failure(FailedCall(key, self.settings.model, purpose, body, well_formed(told), attempts, now()))
         self.ledger.count(failed=1)
         return Said(error=told, model=self.settings.model)

@@ -12,6 +12,7 @@ from typing import Any
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.means import Prompt
+from karat.core.text.wellformed import well_formed
 from karat.models.hosts import KEY_ENV, OPENAI, check_url
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -191,12 +192,7 @@ def messages(prompt: Prompt) -> list[dict[str, str]]:
     said = [("system", prompt.system)] if prompt.system else []
     said.append(("user", prompt.user))
     said += [("user" if n % 2 else "assistant", turn) for n, turn in enumerate(prompt.turns)]
-    return [{"role": role, "content": sound(text)} for role, text in said]
-
-
-def sound(text: str) -> str:
-    """Text that can be sent and stored: half a character (a lone surrogate) becomes a question mark."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return [{"role": role, "content": well_formed(text)} for role, text in said]
 
 
 def digest(values: Any) -> str:

@@ -18,7 +18,8 @@ import httpx
 import openai
 
 from karat.core.errors import UsageError
-from karat.models._chat_settings import ChatSettings, sound
+from karat.core.text.wellformed import well_formed
+from karat.models._chat_settings import ChatSettings
 from karat.models._endpoint import PASSING, redirected, shown, wait_of, words_of
 from karat.models.hosts import OPENAI, key_for, key_in
 
@@ -161,10 +162,10 @@ class Wire:
         usage = found.get("usage")
         reads, writes = (_tokens(usage, name) for name in ("prompt_tokens", "completion_tokens"))
         finish = choice.get("finish_reason")
-        finish = sound(finish)[:40] if isinstance(finish, str) else None
-        text = sound(_text(message.get("content")) or _text(message.get("refusal")))
+        finish = well_formed(finish)[:40] if isinstance(finish, str) else None
+        text = well_formed(_text(message.get("content")) or _text(message.get("refusal")))
         if text.strip():
-            return Reply(text, sound(body), finish, reads, writes, seconds)
+            return Reply(text, well_formed(body), finish, reads, writes, seconds)
         told, passing = "the reply is empty", True
         if finish == "length":
             told, passing = "the reply is empty: its tokens were used up before it said anything (max_tokens)", False

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import KaratError, UsageError
+from karat.core.text.wellformed import well_formed
 from karat.models._embedder import EmbedderSettings, Role
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Encoder:
     def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
         prefix = self.settings.query_prefix if role == "query" else self.settings.passage_prefix
         full = [i for i, text in enumerate(texts) if text.strip()]
-        made = self._encode([encodable(prefix + texts[i]) for i in full]) if full else np.zeros((0, 0), np.float32)
+        made = self._encode([well_formed(prefix + texts[i]) for i in full]) if full else np.zeros((0, 0), np.float32)
         if full:
             self._check(made, len(full))
         rows = np.zeros((len(texts), self.dimension or 0), np.float32)
@@ -86,11 +87,6 @@ def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
         wide = wide / np.where(largest > 0, largest, 1.0)
         lengths = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
     return np.asarray(wide / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
-
-
-def encodable(text: str) -> str:
-    """The text without lone surrogates, which no tokeniser takes."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def digest_of(files: Iterable[Path]) -> str:

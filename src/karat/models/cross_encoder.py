@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import InputError, KaratError, UsageError
-from karat.models._encoder import encodable
+from karat.core.text.wellformed import well_formed
 from karat.models._sentence_transformers import check_parts, no_bars
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class CrossEncoder:
         """How well each passage fits its query, (query, passage) a pair. Higher is better; all finite."""
         scores = np.zeros(len(pairs))
         for start in range(0, len(pairs), _TOGETHER):
-            some = [(encodable(query), encodable(text)) for query, text in pairs[start : start + _TOGETHER]]
+            some = [(well_formed(query), well_formed(text)) for query, text in pairs[start : start + _TOGETHER]]
             made = self._model.predict(some, batch_size=self.batch, show_progress_bar=False, convert_to_numpy=True)
             scores[start : start + len(some)] = np.asarray(made, np.float64).reshape(len(some))
             if progress is not None:

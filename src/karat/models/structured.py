@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from karat.core.means import Chats, Prompt, Said
+from karat.core.text.wellformed import well_formed_values
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -176,7 +177,7 @@ def _objects(text: str) -> tuple[list[dict[str, Any]], str | None]:
             except ValueError as error:
                 wrong = error.msg if isinstance(error, json.JSONDecodeError) else str(error).partition(":")[0]
                 return [], f"the JSON object in the reply is broken: {wrong}"
-            found.append(value)
+            found.append(well_formed_values(value))
         at = text.find("{", end)
     return found, None
 

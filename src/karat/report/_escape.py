@@ -29,11 +29,6 @@ _FORMULA = re.compile(r"[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
-def surrogates(text: str) -> str:
-    """The text with lone surrogates replaced: no file can hold them."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
 def markdown(text: str) -> str:
     """Plain text that Markdown shows as it stands, in a table cell too."""
     return _MARKDOWN.sub(r"\\\1", clean(text))

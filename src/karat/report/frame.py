@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.scores import Status
+from karat.core.text.wellformed import well_formed
 from karat.core.types import Gold, Question
-from karat.report._escape import surrogates
 from karat.report._view import statuses
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
     if not flat:
         reasons = [[None] * (systems * questions) for _ in scores.measures]
         for (s, q, m), reason in scores.reasons.items():
-            reasons[m][s * questions + q] = surrogates(reason)
+            reasons[m][s * questions + q] = well_formed(reason)
     for m, measure in enumerate(scores.measures):
         name = _safe(measure.name)
         values = np.where(status[:, m] == Status.ok, scores.values[:, :, m].reshape(-1), np.nan)
@@ -112,7 +112,7 @@ def rows(evaluation: Evaluation, *, flat: bool = False) -> pl.DataFrame:
 
 
 def _safe(value: Any) -> Any:
-    return surrogates(value) if isinstance(value, str) else value
+    return well_formed(value) if isinstance(value, str) else value
 
 
 def _settings(evaluation: Evaluation) -> dict[str, pl.Series]:
@@ -151,7 +151,7 @@ def _places(evaluation: Evaluation, questions: Sequence[Question | None]) -> dic
     if "retrieved_pages" in found and single and all(map(_is_page, chain.from_iterable(gold))):
         found["relevant_pages"] = [[g.page for g in entries] for entries in gold] * len(scores.systems)
     return {
-        name: pl.Series(name, [None if row is None else surrogates(_json(row)) for row in rows], pl.String)
+        name: pl.Series(name, [None if row is None else well_formed(_json(row)) for row in rows], pl.String)
         for name, rows in found.items()
     }
 
@@ -170,7 +170,7 @@ def _ranked(evaluation: Evaluation, flat: bool) -> pl.Series:
 
     empty: list[list[str]] = [[]] * len(evaluation.scores.questions)
     lists = [
-        [surrogates(i) for i in ids]
+        [well_formed(i) for i in ids]
         for system in evaluation.scores.systems
         for ids in evaluation.ranked.get(system, empty)
     ]
@@ -197,7 +197,7 @@ def _reasons(evaluation: Evaluation) -> list[str | None]:
     for s in range(len(scores.systems)):
         for q in range(len(scores.questions)):
             parts = found.get((s, q))
-            said.append(None if parts is None else surrogates(_told(parts, len(scores.measures))))
+            said.append(None if parts is None else well_formed(_told(parts, len(scores.measures))))
     return said
 
 

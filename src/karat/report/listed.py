@@ -33,11 +33,13 @@ def _blocks(runs: Sequence[Mapping[str, Any]], place: str, most: int) -> Iterato
         yield from texts([f"{len(runs) - len(shown):,} earlier runs are not shown: -n 0 shows all."])
     table = plain_table("run", "status", "systems", "questions", "best", "mean", right=(2, 3, 5))
     for run in shown:
-        found = run.get("summary") or {}
+        found = summary if isinstance(summary := run.get("summary"), Mapping) else {}
         best = f"{found.get('best', '')} by {found.get('main', '')}" if found.get("best") else ""
+        mean = found.get("mean")
+        systems, questions = (clean(str(found.get(name, "")), 12) for name in ("systems", "questions"))
         row = [
-            clean(str(run["run"]), 60), clean(str(run.get("status", "?")), 12), str(found.get("systems", "")),
-            str(found.get("questions", "")), clean(best, 50), number(found.get("mean")) if "mean" in found else "",
+            clean(str(run["run"]), 60), clean(str(run.get("status", "?")), 12), systems, questions, clean(best, 50),
+            number(mean) if isinstance(mean, float) else "",
         ]  # fmt: skip
         table.add_row(*texts(row))
     yield table

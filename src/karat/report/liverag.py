@@ -15,7 +15,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
-from karat.report._escape import cell, clean, surrogates
+from karat.core.text.wellformed import well_formed
+from karat.report._escape import cell, clean
 from karat.report._view import View, statuses
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _shown(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return cell(surrogates(clean(value)))
+        return cell(well_formed(clean(value)))
     return repr(value)
 
 

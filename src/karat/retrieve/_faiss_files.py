@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError
+from karat.core.text.wellformed import well_formed
 from karat.retrieve._stored import id_of
 
 _ENDINGS = (".faiss", ".index")
@@ -147,7 +148,7 @@ def _ids(file: Path, text: str) -> list[Mapping[str, Any]]:
         found = [found[str(row)] for row in range(len(found))]
     if not isinstance(found, list) or not all(type(id_) in (str, int) for id_ in found):
         raise InputError("is not a list of ids", place=str(file), remedy='Write ["first id", "second id", ...].')
-    return [{"id": str(id_)} for id_ in found]
+    return [{"id": well_formed(str(id_))} for id_ in found]
 
 
 def _pickle(file: Path, pickled: Path) -> InputError:

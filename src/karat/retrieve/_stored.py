@@ -10,6 +10,7 @@ import numpy as np
 from karat.core.docs import Chunk, Chunks
 from karat.core.errors import KaratError
 from karat.core.ranked import Ranked
+from karat.core.text.wellformed import well_formed
 from karat.io.fields import DOC, FILE, URL, flattened
 from karat.io.pages import PageReader, counts_from_0, page_number
 from karat.models import EmbedderSettings, embedder_named
@@ -28,7 +29,7 @@ _PAGES = ("page_number", "page", "page_label")
 
 def first_of(record: Mapping[str, Any], names: Sequence[str]) -> str | None:
     """The first of some fields that holds text or a number, as text."""
-    return next((str(value) for name in names if (value := _scalar(record.get(name))) is not None), None)
+    return next((well_formed(str(value)) for name in names if (value := _scalar(record.get(name))) is not None), None)
 
 
 def _scalar(value: Any) -> str | int | float | None:
@@ -53,12 +54,14 @@ def chunk_of(id_: str, record: Mapping[str, Any], text: str | None = None, *, fr
     return Chunk(
         id_,
         first_of(fields, _DOCS) or url or id_,
-        text or "",
+        well_formed(text or ""),
         title=first_of(fields, _TITLES),
         url=url,
         pages=(number,) if number is not None else (),
         labels=(label,) if label else (),
-        meta={name: str(value) for name, value in fields.items() if name not in used and value is not None},
+        meta={
+            name: well_formed(str(value)) for name, value in fields.items() if name not in used and value is not None
+        },
     )
 
 

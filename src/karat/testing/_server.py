@@ -140,7 +140,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, {"error": {"message": message, "type": code, "code": code}}, headers)
 
     def _send(self, status: int, content: Any, headers: Mapping[str, str] | None = None) -> None:
-        body = content if isinstance(content, bytes) else json.dumps(content, ensure_ascii=False).encode()
+        body = content if isinstance(content, bytes) else json.dumps(content).encode()
         self._head(status, len(body), headers)
         self.wfile.write(body)
 
@@ -158,7 +158,7 @@ def _completion(request: Request, text: str) -> dict[str, Any]:
     most = request.body.get("max_completion_tokens") or request.body.get("max_tokens")
     finish = "stop"
     if isinstance(most, int) and _tokens(text) > most and len(text) < _HUGE // 2:
-        text, finish = text.encode()[: most * _BYTES_PER_TOKEN].decode("utf-8", "ignore"), "length"
+        text, finish = _bytes(text)[: most * _BYTES_PER_TOKEN].decode("utf-8", "ignore"), "length"
     message = {"role": "assistant", "content": text}
     return {
         "id": f"fake-{request.digest[:12]}",
@@ -175,4 +175,8 @@ def _completion(request: Request, text: str) -> dict[str, Any]:
 
 
 def _tokens(text: str) -> int:
-    return -(-len(text.encode()) // _BYTES_PER_TOKEN)
+    return -(-len(_bytes(text)) // _BYTES_PER_TOKEN)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

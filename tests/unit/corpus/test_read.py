@@ -81,12 +81,15 @@ def test_what_is_never_a_document_is_counted_and_not_listed(folder):
     (folder / "new.index").mkdir()  # its first build was stopped
     (folder / "new.index" / ".lock").touch()
     (folder / "new.index" / "embeddings.journal").touch()
+    (folder / "newer.index" / "0123456789ab").mkdir(parents=True)  # and this one a step later
+    (folder / "newer.index" / ".lock").touch()
+    (folder / "newer.index" / "0123456789ab" / "chunks.jsonl").write_text('{"id": "a", "text": "a chunk"}')
     reading = read(folder)
     assert [doc.id for doc in reading.docs] == ["site/index.json:1", "sound.txt"]
     assert said(reading) == [
         (
             "skipped", False,
-            "folders: not documents, passed over: 1 files that systems leave behind, 2 folders made by karat, "
+            "folders: not documents, passed over: 1 files that systems leave behind, 3 folders made by karat, "
             "3 hidden files and folders.",
         )
     ]  # fmt: skip

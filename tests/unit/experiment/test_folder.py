@@ -7,7 +7,7 @@ import pytest
 
 from karat.core.errors import InputError, UsageError
 from karat.experiment import _folder
-from karat.experiment._folder import HEAD, JOURNAL, drafted, opened
+from karat.experiment._folder import HEAD, JOURNAL, check_part, drafted, opened
 
 
 def write(path, text="one", **about):
@@ -60,6 +60,8 @@ from karat.experiment import _folder
 step = sys.argv[2]
 if step == "committing":
     _folder.write_whole = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
+if step == "replacing":
+    os.replace = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
 with _folder.drafted(Path(sys.argv[1])) as draft:
     (draft.folder / "a.txt").write_text("new")
     draft.journal.write_text("paid for")
@@ -80,12 +82,20 @@ def test_a_killed_build_leaves_the_old_index_and_the_journal(tmp_path, step):
     assert sorted(p.name for p in (tmp_path / "i").iterdir() if p.name.startswith(".draft")) == []
 
 
-def test_a_first_build_that_was_killed_is_named_so(tmp_path):
-    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "i"), "writing"], check=False)
+@pytest.mark.parametrize("step", ["writing", "committing", "replacing"])
+def test_a_first_build_that_was_killed_is_named_so_and_can_be_repeated(tmp_path, step):
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "i"), step], check=False)
     with pytest.raises(InputError, match=r"its build was not finished. Run the same `karat index`"):
         opened(tmp_path / "i")
     write(tmp_path / "i", "new")
     assert content(tmp_path / "i") == "new"
+    assert {path.name for path in (tmp_path / "i").iterdir()} == {".lock", HEAD, opened(tmp_path / "i")[1].name}
+
+
+def test_a_folder_that_looks_like_a_generation_is_no_build_of_karat(tmp_path):
+    (tmp_path / "i" / "0123456789ab").mkdir(parents=True)
+    with pytest.raises(UsageError, match="holds other things"):
+        write(tmp_path / "i")
 
 
 def test_rebuilding_a_damaged_index_of_the_same_content_mends_it(tmp_path):
@@ -120,6 +130,18 @@ def damage_foreign(path, folder):
     (path / HEAD).write_text(json.dumps({"index": "of something else"}))
 
 
+def damage_files(path, folder):
+    from karat.io.checksum import sealed
+
+    head = json.loads((path / HEAD).read_text())
+    (path / HEAD).write_text(json.dumps(sealed({**head, "files": {"part/a.txt": 3}})))
+
+
+def damage_seal(path, folder):
+    head = json.loads((path / HEAD).read_text())
+    (path / HEAD).write_text(json.dumps({name: value for name, value in head.items() if name != "sha256"}))
+
+
 def damage_version(path, folder):
     head = json.loads((path / HEAD).read_text())
     (path / HEAD).write_text(json.dumps({**head, "version": 9}))
@@ -132,6 +154,8 @@ def damage_version(path, folder):
         (damage_byte, "the index is damaged: part/a.txt is not what was written"),
         (damage_missing, "the index is damaged: part/a.txt is missing"),
         (damage_head, "the index is damaged: index.json is not what was written"),
+        (damage_files, "index.json names no generation, or no files of it"),
+        (damage_seal, "the index is damaged: index.json is not what was written"),
         (damage_torn, "the index is damaged: index.json cannot be read"),
         (damage_foreign, "this is no karat index"),
         (damage_version, "has version 9, and this karat reads version 1"),
@@ -144,15 +168,29 @@ def test_a_damaged_or_foreign_index_is_named_as_such(tmp_path, damage, sentence)
         opened(tmp_path / "i")
 
 
-def test_a_large_file_is_checksummed_when_asked(tmp_path):
+@pytest.mark.parametrize("old", [False, True])
+def test_a_large_file_is_checksummed_when_it_is_needed(tmp_path, monkeypatch, old):
+    if old:  # an earlier version wrote one checksum
+        commit = _folder.sealed
+        monkeypatch.setattr(_folder, "sealed", lambda head: commit(without_crc32(head)))
     write(tmp_path / "i", "x" * (9 << 20))
-    _, folder = opened(tmp_path / "i")
+    head, folder = opened(tmp_path / "i")
+    assert ("crc32" in head["files"]["part/a.txt"]) is not old
+    check_part(tmp_path / "i", head, folder, "part/")
     with open(folder / "part" / "a.txt", "r+b") as file:
         file.seek(1 << 20)
         file.write(b"y")
     opened(tmp_path / "i")
+    check_part(tmp_path / "i", head, folder, "other/")
+    with pytest.raises(InputError, match=r"i: the index is damaged: part/a.txt is not what was written: its checksum"):
+        check_part(tmp_path / "i", head, folder, "part/")
     with pytest.raises(InputError, match="checksum differs"):
         opened(tmp_path / "i", verify=True)
+
+
+def without_crc32(head):
+    files = {name: {k: v for k, v in about.items() if k != "crc32"} for name, about in head["files"].items()}
+    return {**head, "files": files}
 
 
 @pytest.mark.parametrize("gone", [True, False])

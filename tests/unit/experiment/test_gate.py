@@ -432,8 +432,8 @@ class TestBaselines:
 
     def test_one_whose_run_was_exchanged_is_refused(self, tmp_path):
         run = two(tmp_path, MRR, MRR)
-        path = tmp_path / find_baseline(tmp_path, "main").run / "manifest.json"
-        path.write_text(path.read_text().replace(questions().digest, "0" * 64))
+        other = open_run(tmp_path / find_baseline(tmp_path, "main").run)
+        other.update(inputs={"testset": {"digest": "0" * 64}})
         with pytest.raises(UsageError, match="is not what it was when the baseline was set"):
             gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
 

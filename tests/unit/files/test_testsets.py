@@ -360,7 +360,18 @@ def test_broken_json(put):
     assert 'the field "id" stands twice in one object' in refused(put("b.jsonl", '{"id": 1, "id": 2, "gold": []}\n'))
     assert "nested too deeply" in refused(put("c.json", "[" * 100000))
     assert "too many digits" in refused(put("d.jsonl", '{"id": ' + "1" * 5000 + ', "gold": ["d"]}\n'))
-    assert "surrogate pair" in refused(put("e.jsonl", '{"id": "\\ud800", "gold": ["d"]}\n'))
+
+
+def test_half_a_character_is_replaced_and_loses_no_row(put):
+    path = put(
+        "e.jsonl",
+        '{"id": "a\\ud800", "question": "x\\u0000", "gold": ["d"]}\n{"id": "b", "gold": ["\\ud83d\\ude42"]}\n',
+    )
+    testset, _ = read_testset(path)
+    assert [(q.id, q.text, q.gold[0].id) for q in testset] == [("a\ufffd", "x\ufffd", "d"), ("b", "", "\U0001f642")]
+    tagged = put("e.csv", 'id,question,gold,tags\n1,a?,"[""d\\ud800""]","{""t"": ""\\udc00""}"\n')
+    (question,) = read_testset(tagged)[0]
+    assert (question.gold[0].id, question.tags) == ("d\ufffd", {"t": "\ufffd"})
 
 
 def test_broken_tables(put):

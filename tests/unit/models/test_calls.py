@@ -1,5 +1,6 @@
 """The file of calls: what is kept, what is shared, what is damaged."""
 
+import random
 import sqlite3
 import threading
 from dataclasses import replace
@@ -128,3 +129,66 @@ def test_a_closed_file_says_so(tmp_path):
     calls.close()
     with pytest.raises(InputError, match="was closed already"):
         calls.get("k1")
+
+
+def test_no_bit_of_a_file_changes_a_call_in_silence(tmp_path):
+    path = tmp_path / "calls.sqlite"
+    known = {f"k{n}": replace(CALL, key=f"k{n}", text=f"grade {n}", cost_usd=n / 7) for n in range(4)}
+    with Calls(path) as calls:
+        for call in known.values():
+            calls.add(call)
+    data = path.read_bytes()
+    rows = [place for place in range(len(data)) if data[place : place + 5] in (b"grade", b'{"id"', b"lengt")]
+    draw = random.Random(0)
+    places = [*(place + offset for place in rows for offset in range(0, 60, 4)), *draw.sample(range(len(data)), 150)]
+    outcomes = set()
+    for place in places:
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1 << draw.randrange(8)]) + data[place + 1 :])
+        try:
+            with Calls(path) as calls:
+                found = {key: calls.get(key) for key in known}
+            assert all(call is None or call == known[key] for key, call in found.items())
+            outcomes.add("same" if found == known else "lost")
+        except InputError as error:
+            outcomes.add("named" if "calls.sqlite" in str(error) else "unnamed")
+        for beside in tmp_path.iterdir():
+            beside.unlink()
+    assert {"same", "named"} <= outcomes <= {"same", "named", "lost"}
+
+
+def test_a_damaged_call_is_named_once_and_can_be_asked_again(tmp_path):
+    path = tmp_path / "calls.sqlite"
+    with Calls(path) as calls:
+        calls.add(CALL)
+    other = sqlite3.connect(path)
+    other.execute("UPDATE calls SET text = 'another'")
+    other.commit()
+    other.close()
+    with Calls(path) as calls:
+        with pytest.raises(InputError, match=r"calls.sqlite: a reply in it was damaged .*Run the same command again"):
+            calls.get("k1")
+        assert calls.get("k1") is None
+        calls.add(CALL)
+        assert calls.get("k1") == CALL
+
+
+def test_a_file_of_an_earlier_version_has_no_checksums_and_is_read(tmp_path):
+    path = tmp_path / "calls.sqlite"
+    with Calls(path) as calls:
+        calls.add(CALL)
+    earlier = sqlite3.connect(path)
+    earlier.execute("ALTER TABLE calls DROP COLUMN crc32")
+    earlier.close()
+    with Calls(path) as calls:
+        assert calls.get("k1") == CALL
+        assert list(calls) == [CALL]
+        calls.add(replace(CALL, key="k3"))
+        assert calls.get("k3").key == "k3"
+
+
+def test_calls_are_for_their_user_alone(tmp_path):
+    with Calls(tmp_path / "new" / "calls.sqlite") as calls:
+        calls.add(CALL)
+        modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "new").iterdir()}
+    assert modes == {f"calls.sqlite{end}": 0o600 for end in ("", "-shm", "-wal")}
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700

@@ -77,7 +77,7 @@ def test_what_is_sent():
             {"role": "system", "content": "Be brief."},
             {"role": "user", "content": "Hello?"},
             {"role": "assistant", "content": "Hi."},
-            {"role": "user", "content": "And ? you?"},
+            {"role": "user", "content": "And \ufffd you?"},
         ],
         "temperature": 0.0,
         "seed": 7,

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from karat.answer import within
 from karat.core.errors import UsageError
 from karat.core.loading import file_of
+from karat.core.text.wellformed import well_formed_values
 from karat.core.types import Answer
 from karat.experiment.outside._call import CallSettings, Function, Got
 from karat.experiment.outside._endpoint import Endpoint, Filling, HttpSettings
@@ -206,6 +207,7 @@ def _wants_contexts(function: Any, target: str) -> bool:
 
 def read_answer(value: Any, contexts: Sequence[Context]) -> Spoken:
     """What a function returned, checked."""
+    value = well_formed_values(value)
     if value is None or isinstance(value, str):
         return Spoken(value)
     if not isinstance(value, Mapping):

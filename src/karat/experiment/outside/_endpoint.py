@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from karat.core.errors import UsageError
+from karat.core.text.wellformed import well_formed_values
 from karat.experiment._environment import Blot, Environment, lookup, placed, substituted, variables
 from karat.experiment.outside._call import MOST_HANGING, Got
 from karat.experiment.outside._json_path import NothingThere
@@ -200,7 +201,7 @@ class Endpoint:
         except (ValueError, RecursionError):
             said = self._safe(body.decode("utf-8", "replace"), 100)
             raise BadReply(f"replied with something that is not JSON: {said!r}.") from None
-        value = placed(value, self._blot)
+        value = placed(well_formed_values(value), self._blot)
         with self._lock:
             self.replies += 1
         try:

@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError
+from karat.core.text.wellformed import well_formed
 from karat.core.types import Answer, Question
 
 if TYPE_CHECKING:
@@ -89,8 +90,10 @@ def read_returned(value: Any, question: Question, k: int, reader: ReplyReader) -
 
 def _plain(value: Any, k: int) -> Any:
     """The same in dicts, lists, texts and numbers; of what is made on the way no more than k, as it may never end."""
+    if isinstance(value, str):
+        return well_formed(value)
     if isinstance(value, Mapping):
-        return {name: _plain(part, k) for name, part in value.items()}
+        return {_plain(name, k): _plain(part, k) for name, part in value.items()}
     if isinstance(value, set | frozenset):
         raise BadReply(f"returned {shown(value)}, which has no order. {ACCEPTED}")
     if hasattr(value, "page_content"):  # a Document of LangChain

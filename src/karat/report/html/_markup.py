@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from karat.report._escape import clean, surrogates
+from karat.core.text.wellformed import well_formed
+from karat.report._escape import clean
 
 _CODE = re.compile("`([^`]+)`")
 FILTERED = 12  # rows from which on a table gets a filter
@@ -31,7 +32,7 @@ def prose(value: object) -> str:
 
 def plain(value: str) -> str:
     """Text of several lines without the characters that nobody sees; the page's script shows it as it stands."""
-    return "\n".join(clean(line) for line in surrogates(value).splitlines())
+    return "\n".join(clean(line) for line in well_formed(value).splitlines())
 
 
 def data(id_: str, value: Any) -> str:
@@ -39,7 +40,7 @@ def data(id_: str, value: Any) -> str:
     written = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for sign in "<>\u2028\u2029":
         written = written.replace(sign, f"\\u{ord(sign):04x}")
-    return f'<script type="application/json" id="{escape(id_)}">{surrogates(written)}</script>'
+    return f'<script type="application/json" id="{escape(id_)}">{well_formed(written)}</script>'
 
 
 def section(id_: str, title: str, body: str, lead: str = "") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from karat.core.text.wellformed import well_formed
 from karat.report._compared_words import (
     chance,
     ends,
@@ -15,7 +16,6 @@ from karat.report._compared_words import (
     without_interval,
 )
 from karat.report._comparison_charts import charts
-from karat.report._escape import surrogates
 from karat.report._numbers import short
 from karat.report.compared import matrix, means_table
 from karat.report.html import charts as drawn
@@ -40,7 +40,7 @@ def render(found: Comparison) -> str:
          _slices(found), _methods(found)]
     )  # fmt: skip
     title = f"{' against '.join(found.systems[:2])}{' and others' if len(found.systems) > 2 else ''}"
-    return document(title, surrogates(body), MENU, [drawn.runtime()] if specs else [])
+    return document(title, well_formed(body), MENU, [drawn.runtime()] if specs else [])
 
 
 def _summary(found: Comparison) -> str:

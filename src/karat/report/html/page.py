@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from karat.report._escape import surrogates
+from karat.core.text.wellformed import well_formed
 from karat.report.html import answers, failures, kinds, methods, pairs, provenance, questions, scores, summary, warnings
 from karat.report.html import charts as drawn
 from karat.report.html._markup import text
@@ -40,8 +40,8 @@ def render(study: Study, charts: Mapping[str, dict[str, Any]]) -> str:
     before = [summary.make(shown), warnings.make(shown), *tables, drawn.make(charts)]
     after = [kinds.make(shown), provenance.make(shown), methods.make(shown)]
     scripts = [*([drawn.runtime()] if charts else []), _script()]
-    spent = sum(len(surrogates(part).encode()) for part in (*before, *after, *scripts, _style()))
-    body = surrogates("".join([*before, questions.make(shown, BUDGET - spent), *after]))
+    spent = sum(len(well_formed(part).encode()) for part in (*before, *after, *scripts, _style()))
+    body = well_formed("".join([*before, questions.make(shown, BUDGET - spent), *after]))
     return document(study.name, body, MENU, scripts[:-1])
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from karat.core.errors import InputError
 from karat.core.text import normalise
+from karat.core.text.wellformed import well_formed_values
 from karat.retrieve.rewrite._rewrite import Change, Rewritten, Texts, read_text, wanted
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def spread(rewritten: Sequence[Rewritten]) -> tuple[list[str], Ints]:
 
 def _record(line: str, place: str, row: int) -> tuple[str, tuple[str, ...]]:
     try:
-        record = json.loads(line)
+        record = well_formed_values(json.loads(line))
     except (ValueError, RecursionError) as problem:
         raise InputError(f"is not JSON ({problem})", place=place, row=row, remedy=REMEDY) from None
     question = record.get("question") if isinstance(record, dict) else None
