@@ -26,7 +26,7 @@ _LATEX = {
     "±": r"$\pm$",
 }
 _FORMULA = re.compile(r"[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?")
 
 
 def surrogates(text: str) -> str:
