@@ -15,7 +15,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
-from karat.report._escape import cell, clean, surrogates
+from karat.io.formulas import cell
+from karat.report._escape import clean, surrogates
 from karat.report._view import View, statuses
 
 if TYPE_CHECKING:

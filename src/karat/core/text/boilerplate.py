@@ -12,8 +12,12 @@ from karat.core.text.sentences import sentence_spans
 if TYPE_CHECKING:
     from karat.core.docs import Chunk
 
-_LINK = re.compile(r"!?\[[^\]\n]{0,300}\]\([^()\s]{1,2000}(?:\([^()\s]{0,300}\)[^()\s]{0,300})?\)|(?:https?://|www\.)\S+")
-_CONTENTS = re.compile(r".{0,200}?(?<!\.)(?<!\.\s)(?:\.\s?){3,}+\s*+\d{1,4}$|(?:\d+(?:\.\d+)*\.?\s+)?\S.{0,120}?\s\d{1,4}$")
+_LINK = re.compile(
+    r"!?\[[^\]\n]{0,300}\]\([^()\s]{1,2000}(?:\([^()\s]{0,300}\)[^()\s]{0,300})?\)|(?:https?://|www\.)\S+"
+)
+_CONTENTS = re.compile(
+    r".{0,200}?(?<!\.)(?<!\.\s)(?:\.\s?){3,}+\s*+\d{1,4}$|(?:\d+(?:\.\d+)*\.?\s+)?\S.{0,120}?\s\d{1,4}$"
+)
 _INDEXED = re.compile(r"\S.{0,100}?,?\s+\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?:,\s*+\d{1,4}(?:\s?[-–]\s?\d{1,4})?)++$")
 # Words between bars, none before the first: a row of a table begins with one, or holds figures.
 _MENU = re.compile(

@@ -17,7 +17,9 @@ _LABEL = re.compile(
     r"|(?:q|question|query|answer|a|example|output|вопрос|ответ|пример)\s*+(?:№?\s*+\d++)?\s*+[:.)](?=\s|$))",
     re.IGNORECASE,
 )
-_MARKUP = re.compile(r"```|\*\*|\b__\w+__\b|^#{1,6}\s|</?\w+>|\\n|\\u[0-9a-f]{4}|[{}]|\"\s*:\s*\"|\[[^\[\]]*+\]\([^()]*+\)")
+_MARKUP = re.compile(
+    r"```|\*\*|\b__\w+__\b|^#{1,6}\s|</?\w+>|\\n|\\u[0-9a-f]{4}|[{}]|\"\s*:\s*\"|\[[^\[\]]*+\]\([^()]*+\)"
+)
 _PLACEHOLDER = re.compile(
     r"\[[\w ]*+\]|<[^<>]*+>|\.\.\.\s*\?|…\s*\?"
     r"|\b(?:lorem ipsum|xxx+|todo|tbd|foo bar|your question|the question here"
