@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (the files that are damaged stand on a line each)
 """Thousands of damaged files through every command that reads them: never a traceback, a crash, a hang or a flood.
 
 Run as a program, this file is the parent of the cases: it has everything imported and nothing begun, so that a fork of

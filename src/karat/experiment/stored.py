@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -61,7 +62,7 @@ def load_study(folder: Path) -> Study:
             place=str(folder),
             remedy="Resume it: `karat run`.",
         ) from None
-    except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError) as problem:
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, IndexError) as problem:
         raise InputError(f"the study cannot be read: {problem}", place=str(path), remedy="Run it again.") from None
     if not isinstance(found, Study):
         raise InputError("the file holds no study", place=str(path), remedy="Run it again.")
