@@ -1,10 +1,12 @@
 """Nothing small hangs: what reads text from outside takes time that grows with its length, whatever the text is."""
 
+import contextlib
 import signal
 import time
 
 import pytest
 
+from karat.core.errors import InputError
 from karat.core.text import (
     blocks,
     boilerplate,
@@ -108,7 +110,8 @@ def test_a_document_of_one_thing_again_and_again_is_read_in_linear_time(guard, t
     for number, pump in enumerate(PUMPS):
         (tmp_path / f"{number:03}.{ending}").write_text("A" + pump * (8_000 // len(pump)) + "!", encoding="utf-8")
     signal.setitimer(signal.ITIMER_VIRTUAL, 2 * GUARD)
-    read(tmp_path)
+    with contextlib.suppress(InputError):  # lines that are no records
+        read(tmp_path)
 
 
 def test_a_page_of_comments_is_read_at_once(guard, tmp_path):
