@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow], deadline=None)
 settings.load_profile("karat")
 
-MARKED = ("sbert", "chroma", "browser", "slow", "local")
+MARKED = ("sbert", "chroma", "browser", "slow", "local", "fuzz")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -20,6 +20,8 @@ Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print less: the resu
 Verbose = Annotated[
     bool, typer.Option("-v", "--verbose", help="Print more: every slice, problem and id, and whole texts.")
 ]
+MOST_HITS = 2**31 - 1
+"""The highest cut-off."""
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Map = Annotated[
     list[str] | None,

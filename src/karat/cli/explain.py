@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from karat.cli._options import (
+    MOST_HITS,
     Debug,
     Json,
     Map,
@@ -27,7 +28,7 @@ def command(
     testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],
     index: Annotated[str, typer.Argument(help="A folder that `karat index` wrote; - with a store of another tool.")],
     question: Annotated[str, typer.Option("--question", help="The id of the question.")],
-    k: Annotated[int, typer.Option("-k", help="How many chunks the result has.")] = 5,
+    k: Annotated[int, typer.Option("-k", max=MOST_HITS, help="How many chunks the result has.")] = 5,
     measure: Annotated[
         list[str] | None, typer.Option("-m", "--measure", help="Which ranking measures to work out. Repeatable.")
     ] = None,

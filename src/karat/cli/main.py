@@ -55,6 +55,7 @@ REMOVED = {"serve-model": "start llama.cpp's llama-server or Ollama, and give it
 """What to do instead of a command that earlier versions had."""
 
 INTERRUPTED = 130
+_NO_MEMORY = ("can't start new thread", "bad_alloc", "cannot allocate memory", "out of memory")
 
 
 def app(wanted: Collection[str] | None = None) -> typer.Typer:
@@ -144,11 +145,34 @@ def main() -> None:
     except Exception as error:
         if debug:
             raise
+        if refused := _refused(error):
+            _say(f"karat: {refused}")
+            sys.exit(KaratError.exit_code)
         _say(
             f"karat: internal error, which is a bug: {type(error).__name__}: {error}\n"
             "Please report it with the output of the same command and --debug."
         )
         sys.exit(1)
+
+
+def _refused(error: BaseException | None) -> str | None:
+    """What the machine would not give, in a sentence; None for what is a bug of karat's."""
+    import errno
+
+    while error is not None:
+        said = " ".join(str(error).split())
+        if (
+            isinstance(error, MemoryError)
+            or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+            or any(sign in said.lower() for sign in _NO_MEMORY)
+        ):
+            return "there is not enough memory for this. Free some, raise its limit, or give less at once."
+        if isinstance(error, OSError) and error.errno is not None:
+            file = f"{error.filename!s:.200}: " if error.filename else ""
+            remedy = "Give a shorter name" if error.errno == errno.ENAMETOOLONG else "Mend that, or name another place"
+            return f"{file}the system says {error.strerror!r}. {remedy}."
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _say(text: str) -> None:

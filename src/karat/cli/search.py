@@ -7,7 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Pages, Quiet, Verbose, columns_of, system_of, with_hosts, with_system
+from karat.cli._options import (
+    MOST_HITS,
+    Debug,
+    Json,
+    Map,
+    Pages,
+    Quiet,
+    Verbose,
+    columns_of,
+    system_of,
+    with_hosts,
+    with_system,
+)
 
 
 @with_hosts
@@ -16,7 +28,8 @@ def command(
     index: Annotated[str, typer.Argument(help="A folder that `karat index` wrote; - with a store of another tool.")],
     query: Annotated[str | None, typer.Argument(help="What to search for.")] = None,
     k: Annotated[
-        int | None, typer.Option("-k", help="How many chunks to find: 5 by default, 20 with --questions.")
+        int | None,
+        typer.Option("-k", max=MOST_HITS, help="How many chunks to find: 5 by default, 20 with --questions."),
     ] = None,
     questions: Annotated[
         str | None, typer.Option("--questions", help="Search every question of a test set instead; needs -o.")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Match, Quiet, RunsDir, Verbose, columns_of
+from karat.cli._options import MOST_HITS, Debug, Json, Map, Match, Quiet, RunsDir, Verbose, columns_of
 
 
 def command(
@@ -25,7 +25,9 @@ def command(
     ] = None,
     match: Match = "auto",
     n: Annotated[int | None, typer.Option("-n", help="Questions behind a table that does not say.")] = None,
-    k: Annotated[int | None, typer.Option("-k", help="What k stands for in names such as recall_at_k.")] = None,
+    k: Annotated[
+        int | None, typer.Option("-k", max=MOST_HITS, help="What k stands for in names such as recall_at_k.")
+    ] = None,
     one_gold: Annotated[bool, typer.Option("--one-gold", help="Every question has a single gold unit.")] = False,
     map_: Map = None,
     runs_dir: RunsDir = "runs",

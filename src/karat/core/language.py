@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from karat.core.errors import UsageError, did_you_mean
@@ -19,7 +20,7 @@ from karat.core.loading import USER, load_named
 from karat.core.measure import MEASURES, Measure, MeasureSpec, find_measure
 from karat.core.registry import key_of
 
-_SHAPE = re.compile(r"\s*(?P<name>[^()@{}]+?)\s*(?:\((?P<params>[^()]*)\))?\s*(?:@\s*(?P<cut>[\w.+-]+))?\s*")
+_SHAPE = re.compile(r"(?P<name>[^()@{}]++)(?:\((?P<params>[^()]*+)\))?+\s*+(?:@\s*+(?P<cut>[\w.+-]++))?+")
 _SUFFIX = re.compile(r"(?P<name>.*?)[_-]?(?:at|cut)?[_-](?P<cut>\d+(?:\.\d+)?|k)", re.IGNORECASE)
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
@@ -91,10 +92,10 @@ def parse(text: str, *, k: int | None = None, load_code: bool = False) -> Measur
     >>> str(parse("ndcg_cut_10")), str(parse("p(REL=2)@5")), str(parse("Recall@800t"))
     ('nDCG@10', 'Precision(rel=2)@5', 'Recall@800t')
     """
-    shape = _SHAPE.fullmatch(text)
+    shape = _SHAPE.fullmatch(text.strip())
     if shape is None:
         raise UsageError(f"cannot read the measure {text!r}. Write it like nDCG@10, P(rel=2)@5 or Recall@800t.")
-    spec, cut = _resolve(shape["name"], shape["cut"], load_code)
+    spec, cut = _resolve(shape["name"].strip(), shape["cut"], load_code)
     params = shape["params"] or ""
     if spec.at is not None:
         given = _read_params(f"{params}, {spec.at}={cut}" if cut is not None else params, spec)
@@ -128,11 +129,14 @@ def _resolve(name: str, cut: str | None, load_code: bool) -> tuple[MeasureSpec, 
 def _named(name: str) -> MeasureSpec | None:
     if name in MEASURES:
         return MEASURES.get(name)
-    key = key_of(name)
-    for spec in MEASURES:
-        if key in {key_of(a) for a in (spec.name, *spec.aliases)}:
-            return spec
-    return None
+    return _by_name(tuple(MEASURES.keys())).get(key_of(name))
+
+
+@lru_cache(1)
+def _by_name(registered: tuple[str, ...]) -> dict[str, MeasureSpec]:
+    """Every name that the registered measures go by; the first to have a name keeps it."""
+    specs = [MEASURES.get(key) for key in reversed(registered)]
+    return {key_of(name): spec for spec in specs for name in (spec.name, *spec.aliases)}
 
 
 def _read_cut(cut: str | None, text: str, spec: MeasureSpec, k: int | None) -> tuple[int | None, int | None]:

@@ -15,10 +15,10 @@ from karat.corpus._nesting import flattened
 from karat.corpus._reader import Reader
 
 _OPENING = re.compile(
-    rb"^\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,2000}?-->\s*)*(?:<!doctype\s+html|<html[\s>])",
+    rb"^\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?>.{0,2000}?-->)\s*+)*+(?:<!doctype\s+html|<html[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
-_CHARSET = re.compile(rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w:.-]{2,40})", re.IGNORECASE)
+_CHARSET = re.compile(rb"<meta[^>]{0,300}?charset\s*+=\s*+[\"']?+\s*+([\w:.-]{2,40})", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w:.-]{2,40})", re.IGNORECASE)
 _SAVED = re.compile(r"<!-- *saved from url=\(\d+\)(\S{1,2000})")
 _NEVER = frozenset((

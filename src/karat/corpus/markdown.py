@@ -13,7 +13,7 @@ from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+(.*))?$")
+_ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]++(.*+))?$")
 _ANCHOR = re.compile(r"\{#([\w:.-]{1,200})[^{}]{0,200}\}$")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-+)[ \t]*$")
 _NO_PARAGRAPH = re.compile(r"^ {0,3}(?:#{1,6}(?:\s|$)|>|[-*+]\s|\d{1,9}[.)]\s|\||<)|^ {4}|^\t")
@@ -27,7 +27,7 @@ _LINK = re.compile(rf"(?<!\\){_LABEL}(?:{_TARGET}|\[[^\[\]\n]{{0,200}}\])")
 _DEFINITION = re.compile(r"^ {0,3}\[(?!\^)[^\[\]\n]{1,200}\]:[ \t]+\S+[^\n]*\n?", re.MULTILINE)
 _CODE = re.compile(r"(?<!`)(`{1,8})(?!`)[^`\n]+\1(?!`)")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_PAIR = re.compile(r"^([A-Za-z][\w .-]{0,60}):[ \t]*(.*)$")
+_PAIR = re.compile(r"^([A-Za-z][\w .-]{0,60}):[ \t]*+(.*+)$")
 _MARKS = re.compile(r"[*_`]|^\s*#+\s*")
 _URLS = ("url", "canonical_url", "canonical", "source_url", "permalink", "link")
 _HEAD_LINES = 200

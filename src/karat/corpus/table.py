@@ -13,6 +13,7 @@ from karat.corpus._decode import is_binary
 from karat.corpus._file import LINE_LIMIT, File, ReadError
 from karat.corpus._reader import Reader
 from karat.corpus._records import Row, docs_of
+from karat.io.rows import next_row
 
 _PARQUET = b"PAR1"
 _SEPARATORS = ",\t;|"
@@ -52,42 +53,38 @@ def _rows(file: File, text: str) -> Iterator[Row]:
     header = next((line for line in text.split("\n", 20) if line.strip()), "")[:LINE_LIMIT]
     separator = "\t" if file.ending == ".tsv" else max(_SEPARATORS, key=header.count)
     bare = separator == "\t" and _is_unquoted(text, header)
-    limit = csv.field_size_limit(LINE_LIMIT)
-    try:
-        cells = csv.reader(
-            io.StringIO(text, newline=""),
-            delimiter=separator,
-            quoting=csv.QUOTE_NONE if bare else csv.QUOTE_MINIMAL,
-            strict=True,
-        )
-        names: Sequence[str] | None = None
-        while True:
-            row = cells.line_num + 1
-            try:
-                values = next(cells, None)
-            except csv.Error as error:
-                what = "a quote is opened and never closed" if "end of data" in str(error) else str(error)
-                file.row_problem(row, "broken", f"the line cannot be read: {what}.", "Correct the quotes.")
-                continue
-            if values is None:
-                return
-            if not values or (len(values) == 1 and not values[0].strip()):
-                continue
-            if bare:
-                values = [_unquoted(value) for value in values]
+    cells = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=separator,
+        quoting=csv.QUOTE_NONE if bare else csv.QUOTE_MINIMAL,
+        strict=True,
+    )
+    names: Sequence[str] | None = None
+    while True:
+        row = cells.line_num + 1
+        try:
+            values = next_row(cells, LINE_LIMIT)
+        except csv.Error as error:
+            what = "a quote is opened and never closed" if "end of data" in str(error) else str(error)
+            file.row_problem(row, "broken", f"the line cannot be read: {what}.", "Correct the quotes.")
+            continue
+        if values is None:
+            return
+        if not values or (len(values) == 1 and not values[0].strip()):
+            continue
+        if bare:
+            values = [_unquoted(value) for value in values]
+        if names is None:
+            names = _without_header(file, values)
+            first = "first line" if names else "header"
             if names is None:
-                names = _without_header(file, values)
-                first = "first line" if names else "header"
-                if names is None:
-                    names = values
-                    continue
-            if len(values) != len(names):
-                reason = f"the line has {len(values)} cells, the {first} {len(names)}."
-                file.row_problem(row, "broken", reason, "Quote cells that hold the separator.")
-            else:
-                yield row, dict(zip(names, values, strict=True))
-    finally:
-        csv.field_size_limit(limit)
+                names = values
+                continue
+        if len(values) != len(names):
+            reason = f"the line has {len(values)} cells, the {first} {len(names)}."
+            file.row_problem(row, "broken", reason, "Quote cells that hold the separator.")
+        else:
+            yield row, dict(zip(names, values, strict=True))
 
 
 def _without_header(file: File, cells: Sequence[str]) -> tuple[str, ...] | None:

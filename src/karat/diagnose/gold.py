@@ -69,6 +69,8 @@ def _found(made: Check, case: Case) -> list[Finding]:
     """What a check finds; if it fails, that."""
     try:
         return list(made.find(case))
+    except MemoryError:
+        raise
     except Exception as error:
         return [
             Finding(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 DEFAULT = "TokenF1>=0.5"
-_RULE = re.compile(r"\s*(?P<measure>.+?)\s*(?P<sign>>=|<=|>|<)\s*(?P<value>-?\d*\.?\d+)\s*")
+_RULE = re.compile(r"(?P<measure>[^<>]++)(?P<sign>>=|<=|>|<)\s*+(?P<value>-?(?:\d++(?:\.\d++)?|\.\d++))\s*+")
 _HOLDS = {">=": np.greater_equal, "<=": np.less_equal, ">": np.greater, "<": np.less}
 
 
@@ -88,9 +88,9 @@ def _right(scores: Scores, labelled: Sequence[Labelled], correct: str | None) ->
     shape = _RULE.fullmatch(rule)
     if shape is None:
         raise UsageError(f"--correct {rule!r}: write a measure and what it must reach, as in {DEFAULT}.")
-    number = find_measure(shape["measure"], scores.measures)
+    wanted = shape["measure"].strip()
+    number = find_measure(wanted, scores.measures)
     if number is None and correct is not None:
-        wanted = shape["measure"]
         raise UsageError(f"--correct {rule!r}: no scores by {wanted} in the run. {others(wanted, scores.measures)}")
     if number is None:
         text = (

@@ -130,8 +130,6 @@ def apply_review(
 
 def _decided(table: Plain, questions: TestSet) -> dict[str, Question | None]:
     """Each question that a review decides about, as it is to be; None: dropped."""
-    from karat.report.csv import unescaped
-
     missing = [name for name in (*COLUMNS, "digest") if name not in table.columns]
     if missing:
         raise table.error(f"has no column {', '.join(missing)}", remedy="Give the file that `karat review` wrote.")
@@ -141,7 +139,7 @@ def _decided(table: Plain, questions: TestSet) -> dict[str, Question | None]:
     seen: set[str] = set()
     decided: dict[str, Question | None] = {}
     for row, record in enumerate(table.rows):
-        qid, verdict, text, answer = (unescaped(_line(str(record.get(name) or ""))) for name in COLUMNS)
+        qid, verdict, text, answer = (_line(str(record.get(name) or "")) for name in COLUMNS)
         if qid not in known or qid in seen:
             problem = "is listed twice" if qid in seen else "is not in the test set"
             raise table.error(f"question {qid!r} {problem}", row=row, remedy="Delete the row, or export again.")

@@ -63,7 +63,7 @@ def frozen_beside(testset: str | os.PathLike[str]) -> Frozen | None:
         raise _unreadable(path, str(problem)) from None
     try:
         return _frozen(json.loads(text))
-    except (ValueError, TypeError, KeyError, RecursionError) as problem:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as problem:
         raise _unreadable(path, f"{type(problem).__name__}: {problem}") from None
 
 

@@ -13,7 +13,9 @@ from karat.files import _aliases, _cells, _records
 from karat.files._cells import CellError, Record
 from karat.files._look import Look
 from karat.files._objects import is_frame, polars_frame
+from karat.files._source import LINE_LIMIT
 from karat.io.fields import field_name
+from karat.io.rows import next_row
 
 STATISTICS = frozenset({
     "mean", "avg", "average", "std", "sd", "var", "sem", "count", "n", "size", "min", "max", "median", "sum",
@@ -144,7 +146,7 @@ def _two_headers(look: Look) -> list[tuple[int, Record]] | None:
     lines = [(row, line) for row, line in source.lines() if line.strip()]
     if len(lines) < 3:
         return None
-    top, below, third = (next(csv.reader([line], delimiter=separator)) for _, line in lines[:3])
+    top, below, third = (next_row(csv.reader([line], delimiter=separator), LINE_LIMIT) or [] for _, line in lines[:3])
     told = [cell.strip().lower() for cell in below if cell.strip()]
     if len(top) != len(below) or not told or not set(told) <= STATISTICS or len(set(top)) == len(top):
         return None
@@ -157,7 +159,7 @@ def _two_headers(look: Look) -> list[tuple[int, Record]] | None:
     ]
     found = []
     for row, line in lines[3 if named else 2 :]:
-        cells = next(csv.reader([line], delimiter=separator))
+        cells = next_row(csv.reader([line], delimiter=separator), LINE_LIMIT) or []
         if len(cells) != len(header):
             raise source.error(f"the row has {len(cells)} cells and the header has {len(header)}", row=row)
         found.append((row, dict(zip(header, cells, strict=True))))

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,6 +14,8 @@ from karat.core.errors import UsageError
 from karat.core.text.wellformed import well_formed, well_formed_values
 from karat.files._cells import Record
 from karat.files._source import LINE_LIMIT, TEXT_LIMIT, Source
+from karat.io.formulas import original
+from karat.io.rows import next_row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -93,13 +96,12 @@ def _not_an_object(value: Any, source: Source, row: int, unit: str) -> NoReturn:
 def from_table(source: Source, delimiter: str) -> Rows:
     """The rows of a CSV or TSV file under its header, numbered by the line they start on."""
     numbers = iter(_Numbered(source))
-    allowed = csv.field_size_limit(LINE_LIMIT)
     try:
         reader = csv.reader(numbers, delimiter=delimiter, strict=True)
-        header = next(reader, [])
+        header = [original(name) for name in next_row(reader, LINE_LIMIT) or ()]
         _check_header(header, source)
         start = reader.line_num
-        for cells in reader:
+        while (cells := next_row(reader, LINE_LIMIT)) is not None:
             row, start = start + 1, reader.line_num
             if not cells or (len(cells) == 1 and not cells[0].strip()):
                 continue
@@ -109,15 +111,13 @@ def from_table(source: Source, delimiter: str) -> Rows:
                     row=row,
                     remedy="Fill in the missing cells, and put quotation marks around cells that hold the separator.",
                 )
-            yield row, dict(zip(header, cells, strict=True))
+            yield row, dict(zip(header, map(original, cells), strict=True))
     except csv.Error as problem:
         raise source.error(
             f"the quotation marks do not pair up ({problem})",
             row=numbers.row,
             remedy="Double the marks inside a quoted cell, and close every cell.",
         ) from None
-    finally:
-        csv.field_size_limit(allowed)
 
 
 class _Numbered:
@@ -138,8 +138,8 @@ class _Numbered:
 
 
 def _check_header(header: list[str], source: Source) -> None:
-    names = [name.strip() for name in header]
-    doubled = next((name for place, name in enumerate(names) if name and name in names[:place]), None)
+    counts = Counter(name.strip() for name in header)
+    doubled = next((name for name, count in counts.items() if name and count > 1), None)
     if doubled is not None:
         raise source.error(f"the header names the column {doubled!r} twice", row=1, remedy="Rename one of the two.")
 
@@ -192,6 +192,8 @@ def guarded(read: Callable[[], pl.DataFrame], source: Source, problem: str) -> p
 
     try:
         return read()
+    except MemoryError:
+        raise
     except (pl.exceptions.PanicException, Exception) as error:
         reason = str(error).strip().split("\n")[0][:160].rstrip(".")
         raise source.error(f"{problem} ({reason})", remedy="Write the file again.") from None

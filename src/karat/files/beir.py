@@ -14,6 +14,7 @@ from karat.files._look import Look
 from karat.files._qrels import read_judgements
 from karat.files._testset import refuse_double, testset_of
 from karat.files._write import lost_of, written
+from karat.io.formulas import cell
 
 _SPLITS = ("test", "dev", "validation", "train")
 
@@ -93,7 +94,7 @@ def _write_testset(testset: TestSet, path: Path) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()) if any(letter in text for letter in '\t\r\n"') else text
+    return cell(" ".join(text.split()) if any(letter in text for letter in '\t\r\n"') else text)
 
 
 FORMAT = Format(

@@ -16,6 +16,7 @@ from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
 from karat.files._signs import fits
 from karat.files._write import hits_of, lost_of, lost_of_answers, written
+from karat.io.formulas import cell
 
 
 def _sniff(look: Look, kind: Kind) -> Fit | None:
@@ -60,13 +61,13 @@ def _write_testset(testset: TestSet, path: Path) -> list[str]:
     kept = [tag for tag in tags if tag.startswith(("question_", "user_"))]
     with written(path) as file:
         table = csv.writer(file, delimiter="\t", lineterminator="\n")
-        table.writerow(["qid", "question", "answer", "context", "document_ids", *kept])
+        table.writerow(["qid", "question", "answer", "context", "document_ids", *map(cell, kept)])
         for question in testset:
             docs = list(dict.fromkeys(_doc(gold) for gold in question.gold if gold.grade > 0))
             quotes = [gold.quote for gold in question.gold if gold.quote is not None]
             answer = question.answers[0] if question.answers else ""
             cells = [question.id, question.text, answer, _listed(quotes), _listed(docs)]
-            table.writerow([*cells, *(question.tags.get(tag, "") for tag in kept)])
+            table.writerow(map(cell, [*cells, *(question.tags.get(tag, "") for tag in kept)]))
     return lost_of(testset, keeps=("texts", "answers", "gold", *(("tags",) if kept == tags else ())))
 
 
@@ -91,20 +92,19 @@ def _write_rows(runs: Sequence[Run], path: Path) -> list[str]:
                 seconds = answer.seconds if answer is not None else {}
                 total = seconds.get("total", sum(seconds.values())) if seconds else None
                 failed = run.failed.get(qid)
-                table.writerow(
-                    [
-                        qid,
-                        run.texts.get(qid, ""),
-                        (answer.text or "") if answer is not None else "",
-                        _listed(_contexts(run, qid, hits)),
-                        _listed([hit["id"] for hit in hits]),
-                        "" if total is None else repr(round(total * 1000, 6)),
-                        run.name,
-                        "ok" if failed is None else "failed",
-                        failed or "",
-                        *([(answer.error or "") if answer is not None else ""] if broken else []),
-                    ]
-                )
+                cells = [
+                    qid,
+                    run.texts.get(qid, ""),
+                    (answer.text or "") if answer is not None else "",
+                    _listed(_contexts(run, qid, hits)),
+                    _listed([hit["id"] for hit in hits]),
+                    "" if total is None else repr(round(total * 1000, 6)),
+                    run.name,
+                    "ok" if failed is None else "failed",
+                    failed or "",
+                    *([(answer.error or "") if answer is not None else ""] if broken else []),
+                ]
+                table.writerow(map(cell, cells))
     split = any(len(answer.seconds) > 1 for run in runs for answer in run.answers.values())
     return [*_lost(runs), *(["seconds of each step (their total is kept)"] if split else [])]
 

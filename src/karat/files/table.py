@@ -23,6 +23,7 @@ from karat.files._qrels import judgement_notes, read_gold_rows, read_judgements
 from karat.files._runs import described
 from karat.files._signs import has_records
 from karat.io.fields import field_name
+from karat.io.formulas import MARKED
 from karat.io.pages import PageReader
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _plain_text_table(look: Look) -> pl.DataFrame | None:
         return None
     source = look.need_source()
     data = source.whole_lines().lstrip(b"\r\n").replace(b"\r\n", b"\n")
-    if b'"' in data or b"\n\n" in data or source.head[:1] in b"\r\n":
+    if b'"' in data or b"\n\n" in data or source.head[:1] in b"\r\n" or any(mark in data for mark in MARKED):
         return None
     separator = "\t" if look.shape == "tsv" else look.delimiter
 

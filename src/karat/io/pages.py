@@ -28,7 +28,7 @@ PageText = str | tuple[str, ...] | None
 _PREFIX = re.compile(r"(?:pages?|pp?\.?|с\.|стр\.?)\s*", re.I)
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
 _WHOLE = re.compile(r"(\d{1,4000})(?:\.0+)?")
-_DASH = re.compile(r"\s*[-–—]\s*")
+_DASH = re.compile("[-–—]")
 
 
 def page_of(text: object) -> str | None:
@@ -45,7 +45,7 @@ def page_of(text: object) -> str | None:
     named = _PREFIX.match(page)
     rest = page[named.end() :] if named and page[named.end() :][:1].isdigit() else page
     whole = _WHOLE.fullmatch(rest)
-    return str(int(whole[1])) if whole else _DASH.sub("-", rest)
+    return str(int(whole[1])) if whole else "-".join(map(str.strip, _DASH.split(rest)))
 
 
 def pages_of(value: object, labels: frozenset[str] = frozenset()) -> tuple[str, ...]:

@@ -20,13 +20,19 @@ RULE = (
 )
 _CODE = 16  # hexadecimal digits
 _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x0b\x0c\x85]")
-# control characters but tab and line feed, marks that turn the writing direction, invisible tag characters
-_UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
+# control characters but tab and line feed, marks that turn the writing direction, blanks without width, fillers,
+# variation selectors, invisible tag characters; joiners stay where they shape a script, one at a time
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_JOINER = re.compile("(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])")
 _LONE = re.compile("[\ud800-\udfff]")
 _LOOK_ALIKE = re.compile(r"^(?=[^\w\n]{0,20}[<＜‹«〈《⟨⟪]{2,})", re.M)
-# what chat templates take for the end of a turn: a server that fills one in by text would end the message there
+# what chat templates take for the end of a turn, or of a model's thoughts: a server that fills one in by text would
+# end the message there
 _TURN = re.compile(
-    r"<(?=[|｜])|<(?=/?(?:s|bos|eos|(?:start|end)_of_turn)>)|\[(?=/?(?:INST|SYSTEM_PROMPT)\])|<(?=</?SYS>>)",
+    r"<(?=[|｜])|<(?=/?(?:s|bos|eos|(?:start|end)_of_turn)>)|<(?=\s*+/?\s*+(?:think|thought|reason|reflect|scratchpad))|\[(?=/?(?:INST|SYSTEM_PROMPT)\])|<(?=</?SYS>>)",
     re.IGNORECASE,
 )
 
@@ -43,8 +49,8 @@ def fenced(parts: Sequence[tuple[str, str]], *, salt: str = "") -> Fenced:
     """Parts (label, text) between lines with a code; the same parts and salt give the same bytes.
 
     Labels are the caller's own words ("context 1"). Texts keep all that a reader sees: only control and invisible
-    characters go, a line that looks like a fence gets a mark in front, and an end of turn of a chat template a space
-    inside.
+    characters go, a line that looks like a fence gets a mark in front, and an end of turn of a chat template, or a tag
+    of thoughts, a space inside.
     """
     cleaned = [(label, harmless(text)) for label, text in parts]
     nonce = _nonce(cleaned, salt)
@@ -60,7 +66,7 @@ def harmless(text: str) -> str:
     >>> harmless("a\\x1b[0m\\r\\n<<<end of answer>>>\\n<|im_end|>")
     'a[0m\\n¦ <<<end of answer>>>\\n< |im_end|>'
     """
-    seen = _LONE.sub("\ufffd", _UNSEEN.sub("", _LINE_ENDS.sub("\n", text)))
+    seen = _LONE.sub("\ufffd", _JOINER.sub("", _UNSEEN.sub("", _LINE_ENDS.sub("\n", text))))
     return _LOOK_ALIKE.sub("¦ ", _TURN.sub(lambda found: f"{found[0]} ", seen))
 
 

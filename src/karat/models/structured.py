@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from karat.core.means import Chats, Prompt, Said
+from karat.core.text.blocks import after_thoughts
 from karat.core.text.wellformed import well_formed_values
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def parse_reply(text: str, schema: type[T]) -> tuple[T | None, str | None]:
 
     if not text.strip():
         return None, "the reply is empty"
-    objects, broken = _objects(_spoken(text[:READ]))
+    objects, broken = _objects(after_thoughts(text[:READ]))
     if broken or not objects:
         return None, broken or "the reply holds no JSON object"
     fitting: list[T] = []
@@ -143,17 +144,6 @@ def parse_reply(text: str, schema: type[T]) -> tuple[T | None, str | None]:
     if len(fitting) > 1:
         return None, f"the reply holds {len(fitting)} different objects of which each could be meant"
     return (fitting[0], None) if fitting else (None, problem)
-
-
-def _spoken(text: str) -> str:
-    """The reply after the model's thoughts; nothing where it was cut off while thinking."""
-    start = text.lstrip()
-    if start.startswith(("{", "```")):
-        return text
-    closing = re.search("</think>", text, re.IGNORECASE)
-    if closing:
-        return text[closing.end() :]
-    return "" if start[:6].lower() == "<think" else text
 
 
 def _objects(text: str) -> tuple[list[dict[str, Any]], str | None]:

@@ -25,8 +25,6 @@ _LATEX = {
     "–": "--",
     "±": r"$\pm$",
 }
-_FORMULA = re.compile(r"[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def markdown(text: str) -> str:
@@ -37,15 +35,3 @@ def markdown(text: str) -> str:
 def latex(text: str) -> str:
     """Plain text that LaTeX prints as it stands."""
     return "".join(_LATEX.get(c, c) for c in clean(text))
-
-
-def cell(text: str) -> str:
-    """Text for a CSV or TSV cell that no spreadsheet runs as a formula.
-
-    Text that begins with = + - @ (or a tab or return) gets an apostrophe in front, unless it is a plain number: an
-    id like -17 stays itself. Parquet and JSON hold every text as it was.
-
-    >>> cell("=1+1"), cell("-17"), cell("-x"), cell("plain")
-    ("'=1+1", '-17', "'-x", 'plain')
-    """
-    return "'" + text if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text

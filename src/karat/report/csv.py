@@ -1,15 +1,15 @@
 """CSV: rows.csv and summary.csv, for spreadsheets and scripts.
 
 Numbers are written in full, a missing one as an empty cell. Text that a spreadsheet would run as a formula gets an
-apostrophe in front (see `_escape.cell`), which Parquet and JSON do without.
+apostrophe in front (see `io/formulas`), which Parquet and JSON do without.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from karat.io.formulas import cell
 from karat.report import frame
-from karat.report._escape import cell
 from karat.report._output import Output
 
 if TYPE_CHECKING:
@@ -37,15 +37,6 @@ def written(table: pl.DataFrame) -> str:
         pl.Series(name, [None if v is None else cell(v) for v in table[name]], pl.String) for name in text
     ).rename({name: cell(name) for name in table.columns if cell(name) != name})
     return table.write_csv()
-
-
-def unescaped(text: str) -> str:
-    """The text of a cell that `written` wrote, without the apostrophe that keeps a spreadsheet from running it.
-
-    >>> unescaped("'=1+1"), unescaped("'tis")
-    ('=1+1', "'tis")
-    """
-    return text[1:] if text.startswith("'") and cell(text[1:]) == text else text
 
 
 OUTPUT = Output(".csv", summary, {"rows.csv": render, "summary.csv": summary})

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
 from karat.core.text.wellformed import well_formed
-from karat.report._escape import cell, clean
+from karat.io.formulas import cell
+from karat.report._escape import clean
 from karat.report._view import View, statuses
 
 if TYPE_CHECKING:

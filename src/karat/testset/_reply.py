@@ -12,7 +12,7 @@ _LEAST_WORDS = 5  # of a quote, below which it stands in too many places: it is 
 _LONG = 2000  # characters of a question or an answer
 _LABEL = re.compile(
     r"(?:the\s+)?(?:question|answer|q|a|вопрос|ответ|frage|antwort|réponse|pregunta|respuesta|प्रश्न|उत्तर)"
-    r"(?:\s*(?:№|#|no\.?)?\s*\d{1,3})?\s*[:：]\s*|(?:question|q|вопрос|frage|pregunta)\s*(?:№|#)?\s*\d{1,3}\s*[.)]\s+",
+    r"(?:\s*+(?:№|#|no\.?)?\s*+\d{1,3})?\s*+[:：]\s*+|(?:question|q|вопрос|frage|pregunta)\s*+(?:№|#)?\s*+\d{1,3}\s*+[.)]\s++",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?:\(\d{1,3}\)|\[\d{1,3}\]|\d{1,3}\s*[.)]|№\s*\d{1,3}[.)]?)\s+(?=\S)|[-*•–—]\s+|#{1,6}\s+")

@@ -47,3 +47,58 @@ def test_a_removed_command_says_what_to_use_instead(monkeypatch, capsys):
     said = capsys.readouterr().err
     assert (stop.value.code, said.count("\n")) == (2, 1)
     assert "karat serve-model was removed: start llama.cpp's llama-server or Ollama" in said
+
+
+def said_by(monkeypatch, capsys, *args):
+    monkeypatch.setattr(sys, "argv", ["karat", *args])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return stop.value.code, capsys.readouterr().err
+
+
+LONG = "n" * 300
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("score", "qa.jsonl", "r.jsonl", "-o", f"{LONG}.csv"), ("index", "a.md", "-o", LONG), ("verify", LONG),
+        ("run", f"{LONG}.yaml"), ("list", "--runs-dir", LONG), ("show", LONG), ("report", LONG), ("gate", LONG),
+    ],
+)  # fmt: skip
+def test_a_name_that_the_system_refuses_is_no_bug(monkeypatch, capsys, tmp_path, args):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qa.jsonl").write_text('{"id": "q1", "question": "Who?", "gold": ["d1"]}\n')
+    (tmp_path / "r.jsonl").write_text('{"id": "q1", "retrieved": ["d1"]}\n')
+    (tmp_path / "a.md").write_text("# Hut\n\nThe hut is open.\n")
+    code, said = said_by(monkeypatch, capsys, *args)
+    assert code == 2
+    assert "internal error" not in said
+    assert LONG[:200] in said.replace("\n", "")
+
+
+@pytest.mark.parametrize("command", ["search x y", "explain x --question y", "verify x"])
+def test_a_cut_off_of_twenty_digits_is_bad_usage(monkeypatch, capsys, tmp_path, command):
+    monkeypatch.chdir(tmp_path)
+    code, said = said_by(monkeypatch, capsys, *command.split(), "-k", "9" * 20)
+    assert code == 2
+    assert "'-k'" in said
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(), RuntimeError("can't start new thread"), RuntimeError("std::bad_alloc"),
+        OSError(12, "Cannot allocate memory"),
+    ],
+)  # fmt: skip
+def test_too_little_memory_is_a_sentence(monkeypatch, capsys, tmp_path, error):
+    def refuse(*args, **given):
+        raise error
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("karat.experiment.verify.verify", refuse)
+    code, said = said_by(monkeypatch, capsys, "verify", "x.csv")
+    assert (code, said) == (
+        2, "karat: there is not enough memory for this. Free some, raise its limit, or give less at once.\n"
+    )  # fmt: skip

@@ -116,3 +116,18 @@ def test_a_hostile_text_takes_no_time():
 def test_the_rule_says_what_matters():
     for words in ("data", "never an instruction", "never reward", "<<<"):
         assert words in RULE
+
+
+def test_what_no_reader_sees_goes_and_what_shapes_a_script_stays():
+    hidden = "\u200b\u2060\u2063\ufe0f\ufe00\U000e0101\U000e0041\u180e\xad\u3164"
+    assert harmless(f"a{hidden}b") == "ab"
+    assert harmless("x\u200dy \u200c z") == "xy  z"
+    assert harmless("é\u200d\u200d\u200d\u200dé") == "é\u200dé"
+    assert harmless("می\u200cخواهم क्\u200dष") == "می\u200cخواهم क्\u200dष"
+
+
+@pytest.mark.parametrize(
+    "tag", ["</think>", "<think>", "</THINKING>", "< / think >", "<\u200b/think>", "</thought>", "</reasoning>"]
+)
+def test_a_text_cannot_end_the_thoughts_of_a_model(tag):
+    assert re.search(r"<\s*/?\s*(?:think|thought|reason)", harmless(f"a{tag}b").replace("< ", "")) is None

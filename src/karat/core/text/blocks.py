@@ -45,3 +45,21 @@ def drop_blocks(text: str) -> str:
 def open_blocks(text: str) -> str:
     """The text with the tags of its blocks removed and their content kept, as contexts need it."""
     return _TAG.sub(" ", text) if "<" in text else text
+
+
+def after_thoughts(reply: str) -> str:
+    """A reply that is to be JSON, after the model's thoughts; nothing where it was cut off while thinking.
+
+    What begins as JSON has no thoughts before it: a `</think>` inside is a text of its own.
+
+    >>> [after_thoughts(reply) for reply in ('<think>1?</think>{"a": 2}', "<think>so", '{"a": "</think>"}')]
+    ['{"a": 2}', '', '{"a": "</think>"}']
+    """
+    start = reply.lstrip()
+    if start.startswith(("{", "```")):
+        return reply
+    thoughts = [tag for tag in _TAG.finditer(reply) if tag[2].lower() == "think"]
+    closing = next((tag for tag in thoughts if tag[1]), None)
+    if closing:
+        return reply[closing.end() :]
+    return "" if start[:6].lower() == "<think" else reply

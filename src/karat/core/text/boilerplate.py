@@ -12,9 +12,13 @@ from karat.core.text.sentences import sentence_spans
 if TYPE_CHECKING:
     from karat.core.docs import Chunk
 
-_LINK = re.compile(r"!?\[[^\]\n]{0,300}\]\([^)\s]{1,2000}\)|(?:https?://|www\.)\S+")
-_CONTENTS = re.compile(r"^.{0,200}?(?:\.\s?){3,}\s*\d{1,4}\s*$|^\s*(?:\d+(?:\.\d+)*\.?\s+)?\S.{0,120}?\s\d{1,4}\s*$")
-_INDEXED = re.compile(r"^\s*\S.{0,100}?,?\s+\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?:,\s*\d{1,4}(?:\s?[-–]\s?\d{1,4})?)+\s*$")
+_LINK = re.compile(
+    r"!?\[[^\]\n]{0,300}\]\([^()\s]{1,2000}(?:\([^()\s]{0,300}\)[^()\s]{0,300})?\)|(?:https?://|www\.)\S+"
+)
+_CONTENTS = re.compile(
+    r".{0,200}?(?<!\.)(?<!\.\s)(?:\.\s?){3,}+\s*+\d{1,4}$|(?:\d+(?:\.\d+)*\.?\s+)?\S.{0,120}?\s\d{1,4}$"
+)
+_INDEXED = re.compile(r"\S.{0,100}?,?\s+\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?:,\s*+\d{1,4}(?:\s?[-–]\s?\d{1,4})?)++$")
 # Words between bars, none before the first: a row of a table begins with one, or holds figures.
 _MENU = re.compile(
     r"(?:[^|•›»\d\n]{2,30}[|•›»]){3,}[^|•›»\d\n]{2,30}|skip to (?:main )?content|(?:back to )?top of page",
@@ -31,6 +35,7 @@ _LEAST_WORDS = 4  # of a sentence
 _LEFT = 25  # words that have to be left once repeated lines are gone
 _REPEATED = 4  # chunks that hold a line from which it is a header or a footer
 _SHORT_LINE = 120  # characters: what is longer is no header
+_LONGEST_LINE = 500  # characters: what is longer is no line of contents or of an index
 
 
 def repeated_lines(chunks: Iterable[Chunk]) -> frozenset[str]:
@@ -57,7 +62,7 @@ def navigation(text: str) -> str | None:
     'a back-of-book index'
     """
     lines = [line for line in text.splitlines() if line.strip()]
-    numbered = [line for line in lines if line.rstrip()[-1:].isdigit()]
+    numbered = [line for line in map(str.strip, lines) if line[-1].isdigit() and len(line) <= _LONGEST_LINE]
     if len(lines) >= _LEAST_LINES:
         for pattern, name in ((_INDEXED, "a back-of-book index"), (_CONTENTS, "a table of contents")):
             if sum(1 for line in numbered if pattern.match(line)) >= _LISTED * len(lines):

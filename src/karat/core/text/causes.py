@@ -9,7 +9,7 @@ from dataclasses import dataclass
 NO_REASON = "no reason given"
 SHOWN = 3  # causes before the rest are only counted
 _QUOTED = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'|`[^`]*`")
-_HEX = re.compile(r"\b(?:0x)?(?=[0-9a-f-]*\d)[0-9a-f]{6,}(?:-[0-9a-f]{4,})*\b")
+_HEX = re.compile(r"\b(?:0x)?(?=[a-f-]{0,40}\d)[0-9a-f]{6,}(?:-[0-9a-f]{4,})*\b")
 _NUMBER = re.compile(r"((?:http|status|code|errno)\W{0,3})?\d+(?:[.,:]\d+)*")
 
 

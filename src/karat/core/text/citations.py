@@ -13,8 +13,7 @@ _NUMBER = r"\^?\d{1,3}"
 _NUMBERS = rf"\s?{_NUMBER}(?:\s?[,;–-]\s?{_NUMBER})*\s?"
 _MARK = rf"(?:\[(?:sources?:?)?{_NUMBERS}\]|\(sources?:?{_NUMBERS}\))"
 _CITATION = re.compile(_MARK, re.IGNORECASE)
-_BEFORE_WORD = re.compile(rf"(?:\s{{0,3}}{_MARK})+\s{{0,3}}(?=\w)", re.IGNORECASE)
-_BEFORE_OTHER = re.compile(rf"(?:\s{{0,3}}{_MARK})+", re.IGNORECASE)
+_MARKS = re.compile(rf"(?:\s{{0,3}}{_MARK})++(?P<before_word>\s{{0,3}}(?=\w))?", re.IGNORECASE)
 _AFTER_STOP = re.compile(rf"([.!?…।॥]{{1,3}})(\s{{0,3}}{_MARK}(?:\s{{0,3}}{_MARK})*)", re.IGNORECASE)
 _SPAN = re.compile(r"(\d+)(?:\s?[–-]\s?\^?(\d+))?")
 
@@ -39,7 +38,7 @@ def without_citations(text: str) -> str:
     >>> without_citations("It is Paris [1], not Lyon (source 2).[3] It rains[1] there.")
     'It is Paris, not Lyon. It rains there.'
     """
-    return _BEFORE_OTHER.sub("", _BEFORE_WORD.sub(" ", text))
+    return _MARKS.sub(lambda marks: "" if marks["before_word"] is None else " ", text)
 
 
 def spoken(answer: str | None) -> str:

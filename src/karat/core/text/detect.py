@@ -74,7 +74,7 @@ VERDICTS = frozenset(_VERDICTS.split())
 """Words that answer without saying anything, and their stems."""
 _CHOICE = re.compile(r"\b(?:or|either|versus|vs|или|либо|oder|ou|या)\b", re.IGNORECASE)
 _DOUBT = re.compile(
-    r"\s*(?:is|are|was|were|do|does|did|can|could|may|must|should|will|would|has|have|had|верно ли|правда ли|может ли"
+    r"(?:is|are|was|were|do|does|did|can|could|may|must|should|will|would|has|have|had|верно ли|правда ли|может ли"
     r"|можно ли|является ли|есть ли)\b|\b(?:ли|is it true|верно|правда)\b",
     re.IGNORECASE,
 )
@@ -95,7 +95,7 @@ _CUT = re.compile(
     re.IGNORECASE,
 )
 _CONTINUED = re.compile(r"(?:and|or|but|nor|и|или|но)\s")
-_NUMBER_BLANK = re.compile(r"^\W*_{2,}\s*[.)]|_{2,}\)|_{2,}\.\s+[a-zа-яё]")
+_NUMBER_BLANK = re.compile(r"^\W*+_{2,}+\s*+[.)]|__\)|__\.\s++[a-zа-яё]")
 ALIKE = 0.85
 """Share of the content words of two questions that both hold, from which they may ask the same."""
 

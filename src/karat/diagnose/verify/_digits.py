@@ -17,8 +17,9 @@ _LONGEST = 80  # characters of a cell that may be a number
 
 _NUMBER = r"[-+−]?(?:[1-9]\d{0,2}(?:,\d{3})++(?:\.\d*+)?|\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?"
 _CELL = re.compile(
-    rf"[~≈]?\s*(?P<value>{_NUMBER})\s*(?P<percent>%)?[*~†‡]*\s*(?:(?:±|\+/-|\+-)\s*(?:(?P<spread>{_NUMBER})\s*%?|[–-]))?"
-    rf"(?:\s*[\[(]{_NUMBER},\s*{_NUMBER}[\])](?:\s+[A-Za-z]+)?)?"
+    rf"[~≈]?\s*+(?P<value>{_NUMBER})\s*+(?P<percent>%)?[*~†‡]*+\s*+"
+    rf"(?:(?:±|\+/-|\+-)\s*+(?:(?P<spread>{_NUMBER})\s*+%?|[–-]))?"
+    rf"(?:\s*+[\[(]{_NUMBER},\s*+{_NUMBER}[\])](?:\s++[A-Za-z]++)?)?"
 )
 _COMMA = re.compile(r"(?<![\d,.])(\d++),(\d++)(?![\d,.])")
 _SHARE = re.compile(r"(?<![\d,.])0,\d++(?![\d,.])|(?<![\d,.])\d{1,2},\d{1,2}(?=\s*%)")

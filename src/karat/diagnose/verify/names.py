@@ -42,9 +42,10 @@ WORDS = {
 }  # fmt: skip
 
 _STAT = "|".join(sorted(map(re.escape, STATISTICS), key=len, reverse=True))
-_AROUND = re.compile(
-    rf"(?:(?P<before>{_STAT})[\s_./:|-]+)?(?P<name>.+?)(?:[\s_./:|(-]+(?P<after>{_STAT})\)?)?", re.IGNORECASE
-)
+_PARTING = r"\s_./:|-"  # what parts a name from its statistic
+_BEFORE = re.compile(rf"({_STAT})[{_PARTING}]++(?=.)", re.IGNORECASE)
+_AFTER = re.compile(rf"(?<=[({_PARTING}])({_STAT})\)?$", re.IGNORECASE)
+_PARTED = re.compile(rf"(?<![({_PARTING}])[({_PARTING}]++$")
 
 
 def spelled(text: str) -> str:
@@ -52,7 +53,7 @@ def spelled(text: str) -> str:
     return re.sub(r"[\s_.-]+", "_", text.strip().lower()).strip("_")
 
 
-@lru_cache(4096)
+@lru_cache(65_536)
 def measure_of(text: str, k: int | None = None) -> Measure | None:
     """The registered measure that a heading names."""
     plain = spelled(text)
@@ -66,7 +67,7 @@ def measure_of(text: str, k: int | None = None) -> Measure | None:
     return None
 
 
-@lru_cache(4096)
+@lru_cache(65_536)
 def split(text: str, k: int | None = None) -> tuple[str, str]:
     """A heading as the name of what was measured and the statistic of it.
 
@@ -74,13 +75,14 @@ def split(text: str, k: int | None = None) -> tuple[str, str]:
     (('mrr', 'mean'), ('Recall@5', 'std'), ('MRR', 'mean'), ('ndcg_at_k', 'mean'))
     """
     text = text.strip()
-    found = _AROUND.fullmatch(text)
-    if found is None or (measure_of(text, k) is not None and found["after"] is None):
+    before = _BEFORE.match(text)
+    rest = text[before.end() :] if before else text
+    after = _AFTER.search(rest)
+    name = _PARTED.sub("", rest[: after.start()]) if after else ""
+    told = (after if name else None) or before
+    if told is None or (told is before and measure_of(text, k) is not None) or spelled(text) in WORDS:
         return text, "mean"
-    told = found["after"] or found["before"]
-    if told is None or spelled(text) in WORDS:
-        return text, "mean"
-    return found["name"], STATISTICS[told.lower()]
+    return name or rest, STATISTICS[told[1].lower()]
 
 
 def is_measured(text: str, k: int | None = None) -> bool:

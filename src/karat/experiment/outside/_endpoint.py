@@ -133,7 +133,7 @@ class Endpoint:
             error = f"did not reply within {limit:g} seconds."
         except (BadReply, NothingThere) as bad:
             error = self._safe(str(bad))
-        except _AgainError:
+        except (_AgainError, MemoryError):
             raise
         except Exception as problem:
             error = self._safe(f"{type(problem).__name__}: {problem}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from karat.report.charts._chart import Figure
 
 PANELS, ACROSS, WIDE, HIGH = 6, 3, 236, 170
-ALPHA_AT_END = re.compile(r"[\W_]*(?:alpha|α|a)?[\W_]*\d*\.?\d+\s*$", re.I)
+ALPHA_AT_END = re.compile(r"(?<![\W_])[\W_]*+(?:alpha|α|a)?[\W_]*+(?<!\d)\d++(?:\.\d++)?\s*+$", re.I)
 
 
 def make(study: Study) -> Figure | Missing:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from karat.report.charts._chart import Figure
 
 PANELS, ACROSS, WIDE, HIGH = 6, 3, 236, 180
-K_AT_END = re.compile(r"[\W_]*(?:top[\W_]*)?k[\W_]*\d+\s*$", re.I)
+K_AT_END = re.compile(r"(?<![\W_])[\W_]*+(?:top[\W_]*+)?k[\W_]*+\d++\s*+$", re.I)
 SPREAD = 0.56  # of the space between two cut-offs, over which the systems stand side by side
 
 

@@ -82,6 +82,8 @@ def _found(made: Check, view: View) -> list[Finding]:
     """What a check finds; if it fails, that."""
     try:
         return list(made.find(view))
+    except MemoryError:
+        raise
     except Exception as error:
         return [
             Finding(

@@ -15,7 +15,7 @@ LITERAL = 0.65  # share of a question's content words that stand in the gold fro
 CLAUSE = 0.75  # and share of the words of one clause, if it has three or more
 RUN = 5  # neighbouring words in common from which it is literal, whatever the share
 LEAST = 2  # content words below which a share says nothing
-_CLAUSES = re.compile(r"[.,:;!?…—–()]+\s")
+_CLAUSES = re.compile(r"(?<![.,:;!?…—–()])[.,:;!?…—–()]++\s")
 _MOST = 8  # gold chunks that are looked at
 
 

@@ -14,12 +14,14 @@ from karat.testset.filters._wording import asking_word, one_line, shortened
 _FEWEST, _MOST, _LONGEST = 3, 60, 400  # words, words, characters
 _LABEL = re.compile(
     r"^\s*(?:[-*•>#]|\(?\d{1,3}[.):](?=\s)|[a-hA-H][.)](?=\s)"
-    r"|(?:q|question|query|answer|a|example|output|вопрос|ответ|пример)\s*(?:№?\s*\d+)?\s*[:.)](?=\s|$))",
+    r"|(?:q|question|query|answer|a|example|output|вопрос|ответ|пример)\s*+(?:№?\s*+\d++)?\s*+[:.)](?=\s|$))",
     re.IGNORECASE,
 )
-_MARKUP = re.compile(r"```|\*\*|\b__\w+__\b|^#{1,6}\s|</?\w+>|\\n|\\u[0-9a-f]{4}|[{}]|\"\s*:\s*\"|\[[^\]]*\]\([^)]*\)")
+_MARKUP = re.compile(
+    r"```|\*\*|\b__\w+__\b|^#{1,6}\s|</?\w+>|\\n|\\u[0-9a-f]{4}|[{}]|\"\s*:\s*\"|\[[^\[\]]*+\]\([^()]*+\)"
+)
 _PLACEHOLDER = re.compile(
-    r"\[(?:[^\]\W]|[ _])*\]|<[^>]*>|\.\.\.\s*\?|…\s*\?"
+    r"\[[\w ]*+\]|<[^<>]*+>|\.\.\.\s*\?|…\s*\?"
     r"|\b(?:lorem ipsum|xxx+|todo|tbd|foo bar|your question|the question here"
     r"|insert \w+|n/a)\b|\bваш вопрос\b",
     re.IGNORECASE,

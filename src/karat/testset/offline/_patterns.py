@@ -71,7 +71,7 @@ _TAIL = re.compile(
 _BARE = re.compile(rf"(?!how (?:{_SIZES}) (?:is|are)).*\b(?:is|are|was|were|does|do) the (\w+)(?: \w+)?\?")
 _REASON = re.compile(r"([^,;:]+),? ((?:because|so that) .{8,})")
 _CONDITION = re.compile(r"(If|When) (?!the )([^,;:]{8,110}), (?!(?:and|or|but)\b)(.{12,})")
-_SHORT_FORM = re.compile(r"((?:[A-Za-z][\w']*[ -]){1,6}[A-Za-z][\w']*) \(([A-Z]{2,7})\)")
+_SHORT_FORM = re.compile(r"(?<![\w'])((?:[A-Za-z][\w']*+[ -]){1,6}[A-Za-z][\w']*+) \(([A-Z]{2,7})\)")
 _DEFINED = re.compile(r"(An? [a-z-]+(?: [a-z-]+)?) is (an? .{12,})")
 
 _Made = Iterator[tuple[str, str, str]]  # question, answer, form

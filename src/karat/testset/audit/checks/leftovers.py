@@ -18,12 +18,12 @@ _OPENING = (
 _WRITTEN = {
     "numbering": r"\s*(?:[(\[]\s*)?(?:\d{1,3}|[a-zа-я]|[ivx]{1,4})\s*[)\]]\s*\S|\s*\d{1,3}\s*[.:]\s+\D|\s*[№#]\s*\d+\b",
     "a list mark": r"\s*[-–—*•·]\s+\S",
-    "a label": rf"\W*{_LABEL}\s*(?:№|#|no\.?|nr\.?)?\s*\d*\s*[:.)\]–—-]+\s*\S|\W*{_LABEL}\s*(?:№|#)?\s*\d+\b"
-    rf"|\s*\W*{_KIND}(?: question)?\W*[:–—]\s",
+    "a label": rf"\W*+{_LABEL}\s*+(?:№|#|no\.?|nr\.?)?\s*+\d*+\s*+[:.)\]–—-]++\s*+\S|\W*+{_LABEL}\s*+(?:№|#)?\s*+\d++\b"
+    rf"|\W*+{_KIND}(?: question)?\W*[:–—]\s",
     "an announcement": rf"\W*{_OPENING}[^?]{{0,80}}[:!\n]",
-    "the answer after it": r"\S.*[\s*]*(?:\b(?:answer|ответ|antwort|réponse|respuesta)\b\s*\W{0,3}:|\bA:)\s*\S",
+    "the answer after it": r"\S.*(?:\b(?:answer|ответ|antwort|réponse|respuesta)\b\s*\W{0,3}:|\bA:)\s*\S",
     "marks": r"\s*(?:\*\*|__|`|#{1,6}\s|>\s)|.*\*\*\s*$|.*```",
-    "a field of JSON": r"\s*[{\[]?\s*\"\w+\"\s*:",
+    "a field of JSON": r"\s*+[{\[]?\s*+\"\w++\"\s*+:",
 }
 _PATTERNS = {name: re.compile(pattern, re.IGNORECASE | re.DOTALL) for name, pattern in _WRITTEN.items()}
 _QUOTES = (('"', '"'), ("'", "'"), ("«", "»"), ("“", "”"), ("„", "“"), ("‘", "’"), ("`", "`"))

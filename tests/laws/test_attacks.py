@@ -1,0 +1,136 @@
+"""Nothing small hangs: what reads text from outside takes time that grows with its length, whatever the text is."""
+
+import contextlib
+import signal
+import time
+
+import pytest
+
+from karat.core.errors import InputError
+from karat.core.text import (
+    blocks,
+    boilerplate,
+    causes,
+    citations,
+    detect,
+    languages,
+    layout,
+    names,
+    normalise,
+    numbers,
+    refusals,
+    sentences,
+    typography,
+)
+from karat.corpus import read
+from karat.corpus.cutting import tokens
+from karat.diagnose.verify import _digits
+from karat.diagnose.verify import names as headings
+from karat.files import read_plain
+from karat.io import fields, pages
+from karat.models import fences
+from karat.testset import _reply
+from karat.testset.audit.checks import leftovers, malformed
+from karat.testset.filters import not_a_question
+from karat.testset.offline import _patterns
+
+SIZE = 40_000
+GUARD = 10  # seconds of work: a quadratic function takes minutes
+PUMPS = (
+    "a", " ", "\n", "\t ", ".", ". ", "1", "1.", "1,", "1 ", "a-", "-0", "_", "'", "\"", "«", "(", "[", "[1]",
+    "[1] ", "![a](", "<", "<!--", "<!---->", "<think>", "</think>", "<source>", "|", "| ", "| a ", "# ", "> ",
+    "* ", "a\n", "a 1\n", "....... 1\n", "1.1 a 1\n", "a, 1, 2\n", "http://a ", "&", "{", "`", "```\n", "~~~\n",
+    "---\n", "a: ", "the ", "is ", "answer: ", "Dr. ", "U.S.", "я", "है ", "́", "😀", "0nd ", "10 May ",
+    "question ", "because ", "and ", "no ", "контекст ", "\r", "\x00", "\u200d",
+)  # fmt: skip
+
+FUNCTIONS = {
+    "drop_blocks": blocks.drop_blocks,
+    "after_thoughts": blocks.after_thoughts,
+    "navigation": boilerplate.navigation,
+    "boilerplate": boilerplate.boilerplate,
+    "causes": lambda text: causes.causes({"q1": text, "q2": text + "1"}),
+    "citations": citations.cited_sentences,
+    "passage_reference": detect.passage_reference,
+    "nonsense": detect.nonsense,
+    "guess_language": languages.guess_language,
+    "page_sentences": layout.page_sentences,
+    "named_terms": names.named_terms,
+    "normalise": lambda text: [normalise(text, norm) for norm in ("unicode", "squad", "hybrid-rag")],
+    "figures": numbers.figures,
+    "without_figures": numbers.without_figures,
+    "declines": refusals.declines,
+    "sentences": sentences,
+    "typography": lambda text: typography.line_ends_filled(typography.without_typography(text)),
+    "windows": lambda text: tokens.windows(text, 200, 40),
+    "read_cell": _digits.read_cell,
+    "decimal commas": lambda text: _digits.has_decimal_commas([text]),
+    "split heading": lambda text: headings.split(text, 5),
+    "measure heading": lambda text: headings.measure_of(text, 5),
+    "field_name": fields.field_name,
+    "page_of": pages.page_of,
+    "harmless": fences.harmless,
+    "clean reply": lambda text: _reply.clean(text[:2_000]),
+    "leftovers": leftovers.leftover_of,
+    "malformed": malformed._ASKS.search,
+    "not a question": not_a_question._MARKUP.search,
+    "offline": lambda text: _patterns.asked_of(f"The hut is open. {text} is {text[:60]}.", "T", True),
+}
+
+
+class _TooLongError(Exception):
+    pass
+
+
+@pytest.fixture
+def guard():
+    def stop(number, frame):
+        raise _TooLongError
+
+    earlier = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, GUARD)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.signal(signal.SIGVTALRM, earlier)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_text_of_one_thing_again_and_again_is_read_in_linear_time(guard, name):
+    pump = ""
+    try:
+        for pump in PUMPS:
+            signal.setitimer(signal.ITIMER_VIRTUAL, GUARD)
+            FUNCTIONS[name]("A" + pump * (SIZE // len(pump)) + "!")
+    except _TooLongError:
+        pytest.fail(f"{name} hangs on {pump!r} * {SIZE // len(pump)}")
+
+
+@pytest.mark.parametrize("ending", ["md", "html", "txt", "csv", "jsonl"])
+def test_a_document_of_one_thing_again_and_again_is_read_in_linear_time(guard, tmp_path, ending):
+    for number, pump in enumerate(PUMPS):
+        (tmp_path / f"{number:03}.{ending}").write_text("A" + pump * (8_000 // len(pump)) + "!", encoding="utf-8")
+    signal.setitimer(signal.ITIMER_VIRTUAL, 2 * GUARD)
+    with contextlib.suppress(InputError):  # lines that are no records
+        read(tmp_path)
+
+
+def test_a_page_of_comments_is_read_at_once(guard, tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text("# A\n\n" + "<!---->" * 26 + "\n\nText of it.\n", encoding="utf-8")
+    read(path)
+    (tmp_path / "page.html").write_text("<!---->" * 2_000 + "<p>Text of it.</p>", encoding="utf-8")
+    read(tmp_path / "page.html")
+
+
+def test_a_header_of_thousands_of_columns_is_read_in_linear_time(guard, tmp_path):
+    path = tmp_path / "wide.csv"
+    columns = [f"c{n}" for n in range(50_000)]
+    path.write_text(",".join(columns) + "\n" + ",".join("1" for _ in columns) + "\n", encoding="utf-8")
+    assert len(read_plain(path).columns) == 50_000
+
+
+def test_headings_that_name_no_measure_are_passed_over_quickly():
+    begun = time.process_time()
+    for number in range(2_000):
+        headings.measure_of(f"column {number}", 5)
+    assert time.process_time() - begun < GUARD
