@@ -13,7 +13,7 @@ import numpy as np
 from karat.core.verification import Figure
 from karat.diagnose._words import plural
 from karat.diagnose.verify._causes import because, cause_of
-from karat.diagnose.verify.names import SURE_COUNTS, measure_of, spelled
+from karat.diagnose.verify.names import SURE_COUNTS, keys, measure_of, spelled
 from karat.diagnose.verify.rows import Chosen, Rows, unique_first
 
 if TYPE_CHECKING:
@@ -307,6 +307,8 @@ def _count(rows: Rows, one: Printed, mask: Bools) -> Figure:
     column = rows.column_of(one.name) if one.name else None
     measured = [column] if column is not None else list(rows.measured)
     filled = {int(np.isfinite(rows.values(c)[mask]).sum()) for c in measured}
+    if one.name and column is None and any(keys(c, rows.k) & keys(one.name, rows.k) for c in rows.table.columns):
+        filled = {0}  # a column without a single number
     name = one.name or "n"
     if one.value == total and (column is None or total in filled or not filled):
         return Figure(one.where, name, "n", "ok", one.value, total)
