@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from karat.core.evaluation import Taken
@@ -84,8 +85,20 @@ class Reader:
             if self.names.has("system"):
                 alias = self.names.of["system"][0]
                 raise CellError("no system", f'Fill in "{alias}" in every row, or in none.')
-            return self.look.stem, "", ""
+            if not self.questions_repeat:
+                return self.look.stem, "", ""
+            system = self.look.stem
         return system.strip(), self.text_of(record, "alpha") or "", self.text_of(record, "k") or ""
+
+    @cached_property
+    def questions_repeat(self) -> bool:
+        """Whether rows of a sweep hold a question several times, so that alpha and k tell its rows apart."""
+        if not self.names.has("alpha", "k"):
+            return False
+        with suppress(CellError):  # the row that has no id is named when it is read
+            ids = [self.qid(record)[0] for _, record in self.look.records()]
+            return len(set(ids)) < len(ids)
+        return False
 
     def qid(self, record: Record) -> tuple[str, str]:
         """Question id and text; without ids the text serves as one."""
