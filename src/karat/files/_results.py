@@ -7,18 +7,18 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from karat.core.evaluation import Taken
 from karat.core.order import trec_key
 from karat.core.run import Run
-from karat.core.text.words import plural
 from karat.core.types import Answer
 from karat.files import _cells
 from karat.files._aliases import RESULTS, RETRIEVED_FIELDS, TESTSET, Names
 from karat.files._cells import CellError, Record, shown
 from karat.files._look import Look
-from karat.files._runs import Building, described, named_by, settings_of
+from karat.files._runs import Building, described, list_notes, named_by, settings_of
 from karat.files._signs import names_gold
 from karat.files._testset import has_float_ids, refuse_double
 from karat.files._units import fields_of
@@ -84,8 +84,20 @@ class Reader:
             if self.names.has("system"):
                 alias = self.names.of["system"][0]
                 raise CellError("no system", f'Fill in "{alias}" in every row, or in none.')
-            return self.look.stem, "", ""
+            if not self.questions_repeat:
+                return self.look.stem, "", ""
+            system = self.look.stem
         return system.strip(), self.text_of(record, "alpha") or "", self.text_of(record, "k") or ""
+
+    @cached_property
+    def questions_repeat(self) -> bool:
+        """Whether rows of a sweep hold a question several times, so that alpha and k tell its rows apart."""
+        if not self.names.has("alpha", "k"):
+            return False
+        with suppress(CellError):  # the row that has no id is named when it is read
+            ids = [self.qid(record)[0] for _, record in self.look.records()]
+            return len(set(ids)) < len(ids)
+        return False
 
     def qid(self, record: Record) -> tuple[str, str]:
         """Question id and text; without ids the text serves as one."""
@@ -333,7 +345,8 @@ def read_records(look: Look, format_name: str, *, notes: Iterable[str] = ()) -> 
         raise look.error("no results", remedy="Give at least one row.")
     names = named_by(built)
     runs = [building.done(names[key], look.name, settings_of(key)) for key, building in built.items()]
-    found = [*notes, *_notes(reader, list(built.values()))]
+    unnamed = [] if reader.has_ids else ["no ids: the text of a question serves as its id"]
+    found = [*notes, *reader.notes(), *unnamed, *list_notes(built.values())]
     other = [alias for aliases in TESTSET.values() for alias in aliases] if names_gold(look) else ()
     found += look.column_notes(reader.used, other)
     return runs, Taken(look.name, format_name, described(runs), tuple(found))
@@ -376,17 +389,3 @@ def _add(reader: Reader, building: Building, record: Record, row: int, qid: str,
     building.blank += reader.blank_list
     if read.answer is not None:
         building.answers[qid] = read.answer
-
-
-def _notes(reader: Reader, built: list[Building]) -> list[str]:
-    notes = reader.notes()
-    if not reader.has_ids:
-        notes.append("no ids: the text of a question serves as its id")
-    if not all(building.falls for building in built):
-        notes.append("scores do not fall within the lists: the order of the lists is kept")
-    if any(None in building.scores and len(set(building.scores)) > 1 for building in built):
-        notes.append("some hits have no score: scores are left aside, the order of the lists is kept")
-    blank = sum(building.blank for building in built)
-    if blank and any(building.docs for building in built):
-        notes.append(f"{plural(blank, 'row')} with an empty list of hits: nothing was retrieved there")
-    return notes

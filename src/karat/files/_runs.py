@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -123,3 +123,16 @@ def settings_of(key: tuple[str, str, str]) -> dict[str, float]:
     with suppress(CellError):
         found |= {"k": _cells.whole(k, "k")} if k else {}
     return found
+
+
+def list_notes(built: Collection[Building]) -> list[str]:
+    """What to say of the lists of all systems, a sentence each."""
+    notes = []
+    if not all(building.falls for building in built):
+        notes.append("scores do not fall within the lists: the order of the lists is kept")
+    if any(None in building.scores and len(set(building.scores)) > 1 for building in built):
+        notes.append("some hits have no score: scores are left aside, the order of the lists is kept")
+    blank = sum(building.blank for building in built)
+    if blank and any(building.docs for building in built):
+        notes.append(f"{plural(blank, 'row')} with an empty list of hits: nothing was retrieved there")
+    return notes

@@ -191,6 +191,16 @@ def test_n_that_shrank_and_is_printed_as_62_or_100(tmp_path):
     assert [f.cause for f in shrunk(tmp_path, None).of("suspect")] == ["n shrank"]
 
 
+def test_a_measure_without_any_value_has_an_n_of_0(tmp_path):
+    rows = ["id,system,MRR,TokenF1", *(f"q{i},a,{i % 2},{{f1}}" for i in range(10))]
+    (tmp_path / "table.csv").write_text("system,measure,n,mean\na,MRR,10,0.5\na,TokenF1,0,\n")
+    (tmp_path / "blank.csv").write_text("\n".join(rows).format(f1=""))
+    assert not verify(tmp_path / "blank.csv", table=tmp_path / "table.csv").broken
+    (tmp_path / "filled.csv").write_text("\n".join(rows).format(f1="0.25"))
+    wrong = verify(tmp_path / "filled.csv", table=tmp_path / "table.csv").of("mismatch")
+    assert [(f.name, f.what, f.recomputed) for f in wrong] == [("TokenF1", "n", 10)]
+
+
 def test_failures_scored_0(tmp_path):
     rows = judged(questions=50, systems=("a",))
     for row in rows[:9]:

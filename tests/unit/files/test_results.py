@@ -142,6 +142,26 @@ def test_liverag_live(put):
     assert "1 passages name several documents" in taken.notes[0]
 
 
+SWEPT = """query_id,alpha,k,retrieved
+q1,0,1,"['a']"
+q2,{second},1,"['b']"
+"""
+
+
+def test_settings_part_systems_where_questions_repeat_and_no_column_names_a_system(tmp_path):
+    (tmp_path / "sweep.csv").write_text(SWEPT.format(second=0) + "q1,0.5,1,\"['c']\"\nq2,0.5,1,\"['d']\"\n")
+    runs, _ = read_results(tmp_path / "sweep.csv")
+    assert [(run.name, run.settings["alpha"], len(run.asked)) for run in runs] == [
+        ("sweep alpha=0", 0, 2), ("sweep alpha=0.5", 0.5, 2)
+    ]  # fmt: skip
+
+
+def test_settings_of_single_questions_part_no_system(tmp_path):
+    (tmp_path / "adaptive.csv").write_text(SWEPT.format(second=0.5))
+    (run,), _ = read_results(tmp_path / "adaptive.csv")
+    assert (run.name, len(run.asked)) == ("adaptive", 2)
+
+
 ROWS = "config_name,alpha,k,query_id,query,precision_at_k,mrr,retrieval_time_ms,retrieved_pages,relevant_pages\n"
 
 

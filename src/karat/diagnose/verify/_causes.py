@@ -12,6 +12,7 @@ CAUSES = {
     "irrelevant counted": "documents judged not relevant (grade 0) were counted as relevant",
     "default of .5": "a judge that gave no score was scored .5",
     "ddof": "the standard deviation divides by n, not by n - 1",
+    "standard error": "the figure after ± is the standard error, or half of a 95% interval",
     "percent": "in percent",
     "cut off": "cut off after the last digit, not rounded",
     "rounding": "off by one in the last digit: rounded more than once",

@@ -13,7 +13,7 @@ import numpy as np
 from karat.core.verification import Figure
 from karat.diagnose._words import plural
 from karat.diagnose.verify._causes import because, cause_of
-from karat.diagnose.verify.names import SURE_COUNTS, measure_of, spelled
+from karat.diagnose.verify.names import SURE_COUNTS, keys, measure_of, spelled
 from karat.diagnose.verify.rows import Chosen, Rows, unique_first
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ _SAID = {
     "50%": "the median", "max": "the maximum", "std": "the standard deviation", "sem": "the standard error",
     "var": "the variance", "mean": "the mean",
 }  # fmt: skip
+INTERVAL = 1.96  # standard errors in half of a 95% interval
+ROUNDED = 0.56  # of the last digit: 5/9 is how far rounding again and again moves a figure, as .5445, .545, .55, .6
 NOT_RECOMPUTED = {"low": "an interval", "high": "an interval"}
 
 
@@ -200,6 +202,8 @@ def _alike(one: Printed, own: Floats, recomputed: float, half: float) -> Iterato
         yield "percent", ""
     if one.statistic == "std" and len(known) > 1 and one.number.agrees(float(known.std()), half):
         yield "ddof", ""
+    if one.signed and any(one.number.agrees(times * statistic_of(own, "sem"), half) for times in (1, INTERVAL)):
+        yield "standard error", ""
     if one.number.truncates(recomputed):
         yield "cut off", ""
 
@@ -233,7 +237,7 @@ def _explanations(
     if "" in values.others and gives(values.others[""][mask]):
         yield "other statistic", "it follows from the rankings of the rows, but not from the values printed beside them"
     yield from _elsewhere(rows, one, mask, own, gives, figures)
-    if abs(one.value - statistic_of(own, one.statistic)) <= 1.5 * 10.0**-one.number.decimals:
+    if abs(one.value - statistic_of(own, one.statistic)) <= ROUNDED * 10.0**-one.number.decimals + values.half:
         yield "rounding", ""
 
 
@@ -307,6 +311,8 @@ def _count(rows: Rows, one: Printed, mask: Bools) -> Figure:
     column = rows.column_of(one.name) if one.name else None
     measured = [column] if column is not None else list(rows.measured)
     filled = {int(np.isfinite(rows.values(c)[mask]).sum()) for c in measured}
+    if one.name and column is None and any(keys(c, rows.k) & keys(one.name, rows.k) for c in rows.table.columns):
+        filled = {0}  # a column without a single number
     name = one.name or "n"
     if one.value == total and (column is None or total in filled or not filled):
         return Figure(one.where, name, "n", "ok", one.value, total)

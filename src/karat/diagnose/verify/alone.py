@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 WHOLE = ("Hit", "EM", "AnyGold", "AllGold")  # 0 or 1 for each question
 WIDER = {"Faithfulness": (-1.0, 1.0), "Relevance": (-1.0, 2.0)}  # as LiveRAG's judges score
+ERRORS = 2.0  # standard errors that a figure after ± may be, if it is no standard deviation: 1.96 for a 95% interval
+FEWEST = 16  # questions that a mean with its error is over, where their number is not known
 ROWS = 3  # systems or measures before two that are the same say anything
 
 
@@ -254,13 +256,18 @@ def _ranges(figures: Sequence[Printed]) -> Iterator[Figure]:
 def _granular(line: Line, measure: Measure, one: Printed) -> Iterator[Figure]:
     """Means of values that are whole numbers of steps: the GRIM test."""
     steps, n = _steps(measure), line.size(measure)
-    if not steps or not n:
+    if not steps or not n or _may_be_count(one, n):
         return
     nearest = round(one.value * n * steps) / (n * steps)
     if not one.number.agrees(nearest):
         cause = "not 0/1 over n" if steps == 1 else "not a share of k over n"
         more = f"with n {n} the nearest is {nearest:.{max(4, one.number.decimals)}f}"
         yield _impossible(one, cause, more, nearest)
+
+
+def _may_be_count(one: Printed, n: int) -> bool:
+    """Whether whole numbers that were read as percentages can be numbers of questions: `Hits@5` 41 of 97."""
+    return one.percent and one.number.decimals <= 2 and round(100 * one.value) <= n
 
 
 def _spread(line: Line, measure: Measure, one: Printed) -> Iterator[Figure]:
@@ -283,6 +290,10 @@ def _spread(line: Line, measure: Measure, one: Printed) -> Iterator[Figure]:
         least = min(spreads)
         if one.value < least - one.number.half - 1e-9:
             exact = math.sqrt(mean.value * (1 - mean.value) * (correction if n else 1.0))
+            if one.signed and one.value <= ERRORS * exact / math.sqrt(n or FEWEST) + one.number.half:
+                why = "no standard deviation of 0 and 1: a standard error, half of an interval, or a spread over runs."
+                yield _figure(one, "unchecked", "", why)
+                return
             more = f"0/1 values with mean {_short(mean.value, mean.decimals)} must have std {_short(exact)}"
             yield _impossible(one, "spread", more, exact)
 
@@ -312,6 +323,7 @@ def _one_gold(line: Line, told: bool) -> Iterator[Figure]:
             ("MAP", "MRR", 1.0, "MAP is not MRR"),
             ("Recall", "Hit", 1.0, "order"),
             ("Precision", "Hit", float(k or 0), "order"),
+            ("Precision", "Recall", float(k or 0), "order"),
         ]
         for first, second, factor, cause in pairs:
             a, b = line.named(first, k), line.named(second, k)
@@ -333,7 +345,7 @@ def _unequal(lines: Sequence[Line]) -> Iterator[Figure]:
 def _alike(a: Measure, b: Measure, one_gold: bool) -> bool:
     """Whether two measures may well be the same: at the first hit, with one gold unit, or at two cuts."""
     names = {a.spec.name, b.spec.name}
-    first = a.k == b.k == 1 and names <= {"Precision", "Hit", "MRR", "nDCG", "Recall"}
+    first = a.k == b.k == 1 and names <= {"Precision", "Hit", "MRR", "nDCG", "Recall", "MAP"}
     return len(names) == 1 or first or (one_gold and names in ({"Recall", "Hit"}, {"MAP", "MRR"}))
 
 

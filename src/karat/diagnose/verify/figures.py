@@ -37,6 +37,7 @@ SLICES = frozenset({
 })  # fmt: skip
 SLICED = "tag."  # before the name of a label that parts questions, where the shape of the table says so
 BLANK = ("", "-", "–", "—", "n/a", "N/A", "nan", "NaN", "None", "null")
+PERCENT = ("(in %)", "(%)", "[%]", "%")  # at the end of a heading
 NO_LABELS = frozenset({  # columns and keys beside figures that are none of them, and tell no rows apart
     "n_undefined", "n_failed", "n_missing", "worst", "best", "equal", "threshold", "met", "ceiling", "band", "meaning",
     "spread",
@@ -55,6 +56,7 @@ class Printed:
     number: Number
     percent: bool = False  # the column is in percent, and `number` is already a share
     heading: str = ""  # of a number of questions: the column it stands in
+    signed: bool = False  # it follows ±, which may also be a standard error, half of an interval, or of several runs
 
     @property
     def where(self) -> str:
@@ -92,6 +94,18 @@ def is_name(column: str) -> bool:
     )  # fmt: skip
 
 
+def split_heading(text: str) -> tuple[str, str]:
+    """The measure and the statistic that a heading names, in whatever unit.
+
+    >>> split_heading("Recall@5 (%)"), split_heading("Recall@5 25%")
+    (('Recall@5', 'mean'), ('Recall@5', '25%'))
+    """
+    text = text.strip()
+    mark = next((mark for mark in PERCENT if text.endswith(mark)), "")
+    whole, bare = split(text), split(text.removesuffix(mark))
+    return bare if mark and whole == (text, "mean") and measure_of(bare[0], 1) is not None else whole
+
+
 def printed_figures(table: Plain, known: frozenset[str] = frozenset()) -> list[Printed]:
     """Every figure of a table. `known` are columns of its rows that label them (spelled): here they are labels too."""
     if table.document is not None:
@@ -99,8 +113,8 @@ def printed_figures(table: Plain, known: frozenset[str] = frozenset()) -> list[P
     else:
         table = _with_points(table)
         columns = {spelled(c): c for c in table.columns}
-        if "measure" in columns or "metric" in columns:
-            found = _long(table, columns)
+        if (named := _naming_measures(table, columns)) is not None:
+            found = _long(table, columns, named)
         elif (described := _describing(table)) is not None:
             found = _described(table, described)
         else:
@@ -111,7 +125,7 @@ def printed_figures(table: Plain, known: frozenset[str] = frozenset()) -> list[P
 
 def is_share(column: str) -> bool:
     """Whether a heading names a measure between 0 and 1, or a statistic of one."""
-    measure = measure_of(split(column)[0], 1)
+    measure = measure_of(split_heading(column)[0], 1)
     return measure is not None and measure.bounds == (0.0, 1.0)
 
 
@@ -145,7 +159,7 @@ def unread_cells(table: Plain, known: frozenset[str] = frozenset()) -> list[Figu
             "", column, f"{table.unit} {number}", "unchecked", why=f"{_text(record.get(column))[:40]!r} is no number."
         )
         for column in table.columns
-        if measure_of(split(column)[0], 1) is not None
+        if measure_of(split_heading(column)[0], 1) is not None
         or (_is_count(column) and spelled(column) not in known and _has_digits(r.get(column) for r in table.rows))
         for number, record in zip(table.numbers, table.rows, strict=True)
         if _text(record.get(column)) not in BLANK and read_cell(record.get(column)) is None
@@ -160,7 +174,7 @@ def _unread_nested(value: Mapping[str, Any], way: tuple[str, ...]) -> Iterator[F
         elif isinstance(item, list) and item and all(isinstance(one, Mapping) for one in item):
             for one in item:
                 yield from _unread_nested(one, way)
-        elif measure_of(split(name)[0], 1) is not None and _text(item) not in BLANK and read_cell(item) is None:
+        elif measure_of(split_heading(name)[0], 1) is not None and _text(item) not in BLANK and read_cell(item) is None:
             yield Figure(", ".join(way), name, "mean", "unchecked", why=f"{_text(item)[:40]!r} is no number.")
 
 
@@ -224,7 +238,7 @@ def _is_figure(table: Plain, column: str, known: frozenset[str]) -> bool:
     cells = [record.get(column) for record in table.rows if _text(record.get(column)) not in BLANK]
     if _is_count(column):
         return plain not in known and (all(read_cell(cell) for cell in cells) or _has_digits(cells))
-    if measure_of(split(column)[0], 1) is not None:
+    if measure_of(split_heading(column)[0], 1) is not None:
         return any(read_cell(cell) for cell in cells)
     if not cells or not all(read_cell(cell) for cell in cells):
         return False
@@ -233,9 +247,17 @@ def _is_figure(table: Plain, column: str, known: frozenset[str]) -> bool:
     return plain not in known and plain not in SETTINGS and column.strip() != ""
 
 
-def _long(table: Plain, columns: Mapping[str, str]) -> list[Printed]:
+def _naming_measures(table: Plain, columns: Mapping[str, str]) -> str | None:
+    """The column whose cells are names of measures: by its heading, or the first one by all of its cells."""
+    named = columns.get("measure") or columns.get("metric")
+    cells = [_text(record.get(column)) for column in table.columns[:1] for record in table.rows]
+    if named is None and len(cells) > 1 and all(measure_of(split_heading(cell)[0], 1) for cell in cells):
+        return table.columns[0]
+    return named
+
+
+def _long(table: Plain, columns: Mapping[str, str], named: str) -> list[Printed]:
     """A row a system and measure with a column a statistic, or a row a measure with a column a system."""
-    named = columns.get("measure") or columns["metric"]
     statistics = {c: s for c in table.columns if (s := STATISTICS.get(c.strip().lower()) or STATISTICS.get(spelled(c)))}
     counts = {c: "n" for c in table.columns if spelled(c) in COUNTS}
     sliced = {columns[c] for c in ("slice", "value") if {"slice", "value"} <= set(columns)}
@@ -257,7 +279,7 @@ def _long(table: Plain, columns: Mapping[str, str]) -> list[Printed]:
         labels = [(c, _text(record[c])) for c in table.columns if c not in other and _text(record.get(c)) not in BLANK]
         if sliced and _text(record.get(columns["slice"])):
             labels.append((SLICED + _text(record[columns["slice"]]), _text(record.get(columns["value"]))))
-        name, under = split(_text(record[named]))
+        name, under = split_heading(_text(record[named]))
         for column, statistic in figures.items():
             cells = _of_cell(record.get(column), tuple(labels), name, under if statistic == "mean" else statistic)
             found.extend(replace(one, heading=column) if column in counts else one for one in cells)
@@ -332,10 +354,11 @@ def _nested(value: Mapping[str, Any], labels: Labels, measure: str | None = None
 def _listed(items: Sequence[Mapping[str, Any]], labels: Labels) -> Iterator[Printed]:
     """Records in a nested object: a row a system and measure, or each an object of its own."""
     columns = {spelled(str(c)): str(c) for one in items for c in one}
-    if "measure" in columns or "metric" in columns:
+    named = columns.get("measure") or columns.get("metric")
+    if named is not None:
         rows = tuple({str(k): v for k, v in one.items()} for one in items)
         table = Plain("", tuple(columns.values()), rows, tuple(range(1, len(rows) + 1)), "record")
-        yield from (replace(one, labels=labels + one.labels) for one in _long(table, columns))
+        yield from (replace(one, labels=labels + one.labels) for one in _long(table, columns, named))
     else:
         for one in items:
             yield from _nested(one, labels)
@@ -352,7 +375,7 @@ def _read(cell: Any, column: str, labels: Labels) -> Iterator[Printed]:
     elif plain in TESTS:
         yield from _of_cell(cell, labels, "", TESTS[plain])
     else:
-        name, statistic = split(column)
+        name, statistic = split_heading(column)
         yield from _of_cell(cell, labels, name, statistic)
 
 
@@ -362,7 +385,7 @@ def _of_cell(cell: Any, labels: Labels, name: str, statistic: str) -> Iterator[P
         return
     yield Printed(labels, name, statistic, read[0])
     if read[1] is not None:
-        yield Printed(labels, name, "std", read[1])
+        yield Printed(labels, name, "std", read[1], signed=True)
 
 
 def _text(value: Any) -> str:
