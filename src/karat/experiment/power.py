@@ -12,8 +12,10 @@ import numpy as np
 from karat.core.comparison import Measured, Power, Spread
 from karat.core.errors import NoOverlapError, UsageError
 from karat.core.evaluation import Note, Taken
+from karat.core.text.words import plural
 from karat.experiment._entrants import Entrant, named, sources
 from karat.experiment._paired import judge_noise, range_notes
+from karat.stats.permutation import TIE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,7 +126,10 @@ def _measured(
     if not seen or questions < 2:
         return None, [Note("warning", f"{measure.name} has fewer than two values, so nothing can be said of it.")]
     notes = []
-    ordered = sorted(seen)
+    ordered = sorted(one for one in seen if one[0] > TIE) or seen
+    if len(ordered) < len(seen):
+        same = plural(len(seen) - len(ordered), "pair")
+        notes.append(Note("info", f"Left out: {same} of systems with the same {measure.name} on every question."))
     spreads = [spread for spread, _, _ in ordered]
     middle, a, b = ordered[(len(ordered) - 1) // 2]
     if middle == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from karat.core.text.words import not_different
+from karat.core.text.words import clean, not_different
 from karat.report._labels import LABELS, costliest
 
 if TYPE_CHECKING:
@@ -38,8 +38,41 @@ def next_steps(study: Study) -> list[str]:
     choice = study.choice
     if choice is not None and len(choice.equals) > len(choice.beaten):
         alike = not_different(len(choice.equals), len(choice.equals) + len(choice.beaten), "the best")
-        steps.append(f"{alike[0].upper()}{alike[1:]}: take the simplest, or add questions.")
+        more = "ask harder ones or compare at a smaller k" if _is_highest(study) else "add questions"
+        steps.append(f"{alike[0].upper()}{alike[1:]}: take the simplest, or {more}.")
     return steps
+
+
+def pasteable(step: str, width: int = 72) -> str:
+    """A step whose command stands on lines of its own, each but the last going on after a backslash.
+
+    >>> print(pasteable("See why: karat explain questions.jsonl a.index --question q1", 40))
+    See why:
+    karat explain questions.jsonl a.index \\
+      --question q1
+    """
+    said, mark, command = step.partition(": karat ")
+    if not mark:
+        return clean(step)
+    lines = ["karat"]
+    for word in map(shlex.quote, shlex.split(clean(command))):
+        if len(lines[-1]) + len(word) > width:
+            lines[-1] += " \\"
+            lines.append(f"  {word}")
+        else:
+            lines[-1] += f" {word}"
+    return "\n".join([f"{clean(said)}:", *lines])
+
+
+def _is_highest(study: Study) -> bool:
+    """Whether the best system has the best value of the main measure that there is."""
+    assert study.choice is not None
+    best = study.choice.best
+    for measure in study.evaluation.scores.measures:
+        if measure.name == best.measure:
+            end = measure.bounds[0 if measure.spec.direction == "lower" else 1]
+            return abs(best.mean - end) < 1e-9
+    return False
 
 
 def _command(study: Study, failure: FailureCount) -> str | None:

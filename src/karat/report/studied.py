@@ -15,7 +15,7 @@ from karat.report._grid import listing, plain_table, texts, title
 from karat.report._labels import LABELS, gained, nothing_to_gain
 from karat.report._numbers import NONE, number
 from karat.report._screen import as_text, put
-from karat.report.advice import next_steps
+from karat.report.advice import next_steps, pasteable
 from karat.report.console import notes as note_blocks
 from karat.report.json import finite
 
@@ -102,7 +102,7 @@ def _blocks(study: Study, width: int, place: str, quiet: bool, verbose: bool) ->
     steps = next_steps(study)
     if steps:
         yield title("What to do next")
-        yield listing(*(("-", clean(step)) for step in steps))
+        yield listing(*(("-", pasteable(step)) for step in steps))
     yield from note_blocks(evaluation, least="warning" if quiet else "info")
 
 

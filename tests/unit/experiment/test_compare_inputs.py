@@ -181,6 +181,18 @@ def test_scores_that_pass_their_measure_are_told():
     assert [note.text for note in told.notes] == [one.text for one in found.notes if one.guard == "range"]
 
 
+def test_power_leaves_pairs_out_that_never_differ():
+    lifts = {"a": 0.0, "twin": 0.0, "b": 0.3, "c": -0.2}
+    rows = [
+        {"id": f"q{i}", "system": s, "MRR": (i % 3) / 4 + 0.2 + lift * (i % 2)} for s, lift in lifts.items()
+        for i in range(8)
+    ]  # fmt: skip
+    questions = TestSet(tuple(Question(f"q{i}", "?", gold=(Gold(id="d"),)) for i in range(8)))
+    told = power(questions, rows, measures="MRR", difference=0.05)
+    assert told.measures[0].detectable_least > 0
+    assert [n.text for n in told.notes] == ["Left out: 1 pair of systems with the same MRR on every question."]
+
+
 def test_of_two_systems_the_permutation_test_decides_and_is_named():
     rows = [
         {"id": f"q{i}", "system": s, "MRR": (i * 7 % 5) / 5 * x} for s, x in (("a", 1), ("b", 0.8)) for i in range(9)
