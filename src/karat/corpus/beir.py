@@ -20,4 +20,4 @@ def _read(file: File) -> Iterator[Doc]:
     yield from docs_of(file, lines_of(file))
 
 
-READER = Reader("beir", "a BEIR corpus", (".jsonl",), _sniff, _read)
+READER = Reader("beir", "a BEIR corpus", (".jsonl",), _sniff, _read, plain=True)

@@ -26,4 +26,4 @@ def _read(file: File) -> Iterator[Doc]:
     yield from docs_of(file, enumerate(chunks, 1), "chunk")
 
 
-READER = Reader("hybrid_rag", "chunks of hybrid-rag", (".json",), _sniff, _read)
+READER = Reader("hybrid_rag", "chunks of hybrid-rag", (".json",), _sniff, _read, plain=True)

@@ -91,4 +91,4 @@ def _rows(found: Any) -> Iterator[Row]:
         yield 1, found
 
 
-READER = Reader("jsonl", "JSON records", (".jsonl", ".ndjson", ".json"), _sniff, _read)
+READER = Reader("jsonl", "JSON records", (".jsonl", ".ndjson", ".json"), _sniff, _read, plain=True)

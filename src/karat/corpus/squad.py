@@ -45,4 +45,4 @@ def _paragraphs(articles: list[Any]) -> Iterator[tuple[str, int, Any]]:
             yield title, per_title[title], paragraph
 
 
-READER = Reader("squad", "SQuAD paragraphs", (".json",), _sniff, _read)
+READER = Reader("squad", "SQuAD paragraphs", (".json",), _sniff, _read, plain=True)

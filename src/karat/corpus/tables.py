@@ -29,12 +29,12 @@ def load_chunks(folder: Folder) -> Chunks:
 
 def save_docs(docs: Iterable[Doc], folder: Folder) -> None:
     """Write `docs.jsonl` and `docs.offsets.npy`, in the order given."""
-    write_rows(map(_of_doc, docs), Path(folder), "docs")
+    write_rows(map(doc_fields, docs), Path(folder), "docs")
 
 
 def load_docs(folder: Folder) -> Docs:
     """The documents of a folder; each is read from disk when it is asked for."""
-    return Docs(Rows(Path(folder), "docs", _doc))
+    return Docs(Rows(Path(folder), "docs", doc_of))
 
 
 class _StoredChunks(Chunks):
@@ -95,7 +95,8 @@ def _of_chunk(chunk: Chunk) -> dict[str, Any]:
     )
 
 
-def _of_doc(doc: Doc) -> dict[str, Any]:
+def doc_fields(doc: Doc) -> dict[str, Any]:
+    """A document as a JSON object."""
     pages = [_filled(number=page.number, start=page.start, end=page.end, label=page.label) for page in doc.pages]
     sections = [
         _filled(title=section.title, level=section.level, start=section.start, anchor=section.anchor)
@@ -135,7 +136,8 @@ def _chunk(row: Mapping[str, Any]) -> Chunk:
     )
 
 
-def _doc(row: Mapping[str, Any]) -> Doc:
+def doc_of(row: Mapping[str, Any]) -> Doc:
+    """The document of a JSON object; KeyError, TypeError or ValueError where it is none."""
     return Doc(
         _text(row, "id"),
         _text(row, "text"),

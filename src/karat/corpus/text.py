@@ -21,4 +21,4 @@ def _read(file: File) -> Iterator[Doc]:
     yield Doc(file.id, text, title=file.stem)
 
 
-READER = Reader("text", "plain text", (".txt", ".text", ".log", ".rst", ".adoc"), _sniff, _read)
+READER = Reader("text", "plain text", (".txt", ".text", ".log", ".rst", ".adoc"), _sniff, _read, plain=True)

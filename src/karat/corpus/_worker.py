@@ -1,0 +1,135 @@
+"""Worker: the process that reads documents for another one, within limits, and is ended by those it exceeds.
+
+Started by `ReaderProcess`, it takes requests on standard input and answers on standard output: JSON, each message after
+its length in 8 bytes. What a reader prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import sys
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from karat.corpus._file import File, ReadError
+from karat.corpus._reader import READERS, content_of, out_of_memory
+from karat.corpus.tables import doc_fields
+from karat.io.limits import ReadLimits
+
+_LENGTH = 8
+_BATCH = 1 << 20  # characters of text in a message, unless one document has more
+
+
+def send(stream: IO[bytes], message: Any) -> int:
+    """Write a message; its size in bytes."""
+    data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    stream.write(len(data).to_bytes(_LENGTH, "big") + data)
+    return _LENGTH + len(data)
+
+
+def receive(stream: IO[bytes]) -> Any:
+    """The next message; EOFError where the other side has ended."""
+    length = stream.read(_LENGTH)
+    if len(length) < _LENGTH:
+        raise EOFError
+    data = stream.read(size := int.from_bytes(length, "big"))
+    if len(data) < size:
+        raise EOFError
+    return json.loads(data.decode("utf-8", "surrogatepass"))
+
+
+def serve() -> None:
+    """Read what is asked for until there is no more to read."""
+    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    sys.stdin = open(os.devnull)  # noqa: SIM115
+    settings = receive(requests)
+    limits, columns = ReadLimits(**settings["limits"]), settings["columns"]
+    _set_limit("RLIMIT_CORE", 0)
+    send(replies, {"ready": True})
+    replies.flush()
+    with suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
+        while True:
+            request = receive(requests)
+
+            def progress(what: str, done: int, total: int) -> None:
+                send(replies, {"progress": [what, done, total]})
+                replies.flush()
+
+            file = File(
+                Path(request["path"]), request["id"], request["place"], request["named"], columns, progress, limits
+            )
+            if _answer(file, request["reader"], replies):
+                break
+
+
+def _answer(file: File, reader: str, replies: IO[bytes]) -> bool:
+    """Send the documents of a file and what is to be said of it; whether it took so much that a new process is due."""
+    limits = file.limits
+    try:
+        most = limits.memory(file.size)
+    except ReadError as gone:
+        send(replies, {"docs": [], "problems": [], "rows": {}, "fields": [], "fault": _fault(gone), "spent": False})
+        replies.flush()
+        return False
+    _set_limit("RLIMIT_AS", most)
+    faulthandler.dump_traceback_later(limits.seconds, exit=True)
+    docs, fault = content_of(file, READERS.get(reader))
+    faulthandler.cancel_dump_traceback_later()
+    spent = peak_memory() > most // 2
+    if spent and fault is not None and fault.kind in ("broken", "failed"):
+        fault = out_of_memory(file)  # which a library calls by another name
+    batch, size = [], 0
+    for doc in docs:
+        batch.append(doc_fields(doc))
+        size += len(doc.text)
+        if size > _BATCH:
+            send(replies, {"docs": batch})
+            batch, size = [], 0
+    send(
+        replies,
+        {
+            "docs": batch,
+            "problems": [asdict(problem) for problem in file.problems],
+            "rows": file.rows,
+            "fields": sorted(file.fields),
+            "fault": None if fault is None else _fault(fault),
+            "spent": spent,
+        },
+    )
+    replies.flush()
+    return spent
+
+
+def _fault(fault: ReadError) -> list[Any]:
+    return [fault.kind, fault.reason, fault.remedy, fault.fatal]
+
+
+def peak_memory() -> int:
+    """The most memory that this process has held, in bytes; 0 where the platform does not say."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    return resident(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+def resident(maxrss: int) -> int:
+    """A peak as the operating system counts it, in bytes."""
+    return maxrss if sys.platform == "darwin" else maxrss << 10
+
+
+def _set_limit(name: str, most: int) -> None:
+    """Bound what this process may take, where the platform can."""
+    try:
+        import resource
+    except ImportError:
+        return
+    kind = getattr(resource, name)
+    _, hard = resource.getrlimit(kind)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
