@@ -23,9 +23,9 @@ from typing import IO, Any
 from karat.core.docs import Doc, Problem
 from karat.core.errors import KaratError
 from karat.corpus._file import File, ReadError
+from karat.corpus._objects import doc_of
 from karat.corpus._reader import Reader, out_of_memory
 from karat.corpus._worker import receive, resident, send
-from karat.corpus.tables import doc_of
 from karat.io.limits import ReadLimits, raise_limit
 
 AHEAD = 8 << 10

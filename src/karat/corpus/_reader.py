@@ -110,8 +110,8 @@ def reader_of(file: File) -> Reader:
 def content_of(file: File, reader: Reader) -> tuple[list[Doc], ReadError | None]:
     """The documents of a file, and why no more of them were read, where something went wrong."""
     docs: list[Doc] = []
-    left = file.limits.text(file.size)
     try:
+        left = file.limits.text(file.size)
         with explained():
             for doc in reader.read(file):
                 left -= len(doc.text)
@@ -125,10 +125,15 @@ def content_of(file: File, reader: Reader) -> tuple[list[Doc], ReadError | None]
         docs.clear()
         return docs, out_of_memory(file)
     except Exception as error:
-        what = plain(str(error)).split("\n")[0][:200]
-        reason = f"could not be read ({type(error).__name__}: {what})."
-        return docs, ReadError("failed", reason, "Please report this file's kind.")
+        return docs, unforeseen(error)
     return docs, None
+
+
+def unforeseen(error: Exception) -> ReadError:
+    """What is said of a file at which a reader itself failed."""
+    what = plain(str(error)).split("\n")[0][:200]
+    reason = f"could not be read ({type(error).__name__}: {what})."
+    return ReadError("failed", reason, "Please report this file's kind.")
 
 
 def out_of_memory(file: File) -> ReadError:

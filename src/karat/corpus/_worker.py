@@ -12,12 +12,13 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
 from karat.corpus._file import File, ReadError
-from karat.corpus._reader import READERS, content_of, out_of_memory
-from karat.corpus.tables import doc_fields
+from karat.corpus._objects import doc_fields
+from karat.corpus._reader import READERS, Reader, content_of, out_of_memory
 from karat.io.limits import ReadLimits
 
 _LENGTH = 8
@@ -78,7 +79,7 @@ def _answer(file: File, reader: str, replies: IO[bytes]) -> bool:
         return False
     _set_limit("RLIMIT_AS", most)
     faulthandler.dump_traceback_later(limits.seconds, exit=True)
-    docs, fault = content_of(file, READERS.get(reader))
+    docs, fault = content_of(file, _reader(reader))
     faulthandler.cancel_dump_traceback_later()
     spent = peak_memory() > most // 2
     if spent and fault is not None and fault.kind in ("broken", "failed"):
@@ -103,6 +104,15 @@ def _answer(file: File, reader: str, replies: IO[bytes]) -> bool:
     )
     replies.flush()
     return spent
+
+
+def _reader(name: str) -> Reader:
+    """A reader by its name; one of karat's own is imported alone, since listing them all takes a while."""
+    try:
+        reader = import_module(f"karat.corpus.{name}").READER
+    except (ImportError, AttributeError):
+        return READERS.get(name)
+    return reader if isinstance(reader, Reader) else READERS.get(name)
 
 
 def _fault(fault: ReadError) -> list[Any]:

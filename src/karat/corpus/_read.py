@@ -14,7 +14,7 @@ from karat.core.errors import InputError, UsageError
 from karat.corpus._decode import printable
 from karat.corpus._file import File, Progress, ReadError
 from karat.corpus._process import ReaderProcess
-from karat.corpus._reader import Reader, content_of, readable, reader_of
+from karat.corpus._reader import Reader, content_of, readable, reader_of, unforeseen
 from karat.corpus._records import check_used, checked
 from karat.corpus._walk import Walk, ids_of
 from karat.io.limits import ReadLimits
@@ -103,6 +103,8 @@ def _asked_ahead(
             reader = reader_of(file)
         except ReadError as unreadable:
             fault = unreadable
+        except Exception as error:
+            fault = unforeseen(error)
         if reader is not None and not reader.plain:
             process.request(file, reader)
         waiting.append((file, reader, fault))
