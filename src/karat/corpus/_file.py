@@ -80,7 +80,7 @@ class File:
                 self.problems.append(Problem(self.place, kind, reason, fatal=fatal, count=more))
         self.rows.clear()
 
-    @property
+    @cached_property
     def ending(self) -> str:
         """The lower-case extension with its dot, without .gz; "" if there is none."""
         name = self.path.name.lower()
@@ -92,7 +92,7 @@ class File:
     def stem(self) -> str:
         """The file's name without folder and extension: its title when it has no other."""
         name = printable(self.path.name)
-        return os.path.splitext(name[:-3] if self.is_gzip and name.lower().endswith(".gz") else name)[0]
+        return os.path.splitext(name[:-3] if name.lower().endswith(".gz") and self.is_gzip else name)[0]
 
     @cached_property
     def is_gzip(self) -> bool:
@@ -110,7 +110,7 @@ class File:
         """The first 64 KiB, unpacked."""
         head = bytearray()
         with explained():
-            for piece in pieces(self.path, HEAD, packed=self.is_gzip):
+            for piece in pieces(self.path, HEAD):
                 head += piece
                 if len(head) >= HEAD:
                     break
@@ -119,7 +119,7 @@ class File:
     def data(self) -> bytes:
         """All bytes, unpacked."""
         with explained():
-            return read_whole(self.path, packed=self.is_gzip)
+            return read_whole(self.path)
 
     def text(self, declared: str | None = None) -> str:
         """The whole file as text; an encoding other than UTF-8 is said."""
@@ -163,7 +163,7 @@ class File:
 
     def _pieces(self) -> Iterator[bytes]:
         with explained():
-            yield from pieces(self.path, packed=self.is_gzip)
+            yield from pieces(self.path)
 
 
 @contextmanager

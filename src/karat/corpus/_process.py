@@ -16,7 +16,7 @@ import tempfile
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,10 +25,10 @@ from karat.core.errors import KaratError
 from karat.corpus._file import File, ReadError
 from karat.corpus._objects import doc_of
 from karat.corpus._reader import Reader, out_of_memory
-from karat.corpus._worker import receive, resident, send
+from karat.corpus._worker import NUMBER, as_message, receive, resident
 from karat.io.limits import ReadLimits, raise_limit
 
-AHEAD = 8 << 10
+AHEAD = 12 << 10
 """Bytes of requests that may be on their way: less than any pipe holds, so that writing never waits."""
 
 _PROGRAM = """
@@ -38,21 +38,29 @@ from karat.corpus._worker import serve
 serve()
 """
 _FEW_THREADS = {"POLARS_MAX_THREADS": "2", "MALLOC_ARENA_MAX": "2"}  # each thread reserves memory that it never uses
-_OUT_OF_TIME = b"Timeout ("  # as faulthandler writes
 _OUT_OF_MEMORY = re.compile(rb"memory allocation|allocate memory|out of memory|bad_alloc|MemoryError", re.IGNORECASE)
 _ERRORS = 64 << 10
 _ENDED = "Make or download it again, or save it in another format."
 
 
+@dataclass(frozen=True, eq=False)
+class _Request:
+    number: int
+    file: File
+    message: bytes
+
+
 class ReaderProcess:
-    """Reads files one after another. Requests go ahead of the answers; a file that ends it is answered for here."""
+    """Reads files one after another, started when it is needed. Requests go ahead of the answers, many at once."""
 
     def __init__(self, limits: ReadLimits, columns: Mapping[str, str]) -> None:
         self._settings = {"limits": asdict(limits), "columns": dict(columns)}
-        self._waiting: deque[tuple[dict[str, Any], int]] = deque()  # requests without an answer, and their sizes
+        self._waiting: deque[_Request] = deque()  # those without an answer
+        self._unsent: list[_Request] = []  # the last of these
+        self._ahead = self._number = 0
+        self._faults: dict[int, ReadError] = {}  # of files that ended the process, by the numbers of their requests
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None
-        self._is_ready = False
 
     def __enter__(self) -> ReaderProcess:
         return self
@@ -63,36 +71,70 @@ class ReaderProcess:
     @property
     def is_busy(self) -> bool:
         """Whether enough requests are on their way."""
-        return sum(size for _, size in self._waiting) > AHEAD
+        return self._ahead > AHEAD
 
     def request(self, file: File, reader: Reader) -> None:
         """Ask for a file; `receive` gives the answers in the order of the requests."""
-        if self._process is None:
-            self._start()
+        self._number += 1
         message = {
-            "path": str(file.path), "id": file.id, "place": file.place, "named": file.named, "reader": reader.name,
+            "number": self._number, "path": str(file.path), "id": file.id, "named": file.named, "reader": reader.name
         }  # fmt: skip
-        self._waiting.append((message, self._write(message)))
+        request = _Request(self._number, file, as_message(message))
+        self._waiting.append(request)
+        self._unsent.append(request)
+        self._ahead += len(request.message)
+        if sum(len(one.message) for one in self._unsent) > AHEAD // 2:
+            self._send()
 
     def receive(self, file: File) -> tuple[list[Doc], ReadError | None]:
         """The documents of the first file that was asked for, and why no more of them were read."""
+        request = self._waiting[0]
+        answer = None
+        while answer is None and request.number not in self._faults:
+            if request in self._unsent:
+                self._send()
+            answer = self._answer(file)
+        self._waiting.popleft()
+        self._ahead -= len(request.message)
+        if answer is None:
+            return [], self._faults.pop(request.number)
+        docs, last = answer
+        file.problems += [Problem(**problem) for problem in last["problems"]]
+        file.rows.update(last["rows"])
+        file.fields.update(last["fields"])
+        if last["spent"]:
+            self._end()
+        return docs, last["fault"] and ReadError(*last["fault"][:3], fatal=last["fault"][3])
+
+    def _answer(self, file: File) -> tuple[list[Doc], dict[str, Any]] | None:
+        """Documents, and the last part of an answer; None where the process ended, and its fault is noted."""
+        assert self._process is not None
+        assert self._process.stdout is not None
+        docs: list[Doc] = []
+        while True:
+            try:
+                reply = receive(self._process.stdout)
+            except EOFError:
+                self._note_end()
+                return None
+            if "progress" in reply:
+                file.progress(*reply["progress"])
+                continue
+            docs += map(doc_of, reply["docs"])
+            if "fault" in reply:
+                return docs, reply
+
+    def _send(self) -> None:
+        """Send what was not sent yet; the last of it asks for all answers so far."""
         if self._process is None:
             self._start()
-        docs: list[Doc] = []
-        try:
-            while "fault" not in (reply := self._reply(file)):
-                docs += map(doc_of, reply["docs"])
-        except EOFError:
-            self._waiting.popleft()
-            return [], self._why_it_ended(file)
-        self._waiting.popleft()
-        docs += map(doc_of, reply["docs"])
-        file.problems += [Problem(**problem) for problem in reply["problems"]]
-        file.rows.update(reply["rows"])
-        file.fields.update(reply["fields"])
-        if reply["spent"]:
-            self._end()
-        return docs, reply["fault"] and ReadError(*reply["fault"][:3], fatal=reply["fault"][3])
+        assert self._process is not None
+        assert self._process.stdin is not None
+        messages = b"".join(request.message for request in self._unsent)
+        self._unsent.clear()
+        with suppress(BrokenPipeError):  # that it ended is seen where its answer is missing
+            self._process.stdin.write(messages + as_message({"flush": True}))
+            self._process.stdin.flush()
 
     def _start(self) -> None:
         if not sys.executable:
@@ -100,60 +142,33 @@ class ReaderProcess:
         path = [os.path.abspath(entry) for entry in sys.path if entry]
         home = str(Path(__file__).resolve().parents[2])
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self._errors.write(bytes(NUMBER))
+        self._errors.flush()
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", _PROGRAM, json.dumps([*path, home])], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=self._errors, env=os.environ | _FEW_THREADS,
         )  # fmt: skip
-        self._is_ready = False
-        for message in (self._settings, *(message for message, _ in self._waiting)):
-            self._write(message)
-
-    def _write(self, message: Mapping[str, Any]) -> int:
-        assert self._process is not None
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # that it ended is seen where its answer is missing
-            size = send(self._process.stdin, message)
-            self._process.stdin.flush()
-            return size
-        return 0
+        self._process.stdin.write(as_message(self._settings))
 
-    def _reply(self, file: File) -> dict[str, Any]:
-        """The next part of an answer; news of progress is passed on."""
-        assert self._process is not None
-        assert self._process.stdout is not None
-        while True:
-            reply: dict[str, Any] = receive(self._process.stdout)
-            if "ready" in reply:
-                self._is_ready = True
-            elif "progress" in reply:
-                file.progress(*reply["progress"])
-            else:
-                return reply
-
-    def _why_it_ended(self, file: File) -> ReadError:
-        """What the process ended of, which read this file."""
+    def _note_end(self) -> None:
+        """Note why the process ended, with the file that it was at; the others are asked for again."""
         assert self._process is not None
         assert self._errors is not None
         code, peak = _ended(self._process)
         self._errors.seek(0)
+        at = int.from_bytes(self._errors.read(NUMBER), "big")
         errors = self._errors.read(_ERRORS)
-        is_ready = self._is_ready
         self._end()
-        if not is_ready:
+        guilty = next((request for request in self._waiting if request.number == at), None)
+        if guilty is None:
             what = (errors.decode("utf-8", "replace").strip().splitlines() or [f"exit code {code}"])[-1]
             raise KaratError(f"the process that reads documents could not be started: {what}")
-        if _OUT_OF_TIME in errors:
-            reason = f"takes longer than {file.limits.seconds:g} seconds to read."
-            return ReadError("limit", reason, raise_limit("max-seconds", "seconds"))
-        if peak > file.limits.memory(file.size) // 2 or _OUT_OF_MEMORY.search(errors):
-            return out_of_memory(file)
-        try:
-            how = signal.Signals(-code).name
-        except ValueError:
-            how = f"exit code {code}"
-        return ReadError("failed", f"ended the process that read it ({how}).", _ENDED)
+        self._faults[at] = _why(guilty.file, code, peak, errors)
 
     def _end(self) -> None:
+        """End the process; what it has not answered is to be sent again."""
+        self._unsent = [request for request in self._waiting if request.number not in self._faults]
         if self._process is None:
             return
         process, self._process = self._process, None
@@ -163,6 +178,20 @@ class ReaderProcess:
             if stream is not None:
                 with suppress(BrokenPipeError):
                     stream.close()
+
+
+def _why(file: File, code: int, peak: int, errors: bytes) -> ReadError:
+    """What is said of a file that ended the process that read it."""
+    if code == -getattr(signal, "SIGALRM", 0):
+        reason = f"takes longer than {file.limits.seconds:g} seconds to read."
+        return ReadError("limit", reason, raise_limit("max-seconds", "seconds"))
+    if peak > file.limits.memory(file.size) // 2 or _OUT_OF_MEMORY.search(errors):
+        return out_of_memory(file)
+    try:
+        how = signal.Signals(-code).name
+    except ValueError:
+        how = f"exit code {code}"
+    return ReadError("failed", f"ended the process that read it ({how}).", _ENDED)
 
 
 def _ended(process: subprocess.Popen[bytes]) -> tuple[int, int]:

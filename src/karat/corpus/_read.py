@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from bisect import bisect_right
 from collections import Counter, deque
@@ -12,7 +13,7 @@ from pathlib import Path
 from karat.core.docs import Doc, Problem
 from karat.core.errors import InputError, UsageError
 from karat.corpus._decode import printable
-from karat.corpus._file import File, Progress, ReadError
+from karat.corpus._file import HEAD, File, Progress, ReadError
 from karat.corpus._process import ReaderProcess
 from karat.corpus._reader import Reader, content_of, readable, reader_of, unforeseen
 from karat.corpus._records import check_used, checked
@@ -82,7 +83,7 @@ def read(
             progress("reading", number, len(walk.files))
             docs: list[Doc] = []
             if reader is not None:
-                docs, fault = content_of(file, reader) if reader.plain else process.receive(file)
+                docs, fault = content_of(file, reader) if _is_plain(file, reader) else process.receive(file)
             shelf.take(file, reader, docs, fault)
             fields |= dict.fromkeys(sorted(file.fields))
     progress("reading", len(walk.files), len(walk.files))
@@ -105,12 +106,17 @@ def _asked_ahead(
             fault = unreadable
         except Exception as error:
             fault = unforeseen(error)
-        if reader is not None and not reader.plain:
+        if reader is not None and not _is_plain(file, reader):
             process.request(file, reader)
         waiting.append((file, reader, fault))
         while waiting and (process.is_busy or len(waiting) > _AHEAD):
             yield waiting.popleft()
     yield from waiting
+
+
+def _is_plain(file: File, reader: Reader) -> bool:
+    """Whether a file is read in this process. Its head says how long it is, if it is short and not packed."""
+    return reader.plain == math.inf or len(file.head) < min(reader.plain, HEAD)
 
 
 class _Shelf:

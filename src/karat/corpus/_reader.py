@@ -23,7 +23,8 @@ class Reader:
 
     `sniff` looks at content: True, it is of this kind; False, it cannot be; None, the file's name decides. `read` may
     raise ReadError for the whole file, and says everything less by the file's `problem`. It is called in a process of
-    its own, within limits, unless it is `plain`: Python alone reads the file, and takes no more than it holds.
+    its own, within limits, unless the file has at most `plain` bytes: Python alone reads such files, and takes no more
+    memory than a few times what they hold.
     """
 
     name: str
@@ -31,7 +32,7 @@ class Reader:
     endings: tuple[str, ...]  # of file names, lower case, with the dot
     sniff: Callable[[File], bool | None]
     read: Callable[[File], Iterator[Doc]]
-    plain: bool = False
+    plain: float = 0
 
 
 def _find(found: Any) -> Reader | None:

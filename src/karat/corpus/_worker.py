@@ -1,14 +1,16 @@
 """Worker: the process that reads documents for another one, within limits, and is ended by those it exceeds.
 
 Started by `ReaderProcess`, it takes requests on standard input and answers on standard output: JSON, each message after
-its length in 8 bytes. What a reader prints goes to standard error.
+its length in 8 bytes. Answers are held back until they are asked for, so that many files cost few switches between the
+two. Standard error is a file: it begins with the number of the request at hand, which is all that is known when a
+library ends the process, and holds what readers print.
 """
 
 from __future__ import annotations
 
-import faulthandler
 import json
 import os
+import signal
 import sys
 from contextlib import suppress
 from dataclasses import asdict
@@ -16,20 +18,21 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
+from karat.corpus._decode import printable
 from karat.corpus._file import File, ReadError
 from karat.corpus._objects import doc_fields
 from karat.corpus._reader import READERS, Reader, content_of, out_of_memory
 from karat.io.limits import ReadLimits
 
+NUMBER = 8
 _LENGTH = 8
 _BATCH = 1 << 20  # characters of text in a message, unless one document has more
 
 
-def send(stream: IO[bytes], message: Any) -> int:
-    """Write a message; its size in bytes."""
-    data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    stream.write(len(data).to_bytes(_LENGTH, "big") + data)
-    return _LENGTH + len(data)
+def as_message(content: Any) -> bytes:
+    """What is sent for some JSON values."""
+    data = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return len(data).to_bytes(_LENGTH, "big") + data
 
 
 def receive(stream: IO[bytes]) -> Any:
@@ -51,21 +54,23 @@ def serve() -> None:
     settings = receive(requests)
     limits, columns = ReadLimits(**settings["limits"]), settings["columns"]
     _set_limit("RLIMIT_CORE", 0)
-    send(replies, {"ready": True})
-    replies.flush()
     with suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
         while True:
             request = receive(requests)
+            if "flush" in request:
+                replies.flush()
+                continue
+            os.pwrite(2, request["number"].to_bytes(NUMBER, "big"), 0)
 
             def progress(what: str, done: int, total: int) -> None:
-                send(replies, {"progress": [what, done, total]})
+                replies.write(as_message({"progress": [what, done, total]}))
                 replies.flush()
 
-            file = File(
-                Path(request["path"]), request["id"], request["place"], request["named"], columns, progress, limits
-            )
+            path = request["path"]
+            file = File(Path(path), request["id"], printable(path), request["named"], columns, progress, limits)
             if _answer(file, request["reader"], replies):
                 break
+        replies.flush()
 
 
 def _answer(file: File, reader: str, replies: IO[bytes]) -> bool:
@@ -74,13 +79,13 @@ def _answer(file: File, reader: str, replies: IO[bytes]) -> bool:
     try:
         most = limits.memory(file.size)
     except ReadError as gone:
-        send(replies, {"docs": [], "problems": [], "rows": {}, "fields": [], "fault": _fault(gone), "spent": False})
-        replies.flush()
+        last = {"docs": [], "problems": [], "rows": {}, "fields": [], "fault": _fault(gone), "spent": False}
+        replies.write(as_message(last))
         return False
     _set_limit("RLIMIT_AS", most)
-    faulthandler.dump_traceback_later(limits.seconds, exit=True)
+    _set_time(limits.seconds)
     docs, fault = content_of(file, _reader(reader))
-    faulthandler.cancel_dump_traceback_later()
+    _set_time(0)
     spent = peak_memory() > most // 2
     if spent and fault is not None and fault.kind in ("broken", "failed"):
         fault = out_of_memory(file)  # which a library calls by another name
@@ -89,20 +94,17 @@ def _answer(file: File, reader: str, replies: IO[bytes]) -> bool:
         batch.append(doc_fields(doc))
         size += len(doc.text)
         if size > _BATCH:
-            send(replies, {"docs": batch})
+            replies.write(as_message({"docs": batch}))
             batch, size = [], 0
-    send(
-        replies,
-        {
-            "docs": batch,
-            "problems": [asdict(problem) for problem in file.problems],
-            "rows": file.rows,
-            "fields": sorted(file.fields),
-            "fault": None if fault is None else _fault(fault),
-            "spent": spent,
-        },
-    )
-    replies.flush()
+    last = {
+        "docs": batch,
+        "problems": [asdict(problem) for problem in file.problems],
+        "rows": file.rows,
+        "fields": sorted(file.fields),
+        "fault": None if fault is None else _fault(fault),
+        "spent": spent,
+    }
+    replies.write(as_message(last))
     return spent
 
 
@@ -131,6 +133,13 @@ def peak_memory() -> int:
 def resident(maxrss: int) -> int:
     """A peak as the operating system counts it, in bytes."""
     return maxrss if sys.platform == "darwin" else maxrss << 10
+
+
+def _set_time(seconds: float) -> None:
+    """Let the operating system end this process after so long, whatever a library is at; 0: not at all."""
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _set_limit(name: str, most: int) -> None:

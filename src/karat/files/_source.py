@@ -120,7 +120,7 @@ class Source:
     def _pieces(self, size: int = PIECE) -> Iterator[bytes]:
         """The file's bytes, unpacked, in pieces of at most `size`."""
         with self._explained():
-            yield from pieces(self.path, size, packed=self.is_gzip)
+            yield from pieces(self.path, size)
 
     def _unmarked(self, size: int) -> Iterator[bytes]:
         """The pieces without a byte order mark."""

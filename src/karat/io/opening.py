@@ -61,20 +61,23 @@ def is_gzip(path: Path) -> bool:
         return file.read(len(GZIP)) == GZIP
 
 
-def pieces(path: Path, size: int = PIECE, *, packed: bool = False) -> Iterator[bytes]:
-    """A file's bytes in pieces of at most `size`; unpacked if it is `packed` by gzip, within bounds."""
+def pieces(path: Path, size: int = PIECE) -> Iterator[bytes]:
+    """A file's bytes in pieces of at most `size`; what gzip packed is unpacked, within bounds."""
     with open_regular(path) as file:
-        if packed:
+        piece = file.read(size)
+        if piece.startswith(GZIP):
+            file.seek(0)
             yield from _unpacked(file, size, str(path))
-        else:
-            while piece := file.read(size):
-                yield piece
+            return
+        while piece:
+            yield piece
+            piece = file.read(size)
 
 
-def read_whole(path: Path, limit: int = TEXT_LIMIT, *, packed: bool = False) -> bytes:
-    """All bytes of a file; refused over the limit."""
+def read_whole(path: Path, limit: int = TEXT_LIMIT) -> bytes:
+    """All bytes of a file, unpacked; refused over the limit."""
     whole = io.BytesIO()
-    for piece in pieces(path, packed=packed):
+    for piece in pieces(path):
         if whole.tell() + len(piece) > limit:
             raise FileRefusedError(
                 "large", f"is larger than {limit >> 20:,} MB, the most that is read", place=str(path),
