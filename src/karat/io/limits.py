@@ -80,4 +80,4 @@ class ReadLimits:
 
 def raise_limit(option: str, key: str) -> str:
     """How a user grants more to a file."""
-    return f"If you trust the file, raise the limit: --{option}, or reading: {{{key}: ...}} in karat.yaml."
+    return f"If you trust it, raise the limit: `karat index --{option}`, or `reading: {{{key}: ...}}` in karat.yaml."
