@@ -142,7 +142,7 @@ class ReaderProcess:
         path = [os.path.abspath(entry) for entry in sys.path if entry]
         home = str(Path(__file__).resolve().parents[2])
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
-        self._errors.write(bytes(NUMBER))
+        self._errors.write(bytes(2 * NUMBER))
         self._errors.flush()
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", _PROGRAM, json.dumps([*path, home])], stdin=subprocess.PIPE,
@@ -157,14 +157,14 @@ class ReaderProcess:
         assert self._errors is not None
         code, peak = _ended(self._process)
         self._errors.seek(0)
-        at = int.from_bytes(self._errors.read(NUMBER), "big")
+        at, first_peak = (int.from_bytes(self._errors.read(NUMBER), "big") for _ in range(2))
         errors = self._errors.read(_ERRORS)
         self._end()
         guilty = next((request for request in self._waiting if request.number == at), None)
         if guilty is None:
             what = (errors.decode("utf-8", "replace").strip().splitlines() or [f"exit code {code}"])[-1]
             raise KaratError(f"the process that reads documents could not be started: {what}")
-        self._faults[at] = _why(guilty.file, code, peak, errors)
+        self._faults[at] = _why(guilty.file, code, peak if peak > first_peak else 0, errors)
 
     def _end(self) -> None:
         """End the process; what it has not answered is to be sent again."""
@@ -191,7 +191,8 @@ def _why(file: File, code: int, peak: int, errors: bytes) -> ReadError:
         how = signal.Signals(-code).name
     except ValueError:
         how = f"exit code {code}"
-    return ReadError("failed", f"ended the process that read it ({how}).", _ENDED)
+    more = f"If it needs more memory than {file.limits.memory(file.size) >> 20:,} MB: `karat index --max-memory`."
+    return ReadError("failed", f"ended the process that read it ({how}).", f"{_ENDED} {more}")
 
 
 def _ended(process: subprocess.Popen[bytes]) -> tuple[int, int]:

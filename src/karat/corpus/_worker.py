@@ -2,8 +2,8 @@
 
 Started by `ReaderProcess`, it takes requests on standard input and answers on standard output: JSON, each message after
 its length in 8 bytes. Answers are held back until they are asked for, so that many files cost few switches between the
-two. Standard error is a file: it begins with the number of the request at hand, which is all that is known when a
-library ends the process, and holds what readers print.
+two. Standard error is a file: it begins with the number of the request at hand and the peak of memory at the start,
+which is all that is known when a library ends the process, and holds what readers print.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def serve() -> None:
     settings = receive(requests)
     limits, columns = ReadLimits(**settings["limits"]), settings["columns"]
     _set_limit("RLIMIT_CORE", 0)
+    os.pwrite(2, _counted_memory().to_bytes(NUMBER, "big"), NUMBER)
     with suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
         while True:
             request = receive(requests)
@@ -86,8 +87,8 @@ def _answer(file: File, reader: str, replies: IO[bytes]) -> bool:
     _set_time(limits.seconds)
     docs, fault = content_of(file, _reader(reader))
     _set_time(0)
-    spent = peak_memory() > most // 2
-    if spent and fault is not None and fault.kind in ("broken", "failed"):
+    spent = _counted_memory() > most // 2 and _peak_memory() > most // 2
+    if spent and fault is not None and fault.kind in ("broken", "failed", "unreadable"):
         fault = out_of_memory(file)  # which a library calls by another name
     batch, size = [], 0
     for doc in docs:
@@ -121,13 +122,23 @@ def _fault(fault: ReadError) -> list[Any]:
     return [fault.kind, fault.reason, fault.remedy, fault.fatal]
 
 
-def peak_memory() -> int:
-    """The most memory that this process has held, in bytes; 0 where the platform does not say."""
+def _counted_memory() -> int:
+    """The most memory that this process, or the one that started it, has held, in bytes; 0 where that is not known."""
     try:
         import resource
     except ImportError:
         return 0
     return resident(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+def _peak_memory() -> int:
+    """The most memory that this process itself has held, in bytes, where the system tells it apart."""
+    try:
+        with open("/proc/self/status", "rb") as status:
+            peak = next(line for line in status if line.startswith(b"VmHWM:"))
+    except (OSError, StopIteration):
+        return _counted_memory()
+    return int(peak.split()[1]) << 10
 
 
 def resident(maxrss: int) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import KaratError
 from karat.io.limits import ReadLimits
-from karat.io.opening import open_regular
+from karat.io.opening import open_regular, read_whole
 
 if TYPE_CHECKING:
     from karat.experiment.index import Index
@@ -60,7 +60,7 @@ def index_of(
     )
     note = folder.with_name(f"{folder.name}.{_MADE}")
     try:
-        if json.loads(note.read_text(encoding="utf-8")) == made_from:
+        if json.loads(read_whole(note)) == made_from:
             return Index.open(folder)
     except (OSError, ValueError, KaratError):
         pass

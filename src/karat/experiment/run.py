@@ -76,10 +76,10 @@ def run(
     folder = None if fresh else resumable(root, manifest["digest"], done=retry_errors)
     folder = folder or new_run(root, spec.keys.name, manifest)
     with folder.held():
-        folder.update(status=RUNNING)
-        records = folder.journaled()
         opened = [made.index for made in indexes]
         problems = list(dict.fromkeys(problem for index in opened for problem in index.problems))
+        folder.update(status=RUNNING, unread=[asdict(problem) for problem in problems if problem.fatal])
+        records = folder.journaled()
         unread = unread_line(problems)
         with _models(spec, folder, root, opened, say, announce) as models, folder.journal() as journal:
             contenders, of_systems = work.contenders(records, journal, retry_errors, say, models.means)
@@ -100,8 +100,7 @@ def run(
         runs = [contender.run for contender in contenders]
         write_study(study, folder.path, spec.keys.outputs, runs, say)
         save_study(study, folder.path)
-        lost = [asdict(problem) for problem in problems if problem.fatal]
-        folder.update(status=DONE, finished=_now(), summary=_summary(study), judged=[], unread=lost)
+        folder.update(status=DONE, finished=_now(), summary=_summary(study), judged=[])
     return FinishedRun(folder, study, runs, work.choices)
 
 

@@ -18,6 +18,7 @@ from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.glance import Glance, Table
 from karat.core.writing import write_whole
 from karat.experiment._lock import is_locked, locked
+from karat.io.opening import read_whole
 
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
 RUNNING, STOPPED, DONE, LAST = "running", "stopped", "done", "LAST"
@@ -68,7 +69,7 @@ class RunFolder(Glance):
         path = self.path / JOURNAL
         if not path.exists():
             return []
-        data = path.read_bytes()
+        data = read_whole(path)
         whole = data.rfind(b"\n") + 1
         if whole < len(data):
             with open(path, "r+b") as file:
