@@ -52,6 +52,19 @@ def command(
         typer.Option("--set", metavar="ENGINE.NAME=VALUE", help="A setting of an engine: bm25.k1=1.2. Repeatable."),
     ] = None,
     map_: Map = None,
+    max_memory: Annotated[
+        int | None, typer.Option("--max-memory", metavar="MB", help="Memory that reading one file may take; 1024.")
+    ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option("--max-seconds", help="Seconds that reading one file may take; 120.")
+    ] = None,
+    max_pages: Annotated[int | None, typer.Option("--max-pages", help="Pages that one file may have; 20000.")] = None,
+    max_text: Annotated[
+        int | None, typer.Option("--max-text", metavar="MB", help="Text that one file may hold; 64.")
+    ] = None,
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Follow links that lead out of a folder of documents.")
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -78,7 +91,8 @@ def command(
     progress = counted_on_terminal(quiet or as_json)
     made = index(
         sources, output, chunk=chunk, titles=titles, engines=engine or ENGINES_BUILT, embedder=chosen,
-        settings=_settings(set_), columns=columns_of(map_), progress=progress,
+        settings=_settings(set_), columns=columns_of(map_), progress=progress, follow_links=follow_links,
+        limits={"memory_mb": max_memory, "seconds": max_seconds, "pages": max_pages, "text_mb": max_text},
     )  # fmt: skip
     progress("", 0, 0)
     if as_json:

@@ -89,7 +89,7 @@ def command(
 
     With documents and a test set, `karat run DOCS TESTSET`, no karat.yaml is needed: the one that `karat init` would
     write is run. Options about matching, columns, answers and models stand in place of the keys of karat.yaml.
-    Exit codes: 0 done, 2 bad input, 3 no common ids, 5 done but some rows failed.
+    Exit codes: 0 done, 2 bad input, 3 no common ids, 5 done but some rows failed or some documents could not be read.
     """
     from karat.experiment.run import run
     from karat.experiment.spec.draft import spec_for
@@ -145,13 +145,13 @@ def announced(sentence: str) -> None:
 
 
 def show(done: FinishedRun, *, as_json: bool, quiet: bool, verbose: bool) -> None:
-    """Print what a run found, and exit with 5 when rows failed."""
+    """Print what a run found, and exit with 5 when rows failed or documents could not be read."""
     from karat.report import studied
 
     if as_json:
         typer.echo(studied.as_json(done.study, str(done.folder.path)))
     else:
         done.print(quiet=quiet, verbose=verbose)
-    if done.n_failed:
+    if done.n_failed or done.unread:
         sys.stdout.flush()
         raise typer.Exit(5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import overload
@@ -85,6 +85,16 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.place}: {self.reason}" + (f" {self.remedy}" if self.remedy else "")
+
+
+def unread_line(problems: Iterable[Problem], most: int = 12) -> str | None:
+    """A text that counts and names what is missing from a corpus; None where nothing is."""
+    fatal = list(dict.fromkeys(problem for problem in problems if problem.fatal))
+    if not fatal:
+        return None
+    named = " ".join(f"({number}) {problem}" for number, problem in enumerate(fatal[:most], 1))
+    more = f" And {len(fatal) - most:,} more." if len(fatal) > most else ""
+    return f"Could not be read or built: {sum(problem.count for problem in fatal):,}. {named}{more}"
 
 
 class Chunks(Sequence[Chunk]):

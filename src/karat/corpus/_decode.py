@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from karat.core.text.wellformed import well_formed
 
@@ -63,6 +64,7 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
         return Decoded(data.decode("latin-1"), "Latin-1")
 
 
+@lru_cache(maxsize=1)  # several readers ask in turn
 def is_binary(head: bytes) -> bool:
     """Whether the beginning of a file is no text: more than one byte in a hundred is a control character."""
     if head.startswith(tuple(mark for mark, _, _ in _MARKS)) or _wide_without_mark(head):

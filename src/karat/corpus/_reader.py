@@ -12,8 +12,9 @@ from typing import Any
 
 from karat.core.docs import Doc
 from karat.core.registry import Registry
-from karat.corpus._decode import is_binary
-from karat.corpus._file import File, ReadError
+from karat.corpus._decode import is_binary, plain
+from karat.corpus._file import File, ReadError, explained
+from karat.io.limits import raise_limit
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,9 @@ class Reader:
     """One kind of file that documents are read from.
 
     `sniff` looks at content: True, it is of this kind; False, it cannot be; None, the file's name decides. `read` may
-    raise ReadError for the whole file, and says everything less by the file's `problem`.
+    raise ReadError for the whole file, and says everything less by the file's `problem`. It is called in a process of
+    its own, within limits, unless the file has at most `plain` bytes: Python alone reads such files, and takes no more
+    memory than a few times what they hold.
     """
 
     name: str
@@ -29,6 +32,7 @@ class Reader:
     endings: tuple[str, ...]  # of file names, lower case, with the dot
     sniff: Callable[[File], bool | None]
     read: Callable[[File], Iterator[Doc]]
+    plain: float = 0
 
 
 def _find(found: Any) -> Reader | None:
@@ -102,6 +106,41 @@ def reader_of(file: File) -> Reader:
             file.problem("misnamed", f"has the unknown ending {file.ending}; read as plain text.")
         return READERS.get("text")
     raise _unsupported(file, what)
+
+
+def content_of(file: File, reader: Reader) -> tuple[list[Doc], ReadError | None]:
+    """The documents of a file, and why no more of them were read, where something went wrong."""
+    docs: list[Doc] = []
+    try:
+        left = file.limits.text(file.size)
+        with explained():
+            for doc in reader.read(file):
+                left -= len(doc.text)
+                if left < 0:
+                    most = f"{file.limits.text(file.size) >> 20:,} MB"
+                    raise ReadError("limit", f"holds more than {most} of text.", raise_limit("max-text", "text_mb"))
+                docs.append(doc)
+    except ReadError as fault:
+        return docs, fault
+    except MemoryError:
+        docs.clear()
+        return docs, out_of_memory(file)
+    except Exception as error:
+        return docs, unforeseen(error)
+    return docs, None
+
+
+def unforeseen(error: Exception) -> ReadError:
+    """What is said of a file at which a reader itself failed."""
+    what = plain(str(error)).split("\n")[0][:200]
+    reason = f"could not be read ({type(error).__name__}: {what})."
+    return ReadError("failed", reason, "Please report this file's kind.")
+
+
+def out_of_memory(file: File) -> ReadError:
+    """What is said of a file that takes more memory than it may."""
+    most = f"{file.limits.memory(file.size) >> 20:,} MB"
+    return ReadError("limit", f"takes more than {most} of memory to read.", raise_limit("max-memory", "memory_mb"))
 
 
 def _sign(file: File) -> tuple[str, bool] | None:

@@ -37,8 +37,9 @@ class Found:
 
 @dataclass
 class Walk:
-    """What the sources hold."""
+    """What the sources hold; links out of them are passed over and named, unless they are followed."""
 
+    follow_links: bool = False
     files: list[Found] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     _seen: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -126,7 +127,10 @@ class Walk:
             else:
                 self._unlisted(path, error)
             return
-        if stat.S_ISDIR(status.st_mode):
+        if path.is_symlink() and not self.follow_links and not _is_within(path, top):
+            reason = "is a link that leads out of the folder; not followed."
+            self._say(path, "link", reason, "Name what it leads to, or follow links: --follow-links.")
+        elif stat.S_ISDIR(status.st_mode):
             (links if path.is_symlink() else folders).append((path, below, above))
         else:
             self._file(path, below, top, status)
@@ -143,6 +147,10 @@ class Walk:
 
     def _say(self, path: Path, kind: str, reason: str, remedy: str = "", *, fatal: bool = True) -> None:
         self.problems.append(Problem(printable(str(path)), kind, reason, remedy, fatal))
+
+
+def _is_within(path: Path, folder: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _key(status: os.stat_result) -> tuple[int, int]:

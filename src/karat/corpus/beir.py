@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from karat.core.docs import Doc
@@ -20,4 +21,4 @@ def _read(file: File) -> Iterator[Doc]:
     yield from docs_of(file, lines_of(file))
 
 
-READER = Reader("beir", "a BEIR corpus", (".jsonl",), _sniff, _read)
+READER = Reader("beir", "a BEIR corpus", (".jsonl",), _sniff, _read, plain=math.inf)

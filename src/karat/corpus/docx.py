@@ -10,11 +10,9 @@ from typing import Any
 
 from karat.core.docs import Doc, Section
 from karat.corpus._decode import plain
-from karat.corpus._file import File, ReadError
+from karat.corpus._file import File, ReadError, explained
 from karat.corpus._reader import Reader
-
-UNPACKED_LIMIT = 500 << 20
-"""The most that a file may unpack to, in bytes."""
+from karat.io.opening import check_zip
 
 _ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0"
@@ -36,19 +34,16 @@ def _sniff(file: File) -> bool | None:
         return True
     if b"[Content_Types].xml" not in file.head:
         return None
-    try:
-        return _MAIN in zipfile.ZipFile(io.BytesIO(file.data(UNPACKED_LIMIT))).namelist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, ReadError):
-        return None
+    return _MAIN.encode() in file.data()  # names stand in the list at the end of an archive
 
 
 def _read(file: File) -> Iterator[Doc]:
-    data = file.data(UNPACKED_LIMIT)
+    data = file.data()
     if data.startswith(_OLE):
         if _ENCRYPTED in data:
             raise ReadError("encrypted", "is encrypted and needs a password.", "Save a copy without the password.")
         raise ReadError("unsupported", "is an old Word file (doc) named docx.", "Save it as docx or PDF.")
-    _check_archive(data)
+    _check_archive(data, file.place)
     try:
         from docx import Document
     except ImportError:
@@ -75,7 +70,7 @@ def _read(file: File) -> Iterator[Doc]:
     yield Doc(file.id, text, title or file.stem, sections=tuple(lines.sections))
 
 
-def _check_archive(data: bytes) -> None:
+def _check_archive(data: bytes, place: str) -> None:
     """Refuse archives that are damaged, encrypted, no Word file, or that unpack to more than the limit."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -84,11 +79,10 @@ def _check_archive(data: bytes) -> None:
         raise ReadError("broken", "is damaged or cut short: it cannot be unpacked.", _BROKEN) from None
     if any(part.flag_bits & 1 for part in parts):
         raise ReadError("encrypted", "is an encrypted archive.", "Save a copy without the password.")
-    if sum(part.file_size for part in parts) > UNPACKED_LIMIT:
-        limit = f"{UNPACKED_LIMIT >> 20} MB"
-        raise ReadError("large", f"unpacks to more than {limit}, the most that is read.", "Split it, or check it.")
     if _MAIN not in {part.filename for part in parts}:
         raise ReadError("unsupported", "is an archive (zip) without a Word document.", "Unpack it.")
+    with explained():
+        check_zip(io.BytesIO(data), place)
 
 
 def _heading_styles(document: Any) -> dict[str, int]:

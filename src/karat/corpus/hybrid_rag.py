@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -26,4 +27,4 @@ def _read(file: File) -> Iterator[Doc]:
     yield from docs_of(file, enumerate(chunks, 1), "chunk")
 
 
-READER = Reader("hybrid_rag", "chunks of hybrid-rag", (".json",), _sniff, _read)
+READER = Reader("hybrid_rag", "chunks of hybrid-rag", (".json",), _sniff, _read, plain=math.inf)

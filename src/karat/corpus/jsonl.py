@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -91,4 +92,4 @@ def _rows(found: Any) -> Iterator[Row]:
         yield 1, found
 
 
-READER = Reader("jsonl", "JSON records", (".jsonl", ".ndjson", ".json"), _sniff, _read)
+READER = Reader("jsonl", "JSON records", (".jsonl", ".ndjson", ".json"), _sniff, _read, plain=math.inf)

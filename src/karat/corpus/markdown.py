@@ -31,6 +31,7 @@ _PAIR = re.compile(r"^([A-Za-z][\w .-]{0,60}):[ \t]*+(.*+)$")
 _MARKS = re.compile(r"[*_`]|^\s*#+\s*")
 _URLS = ("url", "canonical_url", "canonical", "source_url", "permalink", "link")
 _HEAD_LINES = 200
+_SMALL = 64 << 10  # bytes whose links and headings are found at once, whatever they are
 _OF_A_PAIR = re.compile(r"\s|[-#\]}]|$")
 _BLOCK = re.compile(r"[|>][-+\d]{0,2}$")
 
@@ -169,4 +170,4 @@ class _Parsed:
         return f"{slug}-{seen}" if seen else slug
 
 
-READER = Reader("markdown", "Markdown", (".md", ".markdown", ".mdown", ".mdx"), _sniff, _read)
+READER = Reader("markdown", "Markdown", (".md", ".markdown", ".mdown", ".mdx"), _sniff, _read, plain=_SMALL)

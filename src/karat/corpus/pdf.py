@@ -12,6 +12,7 @@ from karat.core.docs import Doc, Page, Section
 from karat.corpus._decode import plain
 from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
+from karat.io.limits import raise_limit
 
 _SIGN = b"%PDF-"
 _SIGN_WITHIN = 1024
@@ -70,6 +71,9 @@ def _pages(file: File, pdf: Any, labelled: bool) -> Doc:
     blank: list[int] = []
     nameless: list[int] = []
     start, total = 0, len(pdf)
+    if total > file.limits.pages:
+        reason = f"has {total:,} pages, and at most {file.limits.pages:,} are read."
+        raise ReadError("limit", reason, raise_limit("max-pages", "pages"))
     for index in range(total):
         if index % _STEP == 0:
             file.progress(f"pages of {file.place}", index, total)

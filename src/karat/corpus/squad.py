@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -45,4 +46,4 @@ def _paragraphs(articles: list[Any]) -> Iterator[tuple[str, int, Any]]:
             yield title, per_title[title], paragraph
 
 
-READER = Reader("squad", "SQuAD paragraphs", (".json",), _sniff, _read)
+READER = Reader("squad", "SQuAD paragraphs", (".json",), _sniff, _read, plain=math.inf)

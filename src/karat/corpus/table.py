@@ -10,37 +10,32 @@ from typing import Any
 
 from karat.core.docs import Doc
 from karat.corpus._decode import is_binary
-from karat.corpus._file import LINE_LIMIT, File, ReadError
+from karat.corpus._file import File, explained
 from karat.corpus._reader import Reader
 from karat.corpus._records import Row, docs_of
+from karat.io import parquet
+from karat.io.limits import LINE_LIMIT
 from karat.io.rows import next_row
 
-_PARQUET = b"PAR1"
 _SEPARATORS = ",\t;|"
 
 
 def _sniff(file: File) -> bool | None:
-    if file.head.startswith(_PARQUET):
+    if file.head.startswith(parquet.SIGN):
         return True
     return False if file.ending == ".parquet" or is_binary(file.head) else None
 
 
 def _read(file: File) -> Iterator[Doc]:
-    if file.head.startswith(_PARQUET):
+    if file.head.startswith(parquet.SIGN):
         yield from docs_of(file, _parquet_rows(file), "row")
     else:
         yield from docs_of(file, _rows(file, file.text()))
 
 
 def _parquet_rows(file: File) -> Iterator[Row]:
-    import polars as pl
-
-    data = file.data()
-    try:
-        frame = pl.read_parquet(io.BytesIO(data))
-    except (pl.exceptions.PanicException, Exception) as error:
-        what = (str(error).splitlines() or [type(error).__name__])[0][:120]
-        raise ReadError("broken", f"is a damaged Parquet file ({what}).", "Make or download it again.") from None
+    with explained():
+        frame = parquet.read_parquet(file.data() if file.is_gzip else file.path, file.place)
     row = 0
     for part in frame.iter_slices(10_000):
         for record in part.iter_rows(named=True):

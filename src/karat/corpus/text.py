@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from karat.core.docs import Doc
@@ -21,4 +22,4 @@ def _read(file: File) -> Iterator[Doc]:
     yield Doc(file.id, text, title=file.stem)
 
 
-READER = Reader("text", "plain text", (".txt", ".text", ".log", ".rst", ".adoc"), _sniff, _read)
+READER = Reader("text", "plain text", (".txt", ".text", ".log", ".rst", ".adoc"), _sniff, _read, plain=math.inf)

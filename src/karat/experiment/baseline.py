@@ -15,6 +15,7 @@ from karat.core.gating import Baseline
 from karat.core.writing import write_whole
 from karat.experiment._lock import locked
 from karat.experiment.store import MANIFEST, RunFolder, find_run, open_run
+from karat.io.opening import read_whole
 
 BASELINES = "baselines.json"
 _NAME = re.compile(r"[\w][\w.-]{0,59}")
@@ -24,7 +25,7 @@ def baselines_in(runs_dir: str | os.PathLike[str]) -> dict[str, Baseline]:
     """Every baseline of a folder of runs, by name."""
     path = Path(runs_dir) / BASELINES
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_whole(path))
         return {name: Baseline(name=name, **_checked(about)) for name, about in sorted(data["baselines"].items())}
     except FileNotFoundError:
         return {}

@@ -13,6 +13,7 @@ from karat.core.text.words import plural
 from karat.experiment.report import Report
 
 if TYPE_CHECKING:
+    from karat.core.docs import Problem
     from karat.core.gating import Gate, Verdict
     from karat.core.glance import Table
     from karat.core.run import Run
@@ -72,6 +73,13 @@ class FinishedRun(Report):
     def n_failed(self) -> int:
         """Pairs of system and question of which at least one score failed, and calls that failed before them."""
         return super().n_failed + self.failed_calls
+
+    @property
+    def unread(self) -> tuple[Problem, ...]:
+        """Documents that could not be read, and engines that could not be built."""
+        from karat.core.docs import Problem
+
+        return tuple(Problem(**problem) for problem in self.folder.manifest.get("unread", ()))
 
     @property
     def best(self) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from karat.core.text import Language
     from karat.experiment._folder import Draft
     from karat.experiment.search import Hits
+    from karat.io.limits import ReadLimits
     from karat.models import EmbedderSettings
     from karat.retrieve import Engine, Progress
     from karat.retrieve.rewrite.spell import Spell
@@ -150,6 +151,8 @@ def index(
     embedder: str | EmbedderSettings | None = None,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     columns: Mapping[str, str] | None = None,
+    limits: ReadLimits | Mapping[str, float | None] | None = None,
+    follow_links: bool = False,
     progress: Progress | None = None,
 ) -> Index:
     """Read documents, cut them into chunks, build engines over them and write all of it to a folder.
@@ -159,19 +162,23 @@ def index(
     their names, such as `{"bm25": {"k1": 1.2}}`. An index that stands at `output` is replaced when the new one is
     complete; of its embeddings those that still fit are used again. An engine that cannot be built, because an endpoint
     is down, say, is left out and named among the problems, unless it would take one away that stands there already.
+    `limits` is what reading one file may take, such as `{"memory_mb": 2048, "seconds": 300}`: one that takes more is
+    named among the problems. Links that lead out of a folder are left out and named, unless `follow_links`.
     """
     from karat.corpus import Cutting, cut, read, save_chunks, save_docs
     from karat.experiment._folder import drafted
     from karat.experiment.defaults import default_embedder
+    from karat.io.limits import ReadLimits
     from karat.retrieve.rewrite.spell import Spell
 
     say = progress or (lambda what, done, total: None)
     names = (engines,) if isinstance(engines, str) else tuple(dict.fromkeys(engines))
     cutting = Cutting.parse(chunk)
     wanted = _settings(names, embedder, settings or {})
+    within = ReadLimits.of(limits)
     target = Path(output)
     with drafted(target) as draft:
-        reading = read(sources, progress=say, columns=columns)
+        reading = read(sources, progress=say, columns=columns, limits=within, follow_links=follow_links)
         chunks, notes = cut(reading.docs, cutting, say)
         say("writing documents and chunks", 0, 1)
         save_docs(reading.docs, draft.folder)

@@ -7,10 +7,13 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import KaratError
+from karat.io.limits import ReadLimits
+from karat.io.opening import open_regular, read_whole
 
 if TYPE_CHECKING:
     from karat.experiment.index import Index
@@ -29,6 +32,8 @@ def index_of(
     engines: Sequence[str],
     titles: bool = True,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
+    limits: ReadLimits | None = None,
+    follow_links: bool = False,
     say: Progress = lambda what, done, total: None,
 ) -> Index:
     """The index of documents under these settings; the one that stands in `work` where nothing changed.
@@ -48,6 +53,7 @@ def index_of(
         "documents": digest_of(sources), "chunk": chunk, "engines": list(engines),
         "embedder": by_language if embedder is None else embedder.plain(),
         "titles": titles, "settings": {k: dict(v) for k, v in (settings or {}).items()}, "karat": version("karat"),
+        "limits": asdict(ReadLimits.of(limits)), "follow_links": follow_links,
     }  # fmt: skip
     how = json.dumps({**made_from, "documents": sorted(map(str, sources))}, sort_keys=True, default=str)
     mark = hashlib.sha256(how.encode("utf-8", "surrogatepass")).hexdigest()[:8]
@@ -56,13 +62,13 @@ def index_of(
     )
     note = folder.with_name(f"{folder.name}.{_MADE}")
     try:
-        if json.loads(note.read_text(encoding="utf-8")) == made_from:
+        if json.loads(read_whole(note)) == made_from:
             return Index.open(folder)
     except (OSError, ValueError, KaratError):
         pass
     made = index(
         list(sources), folder, chunk=chunk, titles=titles, embedder=embedder, engines=engines, settings=settings,
-        progress=say,
+        limits=limits, follow_links=follow_links, progress=say,
     )  # fmt: skip
     write_whole(note, json.dumps(made_from, indent=2, default=str) + "\n")
     return made
@@ -78,7 +84,7 @@ def digest_of(sources: Sequence[str | os.PathLike[str]]) -> str:
             name = file.relative_to(path).as_posix() if path.is_dir() else file.name
             digest.update(name.encode("utf-8", "surrogatepass") + b"\0")
             try:
-                with file.open("rb") as stream:
+                with open_regular(file) as stream:
                     digest.update(hashlib.file_digest(stream, "sha256").digest())
             except OSError:
                 digest.update(b"unread")

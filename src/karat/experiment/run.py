@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from karat.core.docs import unread_line
 from karat.core.errors import UsageError
 from karat.experiment.contenders import Made, Work
 from karat.experiment.frozen import refuse_changed
@@ -55,6 +56,7 @@ def run(
     how much of it is done, and how much there is; `announce` with a sentence on what a chat model is about to be asked,
     before it is.
     """
+    from karat.core.evaluation import Note
     from karat.experiment._provenance import manifest_of
     from karat.experiment.answering import answers_for
     from karat.experiment.finished import FinishedRun
@@ -75,9 +77,12 @@ def run(
     folder = None if fresh else resumable(root, manifest["digest"], done=retry_errors)
     folder = folder or new_run(root, spec.keys.name, manifest)
     with folder.held():
-        folder.update(status=RUNNING, files={})
-        records, damaged = folder.journaled()
         opened = [made.index for made in indexes]
+        problems = list(dict.fromkeys(problem for index in opened for problem in index.problems))
+        folder.update(status=RUNNING, files={}, unread=[asdict(problem) for problem in problems if problem.fatal])
+        records, damaged = folder.journaled()
+        unread = unread_line(problems)
+        unread_notes = () if unread is None else (Note("warning", unread),)
         with _models(spec, folder, root, opened, say, announce) as models, folder.journal() as journal:
             contenders, of_systems = work.contenders(records, journal, retry_errors, say, models.means)
             contenders, told = answers_for(
@@ -86,9 +91,9 @@ def run(
             )  # fmt: skip
             study = study_of(
                 spec.keys.name, questions, contenders, work.plan,
-                problems=[problem for index in opened for problem in index.problems],
+                problems=problems,
                 taken=(taken, *_taken(indexes)),
-                notes=(*notes, *_redone(damaged), *of_systems, *told),
+                notes=(*notes, *_redone(damaged), *of_systems, *told, *unread_notes),
                 manifest=folder.manifest,
                 means=models.judging,
                 say=say,
@@ -199,11 +204,13 @@ def _indexes(spec: Spec, work: Path, say: Say) -> list[Made]:
         return []
     found = []
     sources = [spec.path(text) for text in spec.keys.corpus or ()]
+    keys = spec.keys.reading
+    reading: dict[str, Any] = {} if keys is None else {"limits": keys.limits, "follow_links": keys.follow_links}
     chunks, embedders = {i.chunk for i in spec.indexings}, list(dict.fromkeys(i.embedder for i in spec.indexings))
     for way in spec.indexings:
         made = index_of(
             sources, work, chunk=way.chunk, embedder=way.embedder, engines=way.engines, titles=way.titles,
-            settings=way.settings, say=say,
+            settings=way.settings, say=say, **reading,
         )  # fmt: skip
         embedder = way.embedder or embedder_of(made)
         label = embedder.label if embedder is not None else None

@@ -20,6 +20,7 @@ from karat.core.text.wellformed import well_formed_values
 from karat.core.writing import private, private_folder, unwritable, write_whole
 from karat.experiment._lock import is_locked, locked
 from karat.io.checksum import DamagedError, file_sha256, sealed, sealed_line, unsealed, unsealed_line
+from karat.io.opening import read_whole
 
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
 RUNNING, STOPPED, DONE, DAMAGED, LAST = "running", "stopped", "done", "damaged", "LAST"
@@ -90,7 +91,7 @@ class RunFolder(Glance):
         path = self.path / JOURNAL
         if not path.exists():
             return [], []
-        data = path.read_bytes()
+        data = read_whole(path)
         *lines, rest = data.split(b"\n")
         sound: list[bytes] = []
         records: list[dict[str, Any]] = []

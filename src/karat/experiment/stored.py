@@ -21,6 +21,7 @@ from karat.core.scores import Scores
 from karat.core.study import Study
 from karat.core.types import TestSet
 from karat.core.writing import write_whole
+from karat.io.opening import read_whole
 
 STUDY = "study.json.gz"
 _KIND = "_"
@@ -54,7 +55,7 @@ def load_study(folder: Path) -> Study:
     """The study of a run's folder."""
     path = folder / STUDY
     try:
-        data = json.loads(gzip.decompress(path.read_bytes()))
+        data = json.loads(read_whole(path))
         chunks = [_made(chunk, (), ()) for chunk in data["chunks"]]
         found = _made(data["study"], chunks, data.get("texts", ()))
     except FileNotFoundError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError
 from karat.core.writing import write_whole
+from karat.io.opening import read_whole
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
@@ -56,7 +57,7 @@ def frozen_beside(testset: str | os.PathLike[str]) -> Frozen | None:
     """What the file beside a test set says; None: it is not frozen."""
     path = frozen_path(testset)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_whole(path).decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as problem:

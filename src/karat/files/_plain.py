@@ -13,8 +13,8 @@ from karat.files import _aliases, _cells, _records
 from karat.files._cells import CellError, Record
 from karat.files._look import Look
 from karat.files._objects import is_frame, polars_frame
-from karat.files._source import LINE_LIMIT
 from karat.io.fields import field_name
+from karat.io.limits import LINE_LIMIT
 from karat.io.rows import next_row
 
 STATISTICS = frozenset({

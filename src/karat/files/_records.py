@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from karat.core.errors import UsageError
 from karat.core.text.wellformed import well_formed, well_formed_values
 from karat.files._cells import Record
-from karat.files._source import LINE_LIMIT, TEXT_LIMIT, Source
+from karat.files._source import Source
+from karat.io import parquet
 from karat.io.formulas import original
+from karat.io.limits import LINE_LIMIT
+from karat.io.opening import FileRefusedError, check_zip, open_regular
 from karat.io.rows import next_row
 
 if TYPE_CHECKING:
@@ -150,15 +153,11 @@ def from_frame(frame: pl.DataFrame) -> Rows:
 
 
 def read_parquet(source: Source) -> pl.DataFrame:
-    """A Parquet file as a frame; whatever polars finds wrong with it becomes a sentence."""
-    import polars as pl
-
-    def read() -> pl.DataFrame:
-        import io
-
-        return pl.read_parquet(io.BytesIO(source.data()) if source.is_gzip else source.path)
-
-    return guarded(read, source, "is a damaged Parquet file")
+    """A Parquet file as a frame; whatever is wrong with it becomes a sentence."""
+    try:
+        return parquet.read_parquet(source.data() if source.is_gzip else source.path, source.name)
+    except FileRefusedError as refused:
+        raise source.error(refused.problem, remedy=refused.remedy) from None
 
 
 def read_workbook(source: Source) -> tuple[pl.DataFrame, str, list[str]]:
@@ -172,9 +171,11 @@ def read_workbook(source: Source) -> tuple[pl.DataFrame, str, list[str]]:
             f"{source.name} is a workbook, and reading one needs fastexcel, which is not installed. "
             "Run: pip install 'karat[xlsx]', or export the sheet as CSV."
         ) from None
-    with zipfile.ZipFile(source.path) as archive:
-        if sum(part.file_size for part in archive.infolist()) > TEXT_LIMIT:
-            raise source.error("is too large once it is unpacked", remedy="Export the sheet as CSV.")
+    try:
+        with open_regular(source.path) as file:
+            check_zip(file, source.name)
+    except zipfile.BadZipFile as problem:
+        raise source.error(f"cannot be read as a workbook ({problem})", remedy="Write the file again.") from None
     names: list[str] = []
 
     def read() -> pl.DataFrame:

@@ -6,30 +6,22 @@ import codecs
 import io
 import os
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import IO
 
 from karat.core.errors import InputError
-
-LINE_LIMIT = 64 << 20
-"""The longest line that is read, in bytes."""
+from karat.io import parquet
+from karat.io.limits import LINE_LIMIT, TEXT_LIMIT
+from karat.io.opening import PIECE, FileRefusedError, is_gzip, open_regular, pieces
 
 LONG = 4 << 20
 """The length from which a line's end is looked for before more of it is kept, in bytes."""
 
-TEXT_LIMIT = 2 << 30
-"""The largest file that is read as one document (JSON), in bytes after decompression."""
-
 ENDINGS = (".gz", ".trec", ".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".parquet", ".xlsx")
 HEAD = 64 << 10
-PIECE = 1 << 20
 
-GZIP = b"\x1f\x8b"
-PARQUET = b"PAR1"
 ZIP = b"PK\x03\x04"
 OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 WIDE_MARKS = {
@@ -53,8 +45,7 @@ class Source:
         with self._explained():
             if self.path.is_dir():
                 raise self.error("is a folder where a file is meant", remedy="Name a file in it.")
-            with open(self.path, "rb") as file:
-                self.is_gzip = file.read(2) == GZIP
+            self.is_gzip = is_gzip(self.path)
             head = bytearray()
             for piece in self._pieces(HEAD):
                 head += piece
@@ -78,7 +69,7 @@ class Source:
 
     @property
     def is_parquet(self) -> bool:
-        return self.head.startswith(PARQUET)
+        return self.head.startswith(parquet.SIGN)
 
     @cached_property
     def is_workbook(self) -> bool:
@@ -112,50 +103,24 @@ class Source:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turns what the operating system or zlib says into a sentence."""
+        """Turns what the operating system says into a sentence."""
         try:
             yield
+        except FileRefusedError as refused:
+            raise self.error(refused.problem, remedy=refused.remedy) from None
         except FileNotFoundError:
             raise self.error("does not exist", remedy="Check the path.") from None
         except PermissionError:
             raise self.error("cannot be read: permission denied", remedy="Check its permissions.") from None
         except IsADirectoryError:
             raise self.error("is a folder where a file is meant", remedy="Name a file in it.") from None
-        except zlib.error as problem:
-            remedy = "Make or download it again."
-            raise self.error(f"is a damaged gzip file ({problem})", remedy=remedy) from None
         except (OSError, ValueError) as problem:
             raise self.error(f"cannot be read: {problem}", remedy="Check the path.") from None
 
     def _pieces(self, size: int = PIECE) -> Iterator[bytes]:
         """The file's bytes, unpacked, in pieces of at most `size`."""
-        with self._explained(), open(self.path, "rb", buffering=0) as file:
-            if not self.is_gzip:
-                while piece := file.read(size):
-                    yield piece
-            else:
-                yield from self._unpacked(file, size)
-
-    def _unpacked(self, file: IO[bytes], size: int) -> Iterator[bytes]:
-        member, packed, started = zlib.decompressobj(wbits=31), b"", False
-        while True:
-            if not packed:
-                packed = file.read(PIECE)
-                if not packed:
-                    break
-            if not started:  # zeros may pad the end of a member
-                packed = packed.lstrip(b"\0") if member.eof else packed
-                if not packed:
-                    continue
-                member, started = zlib.decompressobj(wbits=31), True
-            piece = member.decompress(packed, size)
-            packed = member.unconsumed_tail
-            if member.eof:
-                packed, started = member.unused_data, False
-            if piece:
-                yield piece
-        if started:
-            raise self.error("is a truncated gzip file: it ends before its data does", remedy="Download it again.")
+        with self._explained():
+            yield from pieces(self.path, size)
 
     def _unmarked(self, size: int) -> Iterator[bytes]:
         """The pieces without a byte order mark."""
@@ -199,7 +164,7 @@ class Source:
     def _plain_blocks(self, size: int) -> Iterator[bytes]:
         """Blocks of an unpacked file, without copying what was read more than once."""
         done = 0
-        with self._explained(), open(self.path, "rb") as file:
+        with self._explained(), io.BufferedReader(open_regular(self.path)) as file:
             file.seek(self._mark)
             while block := file.read(size):
                 start = block.rfind(b"\n") + 1

@@ -143,7 +143,7 @@ def test_a_link_to_a_folder_is_followed_once_and_the_folder_keeps_its_name(folde
     (folder / "real" / "r.txt").write_text("r")
     for name in ("a link before it", "z link after it"):
         (folder / name).symlink_to(folder / "real")
-    reading = read(folder)
+    reading = read(folder, follow_links=True)
     assert [doc.id for doc in reading.docs] == ["linked/e.txt", "real/r.txt", "sound.txt"]
     assert len(reading.problems) == 2
     assert said(reading)[:1] == [
@@ -152,6 +152,22 @@ def test_a_link_to_a_folder_is_followed_once_and_the_folder_keeps_its_name(folde
             f"{folder / 'a link before it'}: leads to a folder that is read already, as {folder / 'real'}.",
         )
     ]  # fmt: skip
+
+
+def test_a_link_out_of_the_folder_is_named_and_not_followed(folder, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "e.txt").write_text("e")
+    (tmp_path / "secret.txt").write_text("s")
+    (folder / "linked").symlink_to(tmp_path / "elsewhere")
+    (folder / "inner.txt").symlink_to(folder / "sound.txt")
+    (folder / "outer.txt").symlink_to("../secret.txt")
+    reading = read(folder)
+    assert [doc.id for doc in reading.docs] == ["inner.txt", "sound.txt"]
+    told = (
+        "is a link that leads out of the folder; not followed. Name what it leads to, or follow links: --follow-links."
+    )
+    assert said(reading) == [("link", True, f"{folder / name}: {told}") for name in ("linked", "outer.txt")]
+    assert [doc.id for doc in read(tmp_path / "docs" / "linked").docs] == ["e.txt"]
 
 
 def test_a_link_to_nothing(folder):
@@ -279,11 +295,11 @@ def test_a_reader_that_fails_is_named_and_the_rest_goes_on(folder, monkeypatch):
         raise RuntimeError("boom")
         yield
 
-    (folder / "a.md").write_text("x")
-    monkeypatch.setitem(READERS._loaded, "markdown", replace(READERS.get("markdown"), read=explode))
+    (folder / "a.jsonl").write_text("x")
+    monkeypatch.setitem(READERS._loaded, "jsonl", replace(READERS.get("jsonl"), read=explode))
     reading = read(folder)
     assert [doc.id for doc in reading.docs] == ["sound.txt"]
-    assert "a.md: could not be read (RuntimeError: boom)." in said(reading)[0][2]
+    assert "a.jsonl: could not be read (RuntimeError: boom)." in said(reading)[0][2]
     assert said(reading)[0][0] == "failed"
 
 

@@ -10,7 +10,8 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
 from karat.core.docs import Section
-from karat.corpus import docx, read
+from karat.corpus import READERS, File, read
+from karat.corpus._reader import content_of
 
 
 def saved(document, path):
@@ -96,11 +97,11 @@ def test_xml_that_is_broken_inside(tmp_path):
     assert problem.reason.startswith("cannot be opened as a Word file (")
 
 
-def test_an_archive_that_unpacks_to_too_much_is_refused_unopened(tmp_path, monkeypatch):
-    monkeypatch.setattr(docx, "UNPACKED_LIMIT", 1 << 20)
-    problem = problem_of(tmp_path, archive(word__document_xml=b"\0" * (2 << 20)))
+def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):
+    packed = archive(word__document_xml=b"\0" * (40 << 20))
+    problem = problem_of(tmp_path, packed)
     assert problem.kind == "large"
-    assert problem.reason == "unpacks to more than 1 MB, the most that is read."
+    assert problem.reason == f"unpacks to more than 32 MB, and has {len(packed):,} bytes itself."
 
 
 def test_an_archive_that_is_no_word_file(tmp_path):
@@ -120,9 +121,7 @@ def test_an_old_word_file_under_its_own_name_is_not_read(tmp_path):
 
 
 def test_without_the_extra_the_remedy_is_named(tmp_path, monkeypatch):
-    path = saved(handbook(), tmp_path / "x")
-    content = path.read_bytes()
-    path.unlink()
+    path = saved(handbook(), tmp_path / "a.docx")
     ordinary = builtins.__import__
 
     def missing(name, *args, **more):
@@ -131,9 +130,9 @@ def test_without_the_extra_the_remedy_is_named(tmp_path, monkeypatch):
         return ordinary(name, *args, **more)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    problem = problem_of(tmp_path, content)
-    assert problem.kind == "unreadable"
-    assert problem.remedy == "Run: pip install 'karat[docx]'."
+    _, fault = content_of(File(path, "a.docx", "a.docx"), READERS.get("docx"))
+    assert fault.kind == "unreadable"
+    assert fault.remedy == "Run: pip install 'karat[docx]'."
 
 
 def test_a_word_file_named_pdf_is_read_and_said(tmp_path):

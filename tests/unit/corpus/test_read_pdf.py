@@ -5,7 +5,8 @@ from fpdf import FPDF
 
 from karat.core.docs import Page
 from karat.core.errors import InputError
-from karat.corpus import read
+from karat.corpus import READERS, File, read
+from karat.corpus._reader import content_of
 from karat.corpus.pdf import tidy
 
 
@@ -200,10 +201,11 @@ def test_one_page_that_cannot_be_read_does_not_stop_the_others(tmp_path, monkeyp
         return whole(self, index)
 
     monkeypatch.setattr(pypdfium2.PdfDocument, "__getitem__", getitem)
-    reading = read(saved(paper("One", "Two", "Three"), tmp_path / "a.pdf"))
-    assert reading.docs[0].text == "One\n\nThree"
-    assert [page.number for page in reading.docs[0].pages] == [1, 2, 3]
-    (problem,) = reading.problems
+    file = File(saved(paper("One", "Two", "Three"), tmp_path / "a.pdf"), "a.pdf", "a.pdf")
+    (doc,), _ = content_of(file, READERS.get("pdf"))
+    assert doc.text == "One\n\nThree"
+    assert [page.number for page in doc.pages] == [1, 2, 3]
+    (problem,) = file.problems
     assert problem.reason == "page 2 cannot be read (Failed to load page.)."
     assert not problem.fatal
 
@@ -239,18 +241,16 @@ def test_labels_a_title_and_an_outline_that_cannot_be_read_are_said(tmp_path, mo
     def fails(*args, **kwargs):
         raise ValueError("torn")
 
-    saved(paper("one", "two"), tmp_path / "a.pdf")
+    file = File(saved(paper("one", "two"), tmp_path / "a.pdf"), "a.pdf", "a.pdf")
     monkeypatch.setattr(pypdfium2.PdfDocument, "get_page_label", fails)
     monkeypatch.setattr(pypdfium2.PdfDocument, "get_metadata_value", fails)
     monkeypatch.setattr(pypdfium2.PdfDocument, "get_toc", fails)
-    reading = read(tmp_path)
-    (doc,) = reading.docs
+    (doc,), _ = content_of(file, READERS.get("pdf"))
     assert [page.label for page in doc.pages] == [None, None]
     assert doc.title == "a"
-    told = [problem.reason for problem in reading.problems]
-    assert told == [
+    assert [problem.reason for problem in file.problems] == [
         "the printed numbers of pages 1-2 cannot be read; they are left out.",
         "its title cannot be read (torn); its name is used.",
         "its outline cannot be read (torn); it has no sections.",
     ]
-    assert not any(problem.fatal for problem in reading.problems)
+    assert not any(problem.fatal for problem in file.problems)

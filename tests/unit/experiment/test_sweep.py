@@ -176,7 +176,7 @@ def test_documents_that_could_not_be_read_are_said(folder, tmp_path):
     (documents / "corpus.jsonl").write_text((folder / "corpus.jsonl").read_text())
     (documents / "broken.pdf").write_bytes(b"%PDF-1.7 and no more")
     swept = sweep(questions(), documents, Grid.of(alpha="0", k="3", chunk="whole"), work=tmp_path / "work")
-    assert any("not in the index: " in note.text and "broken.pdf" in note.text for note in swept.notes)
+    assert any("Could not be read or built: 1." in note.text and "broken.pdf" in note.text for note in swept.notes)
 
 
 def test_an_embedder_changes_nothing_for_bm25(folder, tmp_path, monkeypatch):

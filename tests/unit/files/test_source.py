@@ -78,7 +78,7 @@ def test_permission_denied(tmp_path, monkeypatch):
     def deny(*_args, **_options):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("builtins.open", deny)
+    monkeypatch.setattr("os.open", deny)
     assert refused(path) == f"{path}: cannot be read: permission denied. Check its permissions."
 
 

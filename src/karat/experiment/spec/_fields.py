@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Dis
 
 from karat.core.errors import KaratError
 from karat.experiment._environment import check_template
+from karat.io.limits import ReadLimits
 
 
 def _template(text: str) -> str:
@@ -125,3 +126,17 @@ class BudgetKeys(Part):
     max_cost_usd: Annotated[float, Field(gt=0)] | None = Field(
         None, description="Dollars for calls to chat models, whose prices must be given."
     )
+
+
+class ReadingKeys(Part):
+    """What reading one document may take; one that takes more is named among those that could not be read."""
+
+    memory_mb: Cut = Field(ReadLimits.memory_mb, description="Megabytes of memory, and 20 times the size of the file.")
+    seconds: Seconds = Field(ReadLimits.seconds, description="Seconds.")
+    pages: Cut = Field(ReadLimits.pages, description="Pages.")
+    text_mb: Cut = Field(ReadLimits.text_mb, description="Megabytes of text, or 20 times the size of the file.")
+    follow_links: bool = Field(False, description="Follow links that lead out of a folder of documents.")
+
+    @property
+    def limits(self) -> ReadLimits:
+        return ReadLimits(memory_mb=self.memory_mb, seconds=self.seconds, pages=self.pages, text_mb=self.text_mb)

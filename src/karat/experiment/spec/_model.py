@@ -15,6 +15,7 @@ from karat.experiment.spec._fields import (
     Filter,
     Output,
     Part,
+    ReadingKeys,
     Slices,
     SweepKeys,
     Text,
@@ -30,6 +31,9 @@ class SpecKeys(Part):
 
     name: Text = Field("experiment", description="Part of the name of a run's folder.")
     corpus: Texts | None = Field(None, description="Documents: a folder or file, or a list of them.")
+    reading: ReadingKeys | None = Field(
+        None, description="What reading one document of the corpus may take, and whether links are followed."
+    )
     index: Text | None = Field(None, description="An index that stands already, in place of corpus.")
     testset: Text = Field(description="Questions with gold, in any format that karat score reads.")
     map: dict[Text, Text] | None = Field(

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from karat.core.errors import InputError
+from karat.io.opening import open_regular
 
 LARGEST = 1 << 20
 _MOST, _DEEPEST = 50_000, 40
@@ -61,7 +62,7 @@ def load_yaml(path: Path) -> Loaded:
     try:
         if path.is_dir():
             raise InputError("is a folder where a file is meant", place=str(path), remedy="Name the karat.yaml in it.")
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             data = file.read(LARGEST + 1)
     except FileNotFoundError:
         raise InputError(

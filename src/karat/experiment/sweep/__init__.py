@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat.core.docs import unread_line
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.experiment.frozen import changed_notes
 from karat.experiment.progress import shown_in_notebook
@@ -255,10 +256,8 @@ def _noticed(part: Part, measures: Sequence[Measure]) -> Iterator[Note]:
     large = sorted({m.k for m in measures if m.k is not None and m.k > chunks})
     if large:
         yield _note("info", f"{where}k={', '.join(map(str, large))}: the index has only {chunks:,} chunks.")
-    unread = [p for p in part.index.about.get("problems", ()) if p.get("fatal", True)]
-    if unread:
-        more = f" ({len(unread):,} problems in all)" if len(unread) > 1 else ""
-        yield _note("warning", f"{where}not in the index: {unread[0]['place']}: {unread[0]['reason']}{more}")
+    if lost := unread_line(part.index.problems):
+        yield _note("warning", f"{where}{lost}")
     resolution = part.resolution
     missing, units = int((resolution.relevant & ~resolution.reached).sum()), int(resolution.relevant.sum())
     if missing:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 from karat.core.errors import InputError, UsageError
 from karat.core.means import Means, Need
 from karat.core.registry import Registry
+from karat.io.opening import read_whole
 
 Texts = Callable[[], Iterable[str]]
 """Gives the corpus's texts to a rewriter that learns from them; not called otherwise."""
@@ -148,9 +149,7 @@ def read_text(path: str | Path) -> str:
         file = Path(path)
         if file.is_dir():
             raise refused("is a folder where a file is meant", "Name a file in it.")
-        if file.stat().st_size > LIMIT:
-            raise refused(f"is larger than {LIMIT >> 20} MB, the most that is read", "Give a shorter file.")
-        data = file.read_bytes()
+        data = read_whole(file, LIMIT)
     except FileNotFoundError:
         raise refused("does not exist", "Check the path.") from None
     except (OSError, ValueError) as problem:

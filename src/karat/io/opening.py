@@ -1,0 +1,152 @@
+"""Opening: regular files only, unpacked within bounds. Pipes, sockets and devices may never end and are refused."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import IO
+
+from karat.core.errors import InputError
+from karat.io.limits import TEXT_LIMIT, unpacked_most
+
+GZIP = b"\x1f\x8b"
+PIECE = 1 << 20
+
+Path = str | os.PathLike[str]
+
+
+class FileRefusedError(InputError):
+    """A file that is not read for what it is; `kind` is one word: unsupported, large or broken."""
+
+    def __init__(self, kind: str, problem: str, *, place: str, remedy: str) -> None:
+        super().__init__(problem, place=place, remedy=remedy)
+        self.kind = kind
+
+
+def open_regular(path: Path) -> io.FileIO:
+    """A regular file, opened for reading; anything else is refused without being waited for."""
+    _check_regular(path, os.stat(path))
+    file = io.FileIO(path, "rb", opener=_without_waiting)
+    try:
+        _check_regular(path, os.fstat(file.fileno()))
+    except FileRefusedError:
+        file.close()
+        raise
+    return file
+
+
+def _check_regular(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(f"{os.fspath(path)} is a folder")
+    if not stat.S_ISREG(status.st_mode):
+        raise FileRefusedError(
+            "unsupported", "is no regular file (a pipe, socket or device)", place=str(path),
+            remedy="Save what it gives to a file, and name that.",
+        )  # fmt: skip
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open without waiting for the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+
+
+def is_gzip(path: Path) -> bool:
+    """Whether a file is packed by gzip, told by its first bytes."""
+    with open_regular(path) as file:
+        return file.read(len(GZIP)) == GZIP
+
+
+def pieces(path: Path, size: int = PIECE) -> Iterator[bytes]:
+    """A file's bytes in pieces of at most `size`; what gzip packed is unpacked, within bounds."""
+    with open_regular(path) as file:
+        piece = file.read(size)
+        if piece.startswith(GZIP):
+            file.seek(0)
+            yield from _unpacked(file, size, str(path))
+            return
+        while piece:
+            yield piece
+            piece = file.read(size)
+
+
+def read_whole(path: Path, limit: int = TEXT_LIMIT) -> bytes:
+    """All bytes of a file, unpacked; refused over the limit."""
+    whole = io.BytesIO()
+    for piece in pieces(path):
+        if whole.tell() + len(piece) > limit:
+            raise FileRefusedError(
+                "large", f"is larger than {limit >> 20:,} MB, the most that is read", place=str(path),
+                remedy="Split it.",
+            )  # fmt: skip
+        whole.write(piece)
+    return whole.getvalue()
+
+
+def _unpacked(file: io.FileIO, size: int, place: str) -> Iterator[bytes]:
+    """What gzip packed, member after member."""
+    left = unpacked_most(os.fstat(file.fileno()).st_size)
+    member, packed, started = zlib.decompressobj(wbits=31), b"", False
+    while packed or (packed := file.read(PIECE)):
+        if member.eof:
+            packed, started = packed.lstrip(b"\0"), False  # zeros may pad the end of a member
+            if not packed:
+                continue
+            member = zlib.decompressobj(wbits=31)
+        started = True
+        try:
+            piece = member.decompress(packed, size)
+        except zlib.error as error:
+            raise FileRefusedError(
+                "broken", f"is a damaged gzip file ({error})", place=place, remedy="Make or download it again."
+            ) from None
+        packed = member.unused_data if member.eof else member.unconsumed_tail
+        left -= len(piece)
+        if left < 0:
+            raise _too_packed(place, os.fstat(file.fileno()).st_size, "If you trust it, unpack it and name the result.")
+        if piece:
+            yield piece
+    if started and not member.eof:
+        raise FileRefusedError(
+            "broken", "is a truncated gzip file: it ends before its data does", place=place,
+            remedy="Download it again.",
+        )  # fmt: skip
+
+
+def check_zip(archive: IO[bytes], place: str) -> None:
+    """Refuse a zip archive, such as a docx or xlsx, that unpacks to more than its size warrants.
+
+    Its parts are unpacked piece by piece and counted: the sizes that an archive declares may be false. Raises
+    zipfile.BadZipFile where there is no archive.
+    """
+    size = archive.seek(0, os.SEEK_END)
+    left = unpacked_most(size)
+    remedy = "If you trust it, split it, or save it in another format."
+    with zipfile.ZipFile(archive) as parts:
+        for part in parts.infolist():
+            if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise FileRefusedError(
+                    "unsupported", "is an archive packed in an unusual way, which is not read", place=place,
+                    remedy=remedy,
+                )  # fmt: skip
+            part.file_size = TEXT_LIMIT + 1  # to the end of its data
+            with suppress(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError), parts.open(part) as data:
+                while piece := data.read(PIECE):
+                    left -= len(piece)
+                    if left < 0:
+                        raise _too_packed(place, size, remedy)
+
+
+def _too_packed(place: str, size: int, remedy: str) -> FileRefusedError:
+    most = unpacked_most(size) >> 20
+    return FileRefusedError(
+        "large", f"unpacks to more than {most:,} MB, and has {_size(size)} itself", place=place, remedy=remedy
+    )
+
+
+def _size(size: int) -> str:
+    return f"{size >> 20:,} MB" if size >> 20 else f"{size:,} bytes"

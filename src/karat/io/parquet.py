@@ -1,0 +1,156 @@
+"""Parquet: a file as a frame, once its footer and the headers of its pages say that it unpacks to no more than it may.
+
+A column stores a value once and names it in millions of rows, so a few kilobytes may stand for gigabytes.
+"""
+
+from __future__ import annotations
+
+import io
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from karat.io.limits import REPEATED_FREE, unpacked_most
+from karat.io.opening import FileRefusedError, open_regular
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SIGN = b"PAR1"
+_VALUE = 8  # bytes that a value takes at least, once it is unpacked
+_DEEPEST = 20
+_REMEDY = "If you trust it, write it as several files, or as JSONL."
+# Fields of Parquet's metadata by their numbers in its Thrift definition.
+_ROW_GROUPS, _COLUMNS, _ABOUT = 4, 1, 3
+_PACKED, _DATA, _DICTIONARY = 7, 9, 11
+_PAGE_UNPACKED, _PAGE_PACKED, _PAGE_HEADS, _VALUES = 2, 3, (5, 7, 8), 1
+
+
+def read_parquet(source: Path | bytes, place: str) -> pl.DataFrame:
+    """The rows of a Parquet file, or of its bytes; FileRefusedError where it unpacks to too much or is damaged."""
+    import polars as pl
+
+    if isinstance(source, bytes):
+        packed = len(source)
+        _check(source, place)
+    else:
+        with open_regular(source) as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+            packed = len(data)
+            _check(data, place)
+    most = max(REPEATED_FREE, unpacked_most(packed))
+    try:
+        frame = pl.read_parquet(io.BytesIO(source) if isinstance(source, bytes) else source)
+        named = frame.select(pl.col(pl.Categorical).cat.len_bytes().cast(pl.UInt64).sum())
+    except (pl.exceptions.PanicException, Exception) as error:
+        what = (str(error).strip().splitlines() or [type(error).__name__])[0][:120].rstrip(".")
+        raise _damaged(what, place) from None
+    if frame.estimated_size() + sum(named.row(0) if named.width else ()) > most:
+        raise _too_large(most, packed, place)
+    return frame
+
+
+def _check(data: bytes | mmap, place: str) -> None:
+    most = unpacked_most(len(data))
+    try:
+        size = _unpacked_size(data, most)
+    except (IndexError, KeyError, TypeError, ValueError, RecursionError):
+        raise _damaged("its metadata cannot be read", place) from None
+    if size > most:
+        raise _too_large(most, len(data), place)
+
+
+def _damaged(what: str, place: str) -> FileRefusedError:
+    return FileRefusedError(
+        "broken", f"is a damaged Parquet file ({what})", place=place, remedy="Make or download it again."
+    )
+
+
+def _too_large(most: int, size: int, place: str) -> FileRefusedError:
+    return FileRefusedError(
+        "large", f"unpacks to more than {most >> 20:,} MB, and has {size:,} bytes itself", place=place, remedy=_REMEDY
+    )
+
+
+def _unpacked_size(data: bytes | mmap, most: int) -> int:
+    """What the pages of a file take once they are unpacked, in bytes; counting ends beyond `most`."""
+    length = int.from_bytes(data[-8:-4], "little")
+    if data[:4] != SIGN or data[-4:] != SIGN or length > len(data) - 12:
+        raise ValueError("no footer")
+    footer = _Thrift(data, len(data) - 8 - length).struct()
+    size = 0
+    for group in footer.get(_ROW_GROUPS, ()):
+        for column in group[_COLUMNS]:
+            about = column[_ABOUT]
+            place = min(about[_DATA], about.get(_DICTIONARY) or about[_DATA])
+            end = place + about[_PACKED]
+            while place < end and size <= most:
+                header = _Thrift(data, place)
+                page = header.struct()
+                values = sum(page[name][_VALUES] for name in _PAGE_HEADS if name in page)
+                if min(page[_PAGE_UNPACKED], page[_PAGE_PACKED], values) < 0:
+                    raise ValueError("a page of less than nothing")
+                size += page[_PAGE_UNPACKED] + _VALUE * values
+                place = header.place + page[_PAGE_PACKED]
+    return size
+
+
+class _Thrift:
+    """Reads structs of Thrift's compact protocol: values by the numbers of their fields."""
+
+    def __init__(self, data: bytes | mmap, place: int) -> None:
+        self.data, self.place, self.depth = data, place, 0
+
+    def struct(self) -> dict[int, Any]:
+        """The struct that begins here."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise ValueError("nested too deeply")
+        values: dict[int, Any] = {}
+        number = 0
+        while head := self._byte():
+            number = number + (head >> 4) if head >> 4 else self._signed()
+            values[number] = self._value(head & 15, in_list=False)
+        self.depth -= 1
+        return values
+
+    def _value(self, kind: int, *, in_list: bool) -> Any:
+        if kind in (1, 2):
+            return self._byte() == 1 if in_list else kind == 1
+        if kind == 3:
+            return self._byte()
+        if kind in (4, 5, 6):
+            return self._signed()
+        if kind == 7:
+            return self._skip(8)
+        if kind == 8:
+            return self._skip(self._unsigned())
+        if kind in (9, 10):
+            head = self._byte()
+            count = head >> 4 if head >> 4 < 15 else self._unsigned()
+            return [self._value(head & 15, in_list=True) for _ in range(count)]
+        if kind == 12:
+            return self.struct()
+        raise ValueError(f"unknown kind of value {kind}")
+
+    def _byte(self) -> int:
+        byte = self.data[self.place]
+        self.place += 1
+        return byte
+
+    def _unsigned(self) -> int:
+        value = shift = 0
+        while (byte := self._byte()) & 128:
+            value |= (byte & 127) << shift
+            shift += 7
+            if shift > 63:
+                raise ValueError("a number of too many digits")
+        return value | byte << shift
+
+    def _signed(self) -> int:
+        value = self._unsigned()
+        return value >> 1 ^ -(value & 1)
+
+    def _skip(self, length: int) -> None:
+        self.place += length
+        if self.place > len(self.data):
+            raise IndexError("ends early")
