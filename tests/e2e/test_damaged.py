@@ -131,5 +131,5 @@ def test_a_study_that_is_cut_short_is_named(station, put, karat, last):
     assert karat("run", "-q").code == 0
     study = last() / "study.json.gz"
     study.write_bytes(study.read_bytes()[:200])
-    with pytest.raises(KaratError, match=r"study.json.gz: the study cannot be read"):
+    with pytest.raises(KaratError, match=r"study.json.gz: is a truncated gzip file"):
         load_study(last())

@@ -97,6 +97,14 @@ WEIRD = [
 ]  # fmt: skip
 
 
+@pytest.fixture(autouse=True, scope="module")
+def in_this_process():
+    """Files are read here: a process of its own for each would take most of the time, and has tests of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("karat.corpus._read._is_plain", lambda file, reader: True)
+        yield
+
+
 def attempt(name, content):
     """Read the file beside a sound one and check what comes out."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():

@@ -13,6 +13,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_LONG = 80  # letters of a name that are compared
+
 
 class KaratError(Exception):
     """What was wrong, where, and what to do, in one clear sentence or two."""
@@ -65,10 +67,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("Recal", ["Recall", "MRR"])
     ' Did you mean Recall?'
     """
-    from rapidfuzz.fuzz import ratio
-
     by_lower = {k.lower(): k for k in known}
-    # never below what difflib gives, and a hundred times as fast: a table may name thousands of things
-    possible = [k for k in by_lower if ratio(name.lower(), k, score_cutoff=59)]
-    near = difflib.get_close_matches(name.lower(), possible, n=1, cutoff=0.6)
+    letters = set(name.lower())
+    # the others share too little, and difflib is slow: a table may name thousands of things
+    possible = [k for k in by_lower if 2 * len(letters & set(k)) >= min(len(letters), len(set(k)))]
+    near = difflib.get_close_matches(name.lower()[:_LONG], possible, n=1, cutoff=0.6)
     return f" Did you mean {by_lower[near[0]]}?" if near else ""

@@ -54,14 +54,14 @@ def serve() -> None:
     settings = receive(requests)
     limits, columns = ReadLimits(**settings["limits"]), settings["columns"]
     _set_limit("RLIMIT_CORE", 0)
-    os.pwrite(2, _counted_memory().to_bytes(NUMBER, "big"), NUMBER)
+    _note(_counted_memory(), NUMBER)
     with suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
         while True:
             request = receive(requests)
             if "flush" in request:
                 replies.flush()
                 continue
-            os.pwrite(2, request["number"].to_bytes(NUMBER, "big"), 0)
+            _note(request["number"], 0)
 
             def progress(what: str, done: int, total: int) -> None:
                 replies.write(as_message({"progress": [what, done, total]}))
@@ -120,6 +120,13 @@ def _reader(name: str) -> Reader:
 
 def _fault(fault: ReadError) -> list[Any]:
     return [fault.kind, fault.reason, fault.remedy, fault.fatal]
+
+
+def _note(value: int, place: int) -> None:
+    """Leave a number where the process that waits finds it if this one ends: in the file that stderr is."""
+    os.lseek(2, place, os.SEEK_SET)
+    os.write(2, value.to_bytes(NUMBER, "big"))
+    os.lseek(2, 0, os.SEEK_END)  # what a library says as it ends comes after the numbers
 
 
 def _counted_memory() -> int:

@@ -89,7 +89,7 @@ class Index(Glance):
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Files that could not be read, and what else should be known of them."""
-        return tuple(Problem(**p) for p in self.about["problems"])
+        return tuple(Problem(**p) for p in self.about.get("problems", ()))
 
     @property
     def engines(self) -> tuple[str, ...]:

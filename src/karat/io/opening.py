@@ -16,6 +16,7 @@ from karat.io.limits import TEXT_LIMIT, unpacked_most
 
 GZIP = b"\x1f\x8b"
 PIECE = 1 << 20
+_BROKEN_PART = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)  # said by who reads it
 
 Path = str | os.PathLike[str]
 
@@ -126,7 +127,11 @@ def check_zip(archive: IO[bytes], place: str) -> None:
     size = archive.seek(0, os.SEEK_END)
     left = unpacked_most(size)
     remedy = "If you trust it, split it, or save it in another format."
-    with zipfile.ZipFile(archive) as parts:
+    try:
+        parts = zipfile.ZipFile(archive)
+    except (ValueError, NotImplementedError) as problem:  # places that lie before the start of the file
+        raise zipfile.BadZipFile(str(problem)) from None
+    with parts:
         for part in parts.infolist():
             if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise FileRefusedError(
@@ -134,7 +139,7 @@ def check_zip(archive: IO[bytes], place: str) -> None:
                     remedy=remedy,
                 )  # fmt: skip
             part.file_size = TEXT_LIMIT + 1  # to the end of its data
-            with suppress(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError), parts.open(part) as data:
+            with suppress(*_BROKEN_PART), parts.open(part) as data:
                 while piece := data.read(PIECE):
                     left -= len(piece)
                     if left < 0:
