@@ -47,8 +47,11 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes, *, private: 
 
 
 def private(path: str, flags: int) -> int:
-    """The `opener` of a file that nobody but its user may read, where it is made anew."""
-    return os.open(path, flags, 0o600)
+    """The `opener` of a file that nobody but its user may read, where it is made anew.
+
+    A link is not followed: in a folder from a stranger it would lead to another file of the user's.
+    """
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 def private_folder(path: Path) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from karat.core.errors import InputError, UsageError
-from karat.core.writing import unwritable
+from karat.core.writing import private, unwritable
 
 LOCK = ".lock"
 
@@ -21,7 +21,7 @@ def locked(folder: Path, busy: str) -> Iterator[None]:
         yield
         return
     try:
-        lock = open(folder / LOCK, "a+b")  # noqa: SIM115
+        lock = open(folder / LOCK, "a+b", opener=private)  # noqa: SIM115
     except OSError as problem:
         raise unwritable(folder, problem) from None
     with lock:

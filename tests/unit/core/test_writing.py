@@ -78,3 +78,12 @@ def test_private_files_and_folders_are_for_their_user_alone(tmp_path):
         os.umask(old)
     modes = {name: stat.S_IMODE(os.stat(tmp_path / "folder" / name).st_mode) for name in (".", "a", "b", "c")}
     assert modes == {".": 0o700, "a": 0o600, "b": 0o600, "c": 0o666}
+
+
+def test_a_link_in_place_of_a_private_file_is_not_followed(tmp_path):
+    other = tmp_path / "other.txt"
+    other.write_text("mine")
+    (tmp_path / "journal.jsonl").symlink_to(other)
+    with pytest.raises(OSError, match="symbolic links"), open(tmp_path / "journal.jsonl", "ab", opener=private):
+        pass
+    assert other.read_text() == "mine"
