@@ -12,7 +12,9 @@ from karat.testing import FakeLLM
 
 KILLED = 137
 SOME = {"index": (0.3, 0.93), "run": (0.6,)}
-"""Where plain runs of the tests stop a command, as shares of its steps; those marked slow stop all of them at each."""
+"""Where plain runs of the tests stop a command, as shares of its steps."""
+MANY = [share / 16 for share in range(17)]
+"""Where those marked slow stop each of them. With KARAT_EVERY_STEP set they stop at every step, which takes an hour."""
 PASSAGE = (
     "The night watch of the station lasts four hours and is kept by two people. Whoever keeps it writes the pressure "
     "and the temperature into the log every half hour, and wakes the engineer when either of them falls too fast."
@@ -97,7 +99,8 @@ WRITTEN = {
     "calibrate": "found.json",
 }
 EACH = [pytest.param(name, steps, id=f"{name}-some") for name, steps in SOME.items()]
-EACH += [pytest.param(name, None, id=f"{name}-all", marks=pytest.mark.slow) for name in WRITTEN]
+EVERY = None if os.environ.get("KARAT_EVERY_STEP") else MANY
+EACH += [pytest.param(name, EVERY, id=f"{name}-many", marks=pytest.mark.slow) for name in WRITTEN]
 
 
 @pytest.mark.parametrize(("name", "steps"), EACH)

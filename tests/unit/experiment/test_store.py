@@ -52,9 +52,9 @@ def test_no_bit_of_a_journal_changes_a_record_in_silence(tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
-def test_a_journal_that_cannot_be_written_is_named(tmp_path):
+def test_a_journal_that_cannot_be_written_is_named(tmp_path, monkeypatch):
     run = made(tmp_path)
-    os.symlink("/dev/full", run.path / "journal.jsonl")
+    monkeypatch.setattr("karat.experiment.store.private", lambda path, flags: os.open("/dev/full", os.O_WRONLY))
     with pytest.raises(InputError, match=r"journal.jsonl: cannot be written: No space left"), run.journal() as journal:
         journal.add([{"q": "1"}])
 
