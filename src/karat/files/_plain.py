@@ -146,7 +146,14 @@ def _two_headers(look: Look) -> list[tuple[int, Record]] | None:
     lines = [(row, line) for row, line in source.lines() if line.strip()]
     if len(lines) < 3:
         return None
-    top, below, third = (next_row(csv.reader([line], delimiter=separator), LINE_LIMIT) or [] for _, line in lines[:3])
+
+    def cells_of(row: int, line: str) -> list[str]:
+        try:
+            return next_row(csv.reader([line], delimiter=separator), LINE_LIMIT) or []
+        except csv.Error as problem:
+            raise source.error(f"cannot be read as a table: {problem}", row=row) from None
+
+    top, below, third = (cells_of(row, line) for row, line in lines[:3])
     told = [cell.strip().lower() for cell in below if cell.strip()]
     if len(top) != len(below) or not told or not set(told) <= STATISTICS or len(set(top)) == len(top):
         return None
@@ -159,7 +166,7 @@ def _two_headers(look: Look) -> list[tuple[int, Record]] | None:
     ]
     found = []
     for row, line in lines[3 if named else 2 :]:
-        cells = next_row(csv.reader([line], delimiter=separator), LINE_LIMIT) or []
+        cells = cells_of(row, line)
         if len(cells) != len(header):
             raise source.error(f"the row has {len(cells)} cells and the header has {len(header)}", row=row)
         found.append((row, dict(zip(header, cells, strict=True))))

@@ -5,6 +5,7 @@ import statistics
 
 import pytest
 
+from karat.core.errors import InputError
 from karat.experiment.verify import verify
 
 
@@ -96,3 +97,14 @@ def test_a_whole_step_of_the_last_digit_is_no_rounding(tmp_path):
     assert [f.cause for f in verify(odd, put(tmp_path / "t.csv", ["system,R@5", "a,0.6"])).of("mismatch")] == [
         "rounding"
     ]
+
+
+def test_a_reciprocal_rank_next_to_nothing_is_none(tmp_path):
+    rows = ["question_id,system,MRR", *(f"q{i},a,{1 / (i + 1)}" for i in range(5)), "q5,a,1e-310"]
+    found = verify(put(tmp_path / "rows.csv", rows))
+    assert "not 1/rank" in found.causes
+
+
+def test_a_table_with_a_return_within_a_line_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"summary.csv, row 2: cannot be read as a table"):
+        verify(put(tmp_path / "summary.csv", ["system,MRR,Hit@5", "a\rb,0.5,0.6", "c,0.4,0.5"]))

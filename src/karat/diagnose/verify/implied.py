@@ -134,10 +134,10 @@ def _where(numbers: Sequence[Number | None], breaks: Callable[[Number], bool]) -
 def _no_reciprocal(number: Number) -> bool:
     if number.value == 0:
         return False
-    if number.value < 0 or number.value > 1 + number.half:
+    if number.value < 1 / (RANKS + 1) or number.value > 1 + number.half:
         return True
     rank = round(1 / number.value)
-    return rank > RANKS or not any(number.agrees(1 / r) for r in (rank - 1, rank, rank + 1) if r > 0)
+    return not any(number.agrees(1 / r) for r in (rank - 1, rank, rank + 1) if r > 0)
 
 
 def _whole(number: Number, parts: int) -> bool:
