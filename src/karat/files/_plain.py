@@ -151,7 +151,8 @@ def _two_headers(look: Look) -> list[tuple[int, Record]] | None:
         try:
             return next_row(csv.reader([line], delimiter=separator), LINE_LIMIT) or []
         except csv.Error as problem:
-            raise source.error(f"cannot be read as a table: {problem}", row=row) from None
+            told = str(problem).partition(" - ")[0]  # without advice on how to open files in Python
+            raise source.error(f"cannot be read as a table ({told})", row=row, remedy="Mend the row.") from None
 
     top, below, third = (cells_of(row, line) for row, line in lines[:3])
     told = [cell.strip().lower() for cell in below if cell.strip()]
