@@ -24,7 +24,7 @@ def flips(path, positions):
     path.write_bytes(data)
 
 
-POSITIONS = [pytest.param(3, id="some"), pytest.param(200, id="many", marks=pytest.mark.slow)]
+POSITIONS = [pytest.param(3, id="some"), pytest.param(25, id="many", marks=pytest.mark.slow)]
 
 
 @pytest.fixture
