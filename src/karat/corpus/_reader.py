@@ -23,8 +23,8 @@ class Reader:
 
     `sniff` looks at content: True, it is of this kind; False, it cannot be; None, the file's name decides. `read` may
     raise ReadError for the whole file, and says everything less by the file's `problem`. It is called in a process of
-    its own, within limits, unless the file has at most `plain` bytes: Python alone reads such files, and takes no more
-    memory than a few times what they hold.
+    its own, within limits, unless the file has fewer than `plain` bytes: whatever such a file holds, it is read in
+    little time and memory.
     """
 
     name: str

@@ -21,6 +21,7 @@ _OPENING = re.compile(
 _CHARSET = re.compile(rb"<meta[^>]{0,300}?charset\s*+=\s*+[\"']?+\s*+([\w:.-]{2,40})", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w:.-]{2,40})", re.IGNORECASE)
 _SAVED = re.compile(r"<!-- *saved from url=\(\d+\)(\S{1,2000})")
+_SMALL = 8 << 10  # bytes that take 350 MB of the parser's memory at worst: open inline elements, repeated in paragraphs
 _NEVER = frozenset((
     "script", "style", "template", "noscript", "svg", "iframe", "object", "embed", "canvas", "audio", "video",
     "head", "select", "datalist", "textarea", "button", "dialog", "-comment",
@@ -196,4 +197,4 @@ def _one_line(node: Any) -> str:
     return " ".join(plain(node.text()).split()) if node is not None else ""
 
 
-READER = Reader("html", "HTML", (".html", ".htm", ".xhtml"), _sniff, _read)
+READER = Reader("html", "HTML", (".html", ".htm", ".xhtml"), _sniff, _read, plain=_SMALL)

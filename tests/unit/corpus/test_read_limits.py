@@ -62,9 +62,29 @@ def word_file_of(paragraphs):
     return out.getvalue()
 
 
+def page_of_open_elements(size):
+    """An HTML page of so many bytes whose parser repeats all open inline elements in every paragraph."""
+    head = "<!doctype html><html><body><p>" + "".join(f"<b a={number:x}>" for number in range(490))
+    return (head + "<p>x" * (size // 4))[:size].encode()
+
+
+def test_the_worst_page_that_is_read_without_a_process_of_its_own_takes_little_memory(tmp_path):
+    page = tmp_path / "small.html"
+    page.write_bytes(page_of_open_elements(READERS.get("html").plain - 1))
+    code = (
+        "import resource, sys\n"
+        "from karat.corpus import read\n"
+        "assert len(read(sys.argv[1]).docs) == 1\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(page)], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 600
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
+        ("page.html", lambda: page_of_open_elements(80_000)),
         ("self.pdf", form_that_calls_itself),
         ("nested.pdf", nested_forms),
         ("many.docx", lambda: word_file_of(3_000_000)),
