@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 
 from karat.core.run import Run
-from karat.core.study import Configuration, Failure, Study
 from karat.core.types import Answer, Gold, Question, TestSet
 from karat.experiment import outputs, stored
 from karat.experiment.report import _by_ending, export_to
@@ -27,6 +26,7 @@ from karat.experiment.study import Contender, Plan, study_of
 from karat.report import comparisons, console, results, studied
 from karat.report.charts import draw
 from karat.report.html import render
+from karat.results.study import Configuration, Failure, Study
 
 QUESTIONS = (1_000, 4_000)
 SYSTEMS, DEPTH, GIVEN = 6, 10, 3

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from karat.core.docs import Chunk
-from karat.core.evaluation import Evaluation, Note, Refusals
 from karat.core.language import parse_all
 from karat.core.scores import Scores
-from karat.core.study import Cell, Choice, Configuration, Failure, FailureCount, Study, StudyAnswer, StudyHit
 from karat.core.types import Gold, Question, TestSet
 from karat.report.charts import chart_specs
 from karat.report.html import render
+from karat.results.evaluation import Evaluation, Note, Refusals
+from karat.results.study import Cell, Choice, Configuration, Failure, FailureCount, Study, StudyAnswer, StudyHit
 from karat.stats.summary import summarise
 
 pytestmark = pytest.mark.browser

@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from karat.core.evaluation import Evaluation
 from karat.core.language import parse_all
 from karat.core.scores import Scores, Status
-from karat.core.study import Configuration, Study
 from karat.core.types import Question, TestSet
 from karat.experiment.store import new_run
 from karat.experiment.stored import save_study
+from karat.results.evaluation import Evaluation
+from karat.results.study import Configuration, Study
 
 SYSTEMS = ("hybrid", "bm25")
 N, LABELLED = 150, 40

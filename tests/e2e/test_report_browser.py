@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from karat.core.study import Cell, Choice, Configuration, Failure, FailureCount, KindChoice, Pair, Study, StudyHit
 from karat.experiment.index import index
 from karat.experiment.score import Choices, evaluate, resolved
 from karat.experiment.system import System, SystemSettings
 from karat.files import read_testset
 from karat.report.charts import chart_specs
 from karat.report.html import render
+from karat.results.study import Cell, Choice, Configuration, Failure, FailureCount, KindChoice, Pair, Study, StudyHit
 
 pytestmark = pytest.mark.browser
 HOSTILE = (

@@ -13,7 +13,7 @@ LAYERS = (
     ("testset",),
     ("diagnose",),
     ("answer", "corpus", "files", "fuse", "match", "measures", "report", "retrieve", "stats"),
-    ("models",),
+    ("models", "results"),
     ("io",),
     ("core",),
 )

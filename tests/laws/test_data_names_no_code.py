@@ -9,14 +9,14 @@ import pytest
 
 from karat.cli.main import main
 from karat.core import loading
-from karat.core.evaluation import Evaluation
 from karat.core.language import parse
 from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores
-from karat.core.study import Configuration, Study
 from karat.core.types import Question, TestSet
 from karat.experiment.store import new_run
 from karat.experiment.stored import save_study
+from karat.results.evaluation import Evaluation
+from karat.results.study import Configuration, Study
 from karat.stats.summary import summarise
 
 EVIL = "from pathlib import Path\nPath('ran').touch()\ndef f(answer): return 1.0\n"

@@ -10,7 +10,7 @@ import typer
 from karat.cli._options import Debug, Json, RunsDir
 
 if TYPE_CHECKING:
-    from karat.core.gating import Baseline
+    from karat.results.gating import Baseline
 
 ACTIONS = ("set", "list", "show", "remove")
 

@@ -10,7 +10,7 @@ import typer
 from karat.cli._options import Debug, Json, Quiet, Run, RunsDir
 
 if TYPE_CHECKING:
-    from karat.core.gating import Gate
+    from karat.results.gating import Gate
 
 EXIT = {"pass": 0, "fail": 10, "unknown": 11}
 SUMMARY = "GITHUB_STEP_SUMMARY"

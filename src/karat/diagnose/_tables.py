@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.evaluation import Note
 from karat.core.scores import Status
 from karat.diagnose._words import few, plural, warn
+from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.core.evaluation import Note
+from karat.results.evaluation import Note
 
 SHOWN = 4
 

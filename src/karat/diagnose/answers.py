@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from karat.core.study import Failure, FailureCount
 from karat.diagnose.failures import GOOD_ANSWER, ORDER, Attribution, within
+from karat.results.study import Failure, FailureCount
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.ranked import Ranked
     from karat.core.scores import Scores
-    from karat.core.study import FailureLabel, StudyAnswer
     from karat.core.types import TestSet
     from karat.match import Resolution
+    from karat.results.study import FailureLabel, StudyAnswer
 
 AnswerLabel = Literal["cut_by_budget", "refused", "unsupported", "wrong_answer"]
 LABELS: tuple[str, ...] = get_args(AnswerLabel)

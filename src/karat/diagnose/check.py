@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.checkup import Finding
 from karat.core.registry import Registry
 from karat.core.text import guess_language
 from karat.match import Pages, resolve
 from karat.models.terms import terms
+from karat.results.checkup import Finding
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks, Doc, Problem

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from karat.core.study import Failure, FailureCount, FailureLabel
+from karat.results.study import Failure, FailureCount, FailureLabel
 
 if TYPE_CHECKING:
     from karat.core.docs import Problem

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.checkup import SEVERITIES, Checkup, Finding, Reach
 from karat.diagnose.ceilings import CUTS, ceilings
 from karat.diagnose.check import CHECKS, Case, Check
+from karat.results.checkup import SEVERITIES, Checkup, Finding, Reach
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks, Doc, Problem

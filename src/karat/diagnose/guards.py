@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
-from karat.core.evaluation import Matching, Note, Summary
 from karat.core.language import parse
 from karat.diagnose import _tables as tables
 from karat.diagnose._words import few, percent, plural, warn
+from karat.results.evaluation import Matching, Note, Summary
 
 if TYPE_CHECKING:
     import numpy as np

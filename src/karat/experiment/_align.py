@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from karat.core.evaluation import Note
 from karat.core.run import Run
 from karat.core.text.normalise import normalise
+from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Matching
+    from karat.results.evaluation import Matching
 
 _WAYS = ("rel", "pages", "page_offset")  # with dialect, repeats and matcher: what a measure's meaning depends on
 

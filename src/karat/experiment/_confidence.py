@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.calibration import Reliability
 from karat.core.errors import UsageError
-from karat.core.evaluation import Note
 from karat.core.scores import Status
 from karat.experiment._labelled import CORRECTNESS, Labelled
 from karat.experiment._named import find_measure, others
+from karat.results.calibration import Reliability
+from karat.results.evaluation import Note
 from karat.stats.calibration_error import brier, expected_calibration_error, reliability
 
 if TYPE_CHECKING:

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.comparison import Measured
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.evaluation import Taken
 from karat.core.scores import Status
+from karat.results.comparison import Measured
+from karat.results.evaluation import Taken
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.comparison import ScoreTable
-    from karat.core.evaluation import Evaluation, Matching
     from karat.core.measure import Measure
-    from karat.core.study import Study
     from karat.core.types import TestSet
     from karat.experiment.store import RunFolder
+    from karat.results.comparison import ScoreTable
+    from karat.results.evaluation import Evaluation, Matching
+    from karat.results.study import Study
 
 Repeats = Mapping[int, Sequence[float | None]]
 
@@ -71,9 +71,9 @@ def sources(
     match: str | None = None,
 ) -> list[Source]:
     """Each input read; result files are scored together against the test set, by these measures or the default ones."""
-    from karat.core.study import Study
     from karat.experiment.finished import FinishedRun
     from karat.experiment.report import Report
+    from karat.results.study import Study
 
     found: list[Source] = []
     results: list[Any] = []

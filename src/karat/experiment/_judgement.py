@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.gating import Broken, Outcome, Rule, Verdict
 from karat.experiment._subjects import Subject
+from karat.results.gating import Broken, Outcome, Rule, Verdict
 from karat.stats.common_draws import drawn_pairs
 from karat.stats.intervals import LEVEL, mean_intervals
 from karat.stats.permutation import TIE

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import InputError, NoOverlapError, UsageError, did_you_mean
-from karat.core.evaluation import Note
 from karat.core.registry import key_of
 from karat.experiment._named import find_measures, listed, need_measure, spellings
+from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.calibration import Label, Labels
     from karat.core.measure import Measure
     from karat.core.scores import Scores
+    from karat.results.calibration import Label, Labels
 
 Scale = tuple[float, float]
 CORRECTNESS = "Correctness"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from karat.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Matching
     from karat.core.judged import Judged
     from karat.core.means import Means
     from karat.core.measure import Measure
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from karat.experiment.score import Choices
     from karat.match import Matched, Resolution
     from karat.measures.dialects import Dialect
+    from karat.results.evaluation import Matching
 
 NO_RANKINGS = "the results hold no rankings"
 NO_ANSWERS = "the results hold no answers"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.comparison import Flip, JudgeNoise, Measured, PairResult, SliceDifference, SystemMean
-from karat.core.evaluation import Note
 from karat.core.scores import Status
 from karat.experiment._entrants import Entrant, Source, slice_values
+from karat.results.comparison import Flip, JudgeNoise, Measured, PairResult, SliceDifference, SystemMean
+from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,9 +11,9 @@ import numpy as np
 from karat.core.scores import Scores
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Matching
     from karat.core.run import Run
     from karat.match import Resolution
+    from karat.results.evaluation import Matching
 
 
 def parted(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import KaratError
-from karat.core.evaluation import Note, Taken
+from karat.results.evaluation import Note, Taken
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

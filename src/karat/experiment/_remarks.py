@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from karat.core.evaluation import Note
+from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from karat.core.answered import Answered
-    from karat.core.evaluation import Refusals, Usage
     from karat.core.means import Means
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
     from karat.measures.dialects import Dialect
+    from karat.results.evaluation import Refusals, Usage
 
 NEAR = 0.05
 """How little above chance a mean similarity may be before it is warned of."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.measure import Measure
-    from karat.core.study import Study
+    from karat.results.study import Study
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]

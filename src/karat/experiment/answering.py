@@ -17,7 +17,6 @@ from karat.experiment._limited import answered_ids, gold_of, unasked
 
 if TYPE_CHECKING:
     from karat.answer import Answerer, AnswererSettings
-    from karat.core.evaluation import Note
     from karat.core.means import Means
     from karat.core.run import Run
     from karat.core.types import TestSet
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from karat.experiment.store import Journal
     from karat.experiment.study import Contender
     from karat.match import Resolution
+    from karat.results.evaluation import Note
 
 Say = Callable[[str, int, int], None]
 _KEPT = ("text", "contexts", "model", "seconds", "tokens", "cost_usd", "error", "confidence", "used", "given")
@@ -92,7 +92,7 @@ def answer_all(
     have no scores. Questions are answered one after the other for all systems. What `records` of a journal know is not
     asked again, unless it failed and `retry_errors` is set.
     """
-    from karat.core.evaluation import Note
+    from karat.results.evaluation import Note
 
     known = {str(r["key"]): r for r in records if r.get("answerer") == answerer.fingerprint}
     answers = {key: _answer(r) for key, r in known.items() if not (retry_errors and r["answer"].get("error"))}

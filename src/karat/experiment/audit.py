@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from karat.experiment.progress import shown_in_notebook
 
 if TYPE_CHECKING:
-    from karat.core.audit import Audit
-    from karat.core.evaluation import Taken
     from karat.core.types import TestSet
     from karat.experiment.index import Index
     from karat.match import Pages
+    from karat.results.audit import Audit
+    from karat.results.evaluation import Taken
     from karat.retrieve import Engine
 
 NO_INDEX = "-"

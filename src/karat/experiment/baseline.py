@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError, did_you_mean
-from karat.core.gating import Baseline
 from karat.core.writing import write_whole
 from karat.experiment._lock import locked
 from karat.experiment.store import MANIFEST, RunFolder, find_run, open_run
 from karat.io.opening import read_whole
+from karat.results.gating import Baseline
 
 BASELINES = "baselines.json"
 _NAME = re.compile(r"[\w][\w.-]{0,59}")

@@ -62,8 +62,8 @@ def benchmark(
     extraction. `eval_mode` says which questions are asked: literal ones, semantic ones (paraphrase and scenario), or
     all. What comes back is a run like any other.
     """
-    from karat.core.evaluation import Note
     from karat.experiment.run import run
+    from karat.results.evaluation import Note
 
     sources = [os.fspath(docs)] if isinstance(docs, str | os.PathLike) else [os.fspath(one) for one in docs]
     given = {key: value for key, value in chat.items() if value is not None}

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.calibration import Agreement, Calibration, Confusion, Corrected, Disagreement, MeasureCalibration
 from karat.core.errors import UsageError
-from karat.core.evaluation import Note
 from karat.core.scores import Status
-from karat.core.study import Study
 from karat.experiment._confidence import reliabilities
 from karat.experiment._labelled import Labelled, many, meet
 from karat.experiment.store import find_run
 from karat.experiment.stored import load_study
+from karat.results.calibration import Agreement, Calibration, Confusion, Corrected, Disagreement, MeasureCalibration
+from karat.results.evaluation import Note
+from karat.results.study import Study
 from karat.stats.agreement import (
     Metric,
     cohen_kappa,

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from karat.experiment.progress import shown_in_notebook
 
 if TYPE_CHECKING:
-    from karat.core.checkup import Checkup
     from karat.experiment.index import Index
     from karat.match import Pages
+    from karat.results.checkup import Checkup
 
 
 @shown_in_notebook("progress")

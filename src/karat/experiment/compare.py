@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.comparison import Comparison, Loss, Measured
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
-from karat.core.evaluation import Note
 from karat.experiment._alike import scored_apart
 from karat.experiment._entrants import Entrant, Source, lacking, named, sources
 from karat.experiment._paired import (
@@ -26,6 +24,8 @@ from karat.experiment._paired import (
     with_flips,
 )
 from karat.experiment.progress import shown_in_notebook
+from karat.results.comparison import Comparison, Loss, Measured
+from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

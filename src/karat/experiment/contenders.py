@@ -11,13 +11,12 @@ import numpy as np
 from karat.core.errors import UsageError
 from karat.core.means import Means
 from karat.core.ranked import Ranked
-from karat.core.study import Configuration
 from karat.experiment.retrieval import Memory, Retrieval
 from karat.experiment.study import Contender, Plan
 from karat.experiment.system import DEPTH, Found, SystemSettings
+from karat.results.study import Configuration
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Note
     from karat.core.measure import Measure
     from karat.core.run import Run
     from karat.core.types import Question, TestSet
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from karat.experiment.spec import Listed, Spec
     from karat.experiment.store import Journal
     from karat.match import Resolution
+    from karat.results.evaluation import Note
 
 Say = Callable[[str, int, int], None]
 LENGTH = 20  # hits that are kept of every list, or the largest cut-off where that is more; DEPTH where tokens cut
@@ -115,8 +115,8 @@ class Work:
     def _own(
         self, made: Made, listed: Sequence[Listed], memory: Memory, means: Means, say: Say
     ) -> tuple[list[Contender], list[Note]]:
-        from karat.core.evaluation import Note
         from karat.experiment.defaults import default_notes
+        from karat.results.evaluation import Note
 
         own = [(x.configuration, x.source) for x in listed if isinstance(x.source, SystemSettings)]
         chosen = [(configuration, settings) for configuration, settings in own if not settings.has_store]
@@ -145,8 +145,8 @@ class Work:
         self, one: Listed, settings: SystemSettings, means: Means, say: Say
     ) -> tuple[list[Contender], list[Note]]:
         """A system that searches a store of another tool, whose chunks are its own; the rest comes from the index."""
-        from karat.core.evaluation import Note
         from karat.experiment.system import System
+        from karat.results.evaluation import Note
 
         found, notes = [], []
         fused = any(":" not in leg for leg in settings.consulted)
@@ -163,11 +163,11 @@ class Work:
         self, one: Listed, records: Sequence[Mapping[str, Any]], journal: Journal, retry_errors: bool, say: Say
     ) -> tuple[list[Contender], list[Note]]:
         """A results file, or a system that is asked question by question."""
-        from karat.core.evaluation import Note
         from karat.experiment.outside import ask_all, opened, run_of_records
         from karat.experiment.score import brought_together
         from karat.experiment.spec import ResultsFile
         from karat.files import read_results
+        from karat.results.evaluation import Note
 
         if isinstance(one.source, ResultsFile):
             runs, _ = read_results(one.source.path, columns=self.spec.keys.map)

@@ -11,12 +11,12 @@ import numpy as np
 from karat.core.errors import KaratError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from karat.core.explanation import Explanation, FusedHit, JudgedHit, LegHit, MeasureLine, UnitFate
     from karat.core.judged import Judged
     from karat.core.ranked import Ints, Ranked
     from karat.core.types import Question, TestSet
     from karat.experiment.system import Found, System
     from karat.match import Pages, Resolution
+    from karat.results.explanation import Explanation, FusedHit, JudgedHit, LegHit, MeasureLine, UnitFate
 
 AMONG_FOUND = "the gold is looked up among the chunks that were found: what else the store holds is not known here."
 WITH_CUT, WITHOUT = ("Precision", "Recall", "F1", "Hit", "nDCG"), ("MRR", "MAP")
@@ -35,10 +35,10 @@ def explain(
     columns: Mapping[str, str] | None = None,
 ) -> Explanation:
     """How a question came to its hits and its scores: legs, fusion, matches and the scores."""
-    from karat.core.explanation import Explanation
     from karat.core.types import TestSet
     from karat.files import as_testset
     from karat.match import Settings, judge, resolve
+    from karat.results.explanation import Explanation
 
     questions, _ = as_testset(testset, columns=columns)
     asked = _asked(questions, question)
@@ -92,7 +92,7 @@ def _few(names: Sequence[str], most: int = 5) -> str:
 
 def _leg_hits(system: System, found: Found, name: str, queries: Sequence[str], k: int) -> tuple[LegHit, ...]:
     """The first hits of an engine; what a score is made of is told where one query was searched."""
-    from karat.core.explanation import LegHit
+    from karat.results.explanation import LegHit
 
     rows, scores = found.legs[name].of(0)
     terms = getattr(system.engine(name), "explain", None) if len(queries) == 1 else None
@@ -115,7 +115,7 @@ def _unknown(system: System, found: Found, queries: Sequence[str]) -> list[str]:
 
 
 def _fused(found: Found, k: int) -> tuple[FusedHit, ...]:
-    from karat.core.explanation import FusedHit, LegPart
+    from karat.results.explanation import FusedHit, LegPart
 
     if found.parts is None:
         return ()
@@ -138,7 +138,7 @@ def _fused(found: Found, k: int) -> tuple[FusedHit, ...]:
 
 def _hits(found: Found, number: int, resolution: Resolution, k: int) -> tuple[JudgedHit, ...]:
     """The first k hits with the relevant units that each holds."""
-    from karat.core.explanation import JudgedHit
+    from karat.results.explanation import JudgedHit
 
     held: dict[int, list[int]] = {}
     for unit in resolution.of_question(number):
@@ -168,7 +168,7 @@ def unit_label(resolution: Resolution, unit: int) -> str:
 
 def _fates(found: Found, number: int, resolution: Resolution, whole: bool) -> tuple[UnitFate, ...]:
     """Where each gold unit stands in every leg and in the result."""
-    from karat.core.explanation import UnitFate
+    from karat.results.explanation import UnitFate
 
     reasons = {(u.question, u.gold): u.why for u in resolution.unresolved}
     question = resolution.testset.ids[number]
@@ -197,9 +197,9 @@ def _first(ranked: Ranked, rows: Ints) -> int | None:
 
 def _lines(judged: Judged, texts: Sequence[str], k: int) -> tuple[MeasureLine, ...]:
     """Each measure with its value, or why it has none."""
-    from karat.core.explanation import MeasureLine
     from karat.core.language import parse_all
     from karat.measures.compute import compute
+    from karat.results.explanation import MeasureLine
 
     chosen = tuple(texts) or (*(f"{name}@{k}" for name in WITH_CUT), *WITHOUT)
     measures = parse_all(chosen, k=k, load_code=True)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.factors import Effect, Factored, Level
+from karat.results.factors import Effect, Factored, Level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.study import Choice
     from karat.files import Plain
+    from karat.results.study import Choice
 
     Floats = NDArray[np.float64]
 

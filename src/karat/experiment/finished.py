@@ -14,12 +14,12 @@ from karat.experiment.report import Report
 
 if TYPE_CHECKING:
     from karat.core.docs import Problem
-    from karat.core.gating import Gate, Verdict
     from karat.core.glance import Table
     from karat.core.run import Run
-    from karat.core.study import Study
     from karat.experiment.score import Choices
     from karat.experiment.store import RunFolder
+    from karat.results.gating import Gate, Verdict
+    from karat.results.study import Study
 
 
 class Mean(float):

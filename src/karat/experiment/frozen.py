@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from karat.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Note
     from karat.core.types import TestSet
+    from karat.results.evaluation import Note
 
 REFREEZE = "Restore it, or freeze it as a new version: `karat freeze FILE --version NEW`."
 _FEW, _SHOWN = 3, 12  # ids, and characters of a digest, that a sentence names
@@ -17,7 +17,7 @@ _FEW, _SHOWN = 3, 12  # ids, and characters of a digest, that a sentence names
 
 def changed_notes(testset: TestSet) -> list[Note]:
     """A warning where a frozen test set is not what was frozen."""
-    from karat.core.evaluation import Note
+    from karat.results.evaluation import Note
 
     if testset.changed is None:
         return []

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import KaratError, UsageError, did_you_mean
-from karat.core.gating import Gate, Rule, Verdict
 from karat.core.scores import Status
 from karat.experiment._alike import scored_apart
 from karat.experiment._judgement import Held, judged
@@ -19,13 +18,14 @@ from karat.experiment._subjects import failed_rows, subject_of
 from karat.experiment.rules import parse_rules
 from karat.experiment.store import find_run
 from karat.experiment.stored import STUDY, load_study
+from karat.results.gating import Gate, Rule, Verdict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.evaluation import Note
-    from karat.core.study import Study
     from karat.experiment.store import RunFolder
+    from karat.results.evaluation import Note
+    from karat.results.study import Study
 
 _OF_FAILED = ("failed rows", "equal n")  # guards that say of rows that failed what an incomplete run says
 

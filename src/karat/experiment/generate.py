@@ -15,9 +15,9 @@ from karat.experiment.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
-    from karat.core.drafts import Generated
     from karat.experiment.index import Index
     from karat.experiment.means import MeansSettings
+    from karat.results.drafts import Generated
     from karat.testset.mix import Mix
 
 SAMPLES = 30

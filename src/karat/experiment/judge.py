@@ -12,14 +12,14 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.scores import Floor, Scores, Status
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation, Note, Summary
     from karat.core.means import Means
     from karat.core.measure import Measure
     from karat.core.run import Run
-    from karat.core.study import Failure, FailureCount, Study
     from karat.experiment.means import MeansSettings
     from karat.experiment.store import RunFolder
     from karat.models.chat import ChatSettings
+    from karat.results.evaluation import Evaluation, Note, Summary
+    from karat.results.study import Failure, FailureCount, Study
 
 Say = Callable[[str, int, int], None]
 NOT_JUDGED = "not judged"
@@ -164,7 +164,7 @@ def judging(folder: RunFolder, *, calls: str | None = None, **options: Any) -> M
 
 def judge_notes(scores: Scores) -> list[Note]:
     """Who judged by each measure that asks a model, and how often one that was asked again said something else."""
-    from karat.core.evaluation import Note
+    from karat.results.evaluation import Note
     from karat.stats.flips import flips
 
     found = []

@@ -18,11 +18,11 @@ from karat.core.means import Embeds, Means, Need, Prompt, Said, ScoresPairs
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
-    from karat.core.evaluation import Note
     from karat.core.measure import Measure
     from karat.experiment.index import Index
     from karat.models import EmbedderSettings
     from karat.models.chat import Calls, Chat, ChatSettings, Estimate, Spent
+    from karat.results.evaluation import Note
 
 CALLS, WORDLLAMA = "calls.sqlite", "wordllama"
 _HOW: dict[Need, tuple[str, str]] = {
@@ -238,7 +238,7 @@ def spent_by(means: Means) -> dict[str, Any] | None:
 
 def spent_notes(means: Means) -> list[Note]:
     """A sentence on what the chat model was asked and what that cost."""
-    from karat.core.evaluation import Note
+    from karat.results.evaluation import Note
 
     spent = means.chat.spent if isinstance(means.chat, ChatOnDemand) else None
     return [] if spent is None or means.chat is None else [Note("info", f"{means.chat.label}: {spent.sentence}.")]

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
-from karat.core.evaluation import Note
 from karat.core.writing import write_whole
 from karat.experiment.answering import rows_of
+from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from karat.core.run import Run
-    from karat.core.study import Study
     from karat.experiment.report import Rendering
     from karat.report.charts import Drawing
+    from karat.results.study import Study
 
 CHARTS, ANSWERS, JUDGEMENTS = "charts", "answers.jsonl", "judgements.jsonl"
 ALL = ("html", "markdown", "text", "latex", "csv", "json", "png", "svg")

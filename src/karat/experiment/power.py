@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.comparison import Measured, Power, Spread
 from karat.core.errors import NoOverlapError, UsageError
-from karat.core.evaluation import Note, Taken
 from karat.core.text.words import plural
 from karat.experiment._entrants import Entrant, named, sources
 from karat.experiment._paired import judge_noise, range_notes
+from karat.results.comparison import Measured, Power, Spread
+from karat.results.evaluation import Note, Taken
 from karat.stats.permutation import TIE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.comparison import JudgeNoise
+    from karat.results.comparison import JudgeNoise
 
     Floats = NDArray[np.float64]
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from karat.core.evaluation import Evaluation
     from karat.core.run import Run
     from karat.experiment.score import Choices
     from karat.report import Output
+    from karat.results.evaluation import Evaluation
 
     Rendering = Callable[[], str | bytes]
 
@@ -208,10 +208,10 @@ class Report(Glance):
 
     def _charts(self, folder: Path) -> list[Path]:
         """The charts of results that name alpha or k, as a run draws them."""
-        from karat.core.study import Configuration, Study
         from karat.experiment.outputs import CHARTS
         from karat.report.charts import write_charts
         from karat.report.verdict import headlines
+        from karat.results.study import Configuration, Study
 
         evaluation = self._with_settings()
         main = next(iter(headlines(evaluation.scores.measures, evaluation.dialect)))

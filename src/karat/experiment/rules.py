@@ -12,7 +12,7 @@ import re
 from typing import NoReturn
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.gating import SIGNS, Rule, Sign
+from karat.results.gating import SIGNS, Rule, Sign
 
 EXAMPLE = '"Recall@5 >= 0.6"'
 BASELINE = "baseline"

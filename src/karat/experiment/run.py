@@ -18,8 +18,6 @@ from karat.experiment.progress import shown_in_notebook
 from karat.experiment.study import study_of
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Note, Taken
-    from karat.core.study import Study
     from karat.core.types import TestSet
     from karat.experiment._models import Models
     from karat.experiment.finished import FinishedRun
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
     from karat.experiment.spec import Spec
     from karat.experiment.store import RunFolder
     from karat.experiment.sweep.swept import Swept
+    from karat.results.evaluation import Note, Taken
+    from karat.results.study import Study
 
 Say = Callable[[str, int, int], None]
 Announce = Callable[[str], None]
@@ -56,7 +56,6 @@ def run(
     how much of it is done, and how much there is; `announce` with a sentence on what a chat model is about to be asked,
     before it is.
     """
-    from karat.core.evaluation import Note
     from karat.experiment._provenance import manifest_of
     from karat.experiment.answering import answers_for
     from karat.experiment.finished import FinishedRun
@@ -64,6 +63,7 @@ def run(
     from karat.experiment.spec.draft import spec_for
     from karat.experiment.store import DONE, RUNNING, make_runs_dir, new_run, resumable
     from karat.experiment.stored import save_study
+    from karat.results.evaluation import Note
 
     spec = spec_for(spec, testset).resolved()
     root = Path(runs_dir) if runs_dir is not None else spec.path(spec.keys.runs_dir)
@@ -109,8 +109,8 @@ def run(
 
 def _redone(damaged: Sequence[int]) -> list[Note]:
     """Notes on lines of the journal that could not be used."""
-    from karat.core.evaluation import Note
     from karat.experiment.store import JOURNAL
+    from karat.results.evaluation import Note
 
     return [Note("warning", f"{JOURNAL} line {row} was damaged: what it held was done again.") for row in damaged]
 
@@ -132,7 +132,7 @@ def _models(
 
 def _without_judgements(study: Study, folder: RunFolder) -> Study:
     """The study with a note on measures that `karat judge` added to the run, which are of the answers before."""
-    from karat.core.evaluation import Note
+    from karat.results.evaluation import Note
 
     evaluation = study.evaluation
     known = {measure.name for measure in evaluation.scores.measures}
@@ -224,7 +224,7 @@ def _indexes(spec: Spec, work: Path, say: Say) -> list[Made]:
 
 
 def _taken(indexes: Sequence[Made]) -> list[Taken]:
-    from karat.core.evaluation import Taken
+    from karat.results.evaluation import Taken
 
     return [
         Taken(

@@ -12,7 +12,6 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.experiment.progress import shown_in_notebook
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation, Note, Taken
     from karat.core.judged import Repeats
     from karat.core.means import Means
     from karat.core.order import Ties
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from karat.measures.dialects import Missing
     from karat.models import EmbedderSettings
     from karat.models.chat import ChatSettings
+    from karat.results.evaluation import Evaluation, Note, Taken
 
 
 @dataclass(frozen=True)
@@ -208,9 +208,9 @@ def check(choices: Choices) -> None:
 
 def brought_together(testset: TestSet, runs: Sequence[Run], choices: Choices) -> tuple[list[Run], list[Note]]:
     """The runs under names of their own and the test set's question ids, in the order the dialect ranks them."""
-    from karat.core.evaluation import Note
     from karat.experiment._align import align
     from karat.measures.dialects import dialect_named
+    from karat.results.evaluation import Note
 
     names = [run.name for run in runs]
     twice = sorted({n for n in names if names.count(n) > 1})
@@ -255,7 +255,6 @@ def evaluate(
     whose hits are matched by what is known of them. `means` are the models that measures may ask, by default wordllama
     alone.
     """
-    from karat.core.evaluation import Evaluation, Note
     from karat.diagnose import guards
     from karat.experiment._answered import answered_of
     from karat.experiment._facts import facts_of, ranked_ids, ranked_places, ranked_scores
@@ -267,6 +266,7 @@ def evaluate(
     from karat.experiment.means import check_needs, means_of
     from karat.measures.dialects import dialect_named
     from karat.report.verdict import verdicts
+    from karat.results.evaluation import Evaluation, Note
     from karat.stats.summary import summarise
     from karat.stats.targets import targets
 

@@ -12,16 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from karat.core import docs, evaluation, scores, study, types
+from karat.core import docs, scores, types
 from karat.core.errors import InputError, UsageError
-from karat.core.evaluation import Note
 from karat.core.language import parse
 from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores
-from karat.core.study import Study
 from karat.core.types import TestSet
 from karat.core.writing import write_whole
 from karat.io.opening import read_whole
+from karat.results import evaluation, study
+from karat.results.evaluation import Note
+from karat.results.study import Study
 
 STUDY = "study.json.gz"
 _KIND = "_"

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.study import Configuration, Study, StudyAnswer, StudyHit
 from karat.experiment.explain import unit_label
+from karat.results.study import Configuration, Study, StudyAnswer, StudyHit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.docs import Problem
-    from karat.core.evaluation import Evaluation, Note, Taken, Usage
     from karat.core.means import Means, Need
     from karat.core.measure import Measure
     from karat.core.ranked import Ranked
     from karat.core.run import Run
-    from karat.core.study import Choice, Failure, FailureCount, Pair
     from karat.core.types import TestSet
     from karat.experiment.retrieval import Retrieval, Retrieved
     from karat.experiment.score import Choices
     from karat.match import Resolution
+    from karat.results.evaluation import Evaluation, Note, Taken, Usage
+    from karat.results.study import Choice, Failure, FailureCount, Pair
 
     Floats = NDArray[np.float64]
 

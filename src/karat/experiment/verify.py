@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, UsageError
-from karat.core.verification import Verification
+from karat.results.verification import Verification
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats

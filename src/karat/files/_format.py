@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from karat.core.registry import Registry
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Taken
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.files._look import Look
+    from karat.results.evaluation import Taken
 
 Kind = Literal["testset", "results"]
 

@@ -6,9 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from karat.core.calibration import Label, Labels
 from karat.core.errors import UsageError
-from karat.core.evaluation import Taken
 from karat.core.text.words import plural
 from karat.files import _cells
 from karat.files._aliases import LABELS, Names
@@ -16,6 +14,8 @@ from karat.files._cells import CellError, shown
 from karat.files._look import Look
 from karat.files._objects import is_frame, polars_frame
 from karat.files._signs import has_records
+from karat.results.calibration import Label, Labels
+from karat.results.evaluation import Taken
 
 _NO_LABEL = frozenset({"n/a", "na", "none", "null", "nan", "-", "?"})
 _WORDS = {

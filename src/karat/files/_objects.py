@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import InputError, UsageError
-from karat.core.evaluation import Taken
 from karat.core.run import Run
 from karat.core.text.wellformed import well_formed, well_formed_values
 from karat.core.text.words import plural
@@ -28,6 +27,7 @@ from karat.core.types import Answer, TestSet
 from karat.files import _cells
 from karat.files._cells import CellError, shown
 from karat.files._runs import described
+from karat.results.evaluation import Taken
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from karat.core.evaluation import Taken
 from karat.core.text.words import plural
 from karat.core.types import Gold, Question, TestSet
 from karat.files import _cells
@@ -14,6 +13,7 @@ from karat.files._cells import CellError, Record, shown
 from karat.files._gold import GoldReader, range_note
 from karat.files._look import Look
 from karat.files._testset import has_float_ids
+from karat.results.evaluation import Taken
 
 Judgements = dict[str, dict[str, int]]
 

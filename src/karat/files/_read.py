@@ -14,9 +14,9 @@ from karat.files._frozen import frozen_beside
 from karat.files._look import TABLES, Look
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Taken
     from karat.core.run import Run
     from karat.core.types import TestSet
+    from karat.results.evaluation import Taken
 
 Path = str | os.PathLike[str]
 _WORD: dict[Kind, str] = {"testset": "a test set", "results": "results"}

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from karat.core.evaluation import Taken
 from karat.core.order import trec_key
 from karat.core.run import Run
 from karat.core.types import Answer
@@ -23,6 +22,7 @@ from karat.files._signs import names_gold
 from karat.files._testset import has_float_ids, refuse_double
 from karat.files._units import fields_of
 from karat.io.pages import PageReader
+from karat.results.evaluation import Taken
 
 FINE = frozenset(
     ("ok", "success", "succeeded", "successful", "done", "completed", "complete", "finished", "200", "true",

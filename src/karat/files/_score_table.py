@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.core.comparison import ScoreTable
 from karat.core.errors import UsageError
-from karat.core.evaluation import Taken
 from karat.core.text.words import plural
 from karat.files import _cells
 from karat.files._aliases import ID, QUESTION, RESULTS, TESTSET
@@ -23,6 +21,8 @@ from karat.files._look import Look
 from karat.files._objects import is_frame, polars_frame
 from karat.files._signs import has_records
 from karat.io.fields import field_name
+from karat.results.comparison import ScoreTable
+from karat.results.evaluation import Taken
 
 _SYSTEM = (*RESULTS["system"], "run")
 _TAG = "tag."

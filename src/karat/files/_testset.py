@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from karat.core.errors import InputError
-from karat.core.evaluation import Taken
 from karat.core.text.wellformed import well_formed_values
 from karat.core.types import Question, TestSet
 from karat.files import _cells
@@ -15,6 +14,7 @@ from karat.files._cells import CellError, Record, shown
 from karat.files._gold import GoldReader, range_note
 from karat.files._look import Look
 from karat.files._signs import lists_hits
+from karat.results.evaluation import Taken
 
 NO_GOLD = 'Add "gold" (or "relevant_docs", "source_url", ...), or mark the question "answerable": false.'
 

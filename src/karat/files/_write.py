@@ -13,9 +13,9 @@ from karat.core.writing import replaced
 from karat.files._format import Format, formats
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Taken
     from karat.core.run import Run
     from karat.core.types import TestSet
+    from karat.results.evaluation import Taken
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from karat.core.evaluation import Taken
 from karat.core.types import Gold, Question, TestSet
 from karat.files import _cells
 from karat.files._cells import CellError
@@ -15,6 +14,7 @@ from karat.files._qrels import read_judgements
 from karat.files._testset import refuse_double, testset_of
 from karat.files._write import lost_of, written
 from karat.io.formulas import cell
+from karat.results.evaluation import Taken
 
 _SPLITS = ("test", "dev", "validation", "train")
 

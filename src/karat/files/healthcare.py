@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from karat.core.evaluation import Taken
 from karat.core.run import Run
 from karat.core.types import TestSet
 from karat.files import _cells, _results, _testset
 from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
 from karat.files._signs import has_records
+from karat.results.evaluation import Taken
 
 
 def _sniff(look: Look, kind: Kind) -> Fit | None:

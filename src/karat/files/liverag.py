@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from karat.core.evaluation import Taken
 from karat.core.run import Run
 from karat.core.types import Gold, TestSet
 from karat.files import _results, _testset
@@ -17,6 +16,7 @@ from karat.files._look import Look
 from karat.files._signs import fits
 from karat.files._write import hits_of, lost_of, lost_of_answers, written
 from karat.io.formulas import cell
+from karat.results.evaluation import Taken
 
 
 def _sniff(look: Look, kind: Kind) -> Fit | None:

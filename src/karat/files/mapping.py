@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from karat.core.evaluation import Taken
 from karat.core.run import Run
 from karat.core.types import TestSet
 from karat.files._aliases import record_names
@@ -12,6 +11,7 @@ from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
 from karat.files._objects import is_numbers, qrels_from, run_from
 from karat.io.fields import field_name
+from karat.results.evaluation import Taken
 
 
 def _sniff(look: Look, kind: Kind) -> Fit | None:

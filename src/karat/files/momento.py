@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from karat.core.evaluation import Taken
 from karat.core.types import Gold, TestSet
 from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
 from karat.files._qrels import read_judgements
 from karat.files._testset import Reader, refuse_double, testset_of
+from karat.results.evaluation import Taken
 
 _ENDINGS = ("parquet", "jsonl", "csv", "tsv", "json")
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from karat.core.evaluation import Taken
 from karat.core.run import Run
 from karat.core.types import Answer, Gold, Question, TestSet
 from karat.files import _cells
@@ -17,6 +16,7 @@ from karat.files._look import Look
 from karat.files._runs import described
 from karat.files._testset import refuse_double, testset_of
 from karat.io.fields import field_name
+from karat.results.evaluation import Taken
 
 
 def _sniff(look: Look, kind: Kind) -> Fit | None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.evaluation import Taken
 from karat.core.run import Run
 from karat.core.text.words import plural
 from karat.core.types import TestSet
@@ -25,6 +24,7 @@ from karat.files._signs import has_records
 from karat.io.fields import field_name
 from karat.io.formulas import MARKED
 from karat.io.pages import PageReader
+from karat.results.evaluation import Taken
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
-from karat.core.evaluation import Taken
 from karat.core.text.words import plural
 from karat.core.types import TestSet
 from karat.files import _cells
@@ -14,6 +13,7 @@ from karat.files._cells import CellError, shown
 from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
 from karat.files._write import lost_of, plain, written
+from karat.results.evaluation import Taken
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.errors import UsageError
-from karat.core.evaluation import Taken
 from karat.core.order import ranking
 from karat.core.run import Run
 from karat.core.text.words import plural
@@ -23,6 +22,7 @@ from karat.files._cells import is_number
 from karat.files._format import Fit, Format
 from karat.files._runs import described
 from karat.files._write import plain, written
+from karat.results.evaluation import Taken
 
 if TYPE_CHECKING:
     import numpy as np

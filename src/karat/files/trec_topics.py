@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from karat.core.evaluation import Taken
 from karat.core.types import Question, TestSet
 from karat.files._aliases import record_names
 from karat.files._format import Fit, Format, Kind
 from karat.files._look import Look
 from karat.files._testset import refuse_double, testset_of
 from karat.io.fields import field_name
+from karat.results.evaluation import Taken
 
 
 def _sniff(look: Look, kind: Kind) -> Fit | None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from karat.core.errors import NoOverlapError, UsageError
-from karat.core.evaluation import Matching
 from karat.match._entries import Entries
 from karat.match._judge import Settings, judge, share_matched
 from karat.match._kinds import AS_THEY_ARE, LOW, kinds_of
@@ -24,6 +23,7 @@ from karat.match._remarks import (
     shifted_pages,
     typography_notes,
 )
+from karat.results.evaluation import Matching
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,15 +12,15 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
-from karat.core.study import StudyAnswer
 from karat.report._view import SAME, View, statuses
+from karat.results.study import StudyAnswer
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from karat.core.evaluation import Evaluation, Note
     from karat.core.measure import Measure
+    from karat.results.evaluation import Evaluation, Note
 
 QUALITY = ("Correctness", "TokenF1")  # by which answers are worst, the first that there is
 SUPPORT = ("Faithfulness", "SentenceSupport", "SupportDensity")

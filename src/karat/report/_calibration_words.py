@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from karat.report._numbers import percent, short
 
 if TYPE_CHECKING:
-    from karat.core.calibration import Confusion, Corrected, MeasureCalibration, Reliability
+    from karat.results.calibration import Confusion, Corrected, MeasureCalibration, Reliability
 
 _NEAR = 0.005  # differences below this are none
 

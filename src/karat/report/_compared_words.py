@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from karat.report._numbers import NONE, number, percent, short
 
 if TYPE_CHECKING:
-    from karat.core.comparison import Comparison, Measured, PairResult, SliceDifference, SystemMean
-    from karat.core.study import Pair
+    from karat.results.comparison import Comparison, Measured, PairResult, SliceDifference, SystemMean
+    from karat.results.study import Pair
 
 TESTS = {
     "permutation": "paired permutation test",

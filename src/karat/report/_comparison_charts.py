@@ -9,8 +9,8 @@ from karat.report._escape import clean
 from karat.report._numbers import short
 
 if TYPE_CHECKING:
-    from karat.core.comparison import Comparison, Measured
     from karat.report.charts._chart import Figure
+    from karat.results.comparison import Comparison, Measured
 
 ROWS = 40  # pairs of a forest
 CELLS = 24  # rows of a heat map

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from karat.core.evaluation import Summary
     from karat.core.measure import Measure
+    from karat.results.evaluation import Summary
 
 SLICED = 4  # measures in the table of a slice, unless all are asked for
 

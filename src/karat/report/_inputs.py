@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from karat.report._escape import clean
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Taken
+    from karat.results.evaluation import Taken
 
 
 def input_lines(inputs: Iterable[Taken]) -> Iterator[str]:

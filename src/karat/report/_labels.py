@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from karat.core.study import FailureCount, FailureLabel
+    from karat.results.study import FailureCount, FailureLabel
 
 
 @dataclass(frozen=True)

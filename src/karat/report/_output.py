@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from karat.core.registry import Registry
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation
+    from karat.results.evaluation import Evaluation
 
     Render = Callable[[Evaluation], str | bytes]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from karat.core.text.words import number
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Summary
+    from karat.results.evaluation import Summary
 
 FEW = 5  # below this a shape is an accident
 PILED = 0.10  # share of the questions at an end of the range that is worth naming
@@ -17,7 +17,7 @@ SKEWED = 0.15  # distance of mean and median, in standard deviations
 def spread(s: Summary) -> str | None:
     """A sentence on spread and skew; None where there is no value, or a version before 0.4 stored the summary.
 
-    >>> from karat.core.evaluation import Summary
+    >>> from karat.results.evaluation import Summary
     >>> half = Summary("a", "Recall", 6, 0, 0, 0.25, std=0.418, min=0.0, q25=0.0, q50=0.0, q75=0.375, max=1.0,
     ...                n_lowest=4, n_highest=1, n_reaching=2)
     >>> spread(half)[:38]

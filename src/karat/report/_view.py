@@ -15,9 +15,9 @@ from karat.report.verdict import headlines, leader, main_measures
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.evaluation import Evaluation, Summary
     from karat.core.measure import Measure
     from karat.core.scores import Scores
+    from karat.results.evaluation import Evaluation, Summary
 
 SAME = 1e-12
 

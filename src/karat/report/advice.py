@@ -11,7 +11,7 @@ from karat.report._labels import LABELS, costliest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from karat.core.study import FailureCount, Study
+    from karat.results.study import FailureCount, Study
 
 _SETTINGS = ("engine", "legs", "fusion", "alpha", "normalise", "rrf_k", "depth", "rewrite")
 _MATCHING = {"match": None, "pages": "physical", "page_offset": 0}

@@ -14,10 +14,10 @@ from karat.report._view import View
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.core.evaluation import Evaluation
     from karat.core.measure import Measure
-    from karat.core.study import Study
     from karat.report._answers import Bill
+    from karat.results.evaluation import Evaluation
+    from karat.results.study import Study
 
 MEASURES = 5
 ROWS = 12

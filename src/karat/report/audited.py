@@ -15,8 +15,8 @@ from karat.report.json import finite
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.core.audit import Audit, Quartiles
-    from karat.core.checkup import Finding, Severity
+    from karat.results.audit import Audit, Quartiles
+    from karat.results.checkup import Finding, Severity
 
 _HEADS: dict[Severity, str] = {"broken": "Broken", "warning": "Warnings", "info": "Worth knowing"}
 _MARKS: dict[Severity, str] = {"broken": "✗", "warning": "!", "info": "-"}

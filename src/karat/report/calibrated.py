@@ -20,8 +20,8 @@ from karat.report.markdown import pipes
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.core.calibration import Agreement, Calibration, Confusion, Corrected, MeasureCalibration, Reliability
-    from karat.core.evaluation import Note
+    from karat.results.calibration import Agreement, Calibration, Confusion, Corrected, MeasureCalibration, Reliability
+    from karat.results.evaluation import Note
 
 _FEW = 5  # answers that people and the measure part on, shown without `verbose`
 _NAME = 40

@@ -16,7 +16,7 @@ from karat.report.json import finite
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.core.checkup import Ceiling, Checkup, Finding, Severity
+    from karat.results.checkup import Ceiling, Checkup, Finding, Severity
 
 _HEADS: dict[Severity, str] = {"broken": "Broken", "warning": "Warnings", "info": "Worth knowing"}
 _MARKS: dict[Severity, str] = {"broken": "✗", "warning": "!", "info": "-"}

@@ -32,7 +32,7 @@ from karat.report.markdown import pipes
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.core.comparison import Comparison, Measured, PairResult
+    from karat.results.comparison import Comparison, Measured, PairResult
 
 _PAIRS, _SLICES, _NAME, _TEXT = 15, 12, 36, 90
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -10,7 +10,7 @@ from karat.report._numbers import number
 from karat.report.compared import letters, marks
 
 if TYPE_CHECKING:
-    from karat.core.comparison import Comparison
+    from karat.results.comparison import Comparison
 
 
 def render(found: Comparison, *, label: str = "tab:karat-compare") -> str:

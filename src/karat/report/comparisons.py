@@ -9,7 +9,7 @@ from karat.report.csv import written
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from karat.core.study import Pair
+    from karat.results.study import Pair
 
 
 def render(pairs: Sequence[Pair]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from karat.core.evaluation import Usage
 from karat.report._escape import clean
 from karat.report._figures import bands, by_slice, legend, one, several
 from karat.report._grid import NAME, listing, named, plain_table, texts, title
@@ -16,13 +15,14 @@ from karat.report._numbers import amount, deviation, number, percent, short
 from karat.report._screen import as_text, put
 from karat.report._spread import spread
 from karat.report._view import View
+from karat.results.evaluation import Usage
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.core.evaluation import Evaluation
     from karat.core.measure import Measure
     from karat.report._screen import Blocks
+    from karat.results.evaluation import Evaluation
 
 
 def show(evaluation: Evaluation, stream: TextIO, *, full: bool = False, quiet: bool = False) -> None:

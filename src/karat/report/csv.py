@@ -15,7 +15,7 @@ from karat.report._output import Output
 if TYPE_CHECKING:
     import polars as pl
 
-    from karat.core.evaluation import Evaluation
+    from karat.results.evaluation import Evaluation
 
 
 def render(evaluation: Evaluation) -> str:

@@ -15,7 +15,7 @@ from karat.report.found import place_of, plain
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.core.explanation import Explanation, FusedHit, LegHit, LegPart
+    from karat.results.explanation import Explanation, FusedHit, LegHit, LegPart
 
 _SNIPPET = 160
 _TERMS = 6

@@ -16,7 +16,7 @@ from karat.report.json import finite
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.core.factors import Factored
+    from karat.results.factors import Factored
 
 
 def show(factored: Factored, stream: TextIO, *, quiet: bool = False) -> None:

@@ -18,7 +18,7 @@ from karat.report._view import statuses
 if TYPE_CHECKING:
     import polars as pl
 
-    from karat.core.evaluation import Evaluation
+    from karat.results.evaluation import Evaluation
 
 SUMMARY = {
     "system": "system",

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
-from karat.core.gating import Baseline, Broken, Gate, Outcome, Verdict
 from karat.report import _escape
 from karat.report._escape import clean
 from karat.report._grid import listing, plain_table, texts, title
 from karat.report._numbers import NONE, amount, number, short
 from karat.report._screen import as_text, put
 from karat.report.json import finite
+from karat.results.gating import Baseline, Broken, Gate, Outcome, Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from karat.core.docs import Chunks
-    from karat.core.drafts import Generated, LeftOut, Rejected
     from karat.core.types import TestSet
+    from karat.results.drafts import Generated, LeftOut, Rejected
 
 _FEW = 5  # questions, rejected drafts and chunks shown unless all are asked for
 _NOT_DRAWN = "not_drawn"

@@ -17,8 +17,8 @@ from karat.report._output import Output
 from karat.report._view import View, statuses
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation
     from karat.core.measure import Measure
+    from karat.results.evaluation import Evaluation
 
 FORMAT = 1
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from karat.report.gated import broken_line, figure, held_against, interval, more_broken, sentence
 
 if TYPE_CHECKING:
-    from karat.core.gating import Gate, Verdict
+    from karat.results.gating import Gate, Verdict
 
 SUITE = "karat gate"
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold

@@ -10,8 +10,8 @@ from karat.report._output import Output
 from karat.report._view import Marks, View
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation, Summary
     from karat.core.measure import Measure
+    from karat.results.evaluation import Evaluation, Summary
 
 COLUMNS = 5  # systems as columns; more stand as rows
 

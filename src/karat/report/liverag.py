@@ -21,8 +21,8 @@ from karat.report._escape import clean
 from karat.report._view import View, statuses
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation, Usage
     from karat.core.measure import Measure
+    from karat.results.evaluation import Evaluation, Usage
 
 # measure -> column of a row, column over all
 NAMES = {

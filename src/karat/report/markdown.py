@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.core.evaluation import Usage
 from karat.report import answered
 from karat.report._escape import markdown as escape
 from karat.report._numbers import NONE, amount, deviation, figure, interval, number, percent
 from karat.report._output import Output
 from karat.report._spread import spread
 from karat.report._view import Marks, View
+from karat.results.evaluation import Usage
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation, Summary
     from karat.core.measure import Measure
+    from karat.results.evaluation import Evaluation, Summary
 
 
 def render(evaluation: Evaluation) -> str:

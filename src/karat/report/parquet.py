@@ -9,7 +9,7 @@ from karat.report import frame
 from karat.report._output import Output
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation
+    from karat.results.evaluation import Evaluation
 
 
 def render(evaluation: Evaluation) -> bytes:

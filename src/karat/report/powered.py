@@ -19,7 +19,7 @@ from karat.report.markdown import pipes
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.core.comparison import Power, Spread
+    from karat.results.comparison import Power, Spread
 
 
 def show(found: Power, stream: TextIO, *, quiet: bool = False) -> None:

@@ -12,7 +12,7 @@ from karat.report.json import finite
 
 if TYPE_CHECKING:
     from karat.core.scores import Scores
-    from karat.core.study import Study, StudyAnswer
+    from karat.results.study import Study, StudyAnswer
 
 FORMAT = "karat results"
 VERSION = 1

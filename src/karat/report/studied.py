@@ -22,7 +22,7 @@ from karat.report.json import finite
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.core.study import Cell, Study
+    from karat.results.study import Cell, Study
 
 _ROWS = 12
 

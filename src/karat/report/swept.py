@@ -18,9 +18,9 @@ from karat.report.json import finite
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.core import study
-    from karat.core.evaluation import Note, Taken
     from karat.core.measure import Measure
+    from karat.results import study
+    from karat.results.evaluation import Note, Taken
 
 _BEST, _EQUAL = "*", "="
 _ROWS = 40  # configurations shown without `verbose`

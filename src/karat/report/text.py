@@ -8,7 +8,7 @@ from karat.report import console
 from karat.report._output import Output
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation
+    from karat.results.evaluation import Evaluation
 
 WIDTH = 120
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from karat.report._numbers import deviation, interval, short
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Summary
     from karat.core.measure import Measure
+    from karat.results.evaluation import Summary
 
 RETRIEVAL = ("Recall", "nDCG", "MRR", "Hit", "F1", "MAP", "Precision")
 ANSWER = ("TokenF1", "ROUGE-L", "EM", "SemanticSimilarity")

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from karat.core.verification import Figure, Verdict, Verification
 from karat.report._escape import clean
 from karat.report._grid import listing, texts, title
 from karat.report._numbers import amount, number
 from karat.report._screen import as_text, put
 from karat.report.json import finite
+from karat.results.verification import Figure, Verdict, Verification
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.factors import Effect
+from karat.results.factors import Effect
 from karat.stats.tails import f_tail
 
 if TYPE_CHECKING:

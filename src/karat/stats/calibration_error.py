@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from karat.core.calibration import Bin
+from karat.results.calibration import Bin
 from karat.stats.agreement import mean_ranks
 
 if TYPE_CHECKING:

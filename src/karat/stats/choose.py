@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.study import Cell, Choice, KindChoice, Pair
 from karat.core.text.words import estimate, names, not_different, number, plural, probability
+from karat.results.study import Cell, Choice, KindChoice, Pair
 from karat.stats.corrections import holm
 from karat.stats.folds import FOLDS, REPEATS, best_rows, deal, full_enough, held_out, mean_known, training
 from karat.stats.intervals import mean_intervals

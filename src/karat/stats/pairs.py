@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.study import Pair
+from karat.results.study import Pair
 from karat.stats.common_draws import differences, drawn_pairs
 from karat.stats.corrections import Correction, adjust
 from karat.stats.folds import mean_known

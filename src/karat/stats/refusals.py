@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.core.evaluation import Refusals
+from karat.results.evaluation import Refusals
 
 
 def refusals(system: str, declined: Sequence[bool | None], answerable: Sequence[bool]) -> Refusals:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.evaluation import Summary
 from karat.core.scores import Status
 from karat.core.text.words import number
+from karat.results.evaluation import Summary
 from karat.stats.bands import band
 from karat.stats.intervals import SAME, mean_intervals
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from karat.core.evaluation import Summary, Target
+from karat.results.evaluation import Summary, Target
 
 _REL = re.compile(r"\(rel=\d+\)")  # a relevance threshold does not make another target
 TARGETS: Mapping[str, float] = {"F1@5": 0.5, "Hit@5": 0.8, "MRR": 0.5}

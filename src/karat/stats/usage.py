@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from karat.core.evaluation import Usage
+from karat.results.evaluation import Usage
 
 
 def usage(system: str, what: str, values: Iterable[float | None]) -> Usage | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.core.drafts import Draft, Rejected
 from karat.core.text.refusals import declines
+from karat.results.drafts import Draft, Rejected
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -10,7 +10,7 @@ from karat.core.types import Gold, Question
 
 if TYPE_CHECKING:
     from karat.core.docs import Doc, Page
-    from karat.core.drafts import Draft, Fragment
+    from karat.results.drafts import Draft, Fragment
 
 
 class Numbers:

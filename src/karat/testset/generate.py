@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from karat.core.drafts import Draft, Fragment, Generated, Rejected, Sampled
 from karat.core.errors import UsageError
 from karat.core.text.languages import guess_language
+from karat.results.drafts import Draft, Fragment, Generated, Rejected, Sampled
 from karat.testset._kind import KINDS, Kind, Setting
 from karat.testset._questions import Numbers, Papers, question_of
 from karat.testset.sample import LEAST_TOKENS, sample

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.drafts import LeftOut, Sampled
 from karat.core.errors import UsageError
 from karat.core.text.codes import Vocabulary
+from karat.results.drafts import LeftOut, Sampled
 from karat.testset.sections import begins
 
 if TYPE_CHECKING:

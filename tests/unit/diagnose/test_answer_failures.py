@@ -7,11 +7,11 @@ from karat.core.docs import Chunk, Chunks, Doc
 from karat.core.measure import Measure, MeasureSpec
 from karat.core.ranked import Ranked
 from karat.core.scores import Scores
-from karat.core.study import StudyAnswer
 from karat.core.types import Gold, Question, TestSet
 from karat.diagnose.answers import AnswerScores, answer_scores, attribute_answers, gold_given
 from karat.diagnose.failures import attribute
 from karat.match import resolve
+from karat.results.study import StudyAnswer
 
 CHUNKS = Chunks([Chunk(f"d{n}", f"d{n}", f"text number {n}") for n in range(6)])
 DOCS = [Doc(f"d{n}", f"text number {n}") for n in range(6)]

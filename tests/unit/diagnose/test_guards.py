@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from karat.core.evaluation import Matching
 from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores, Status
 from karat.diagnose.guards import Facts, check, check_table
+from karat.results.evaluation import Matching
 from karat.stats.summary import summarise
 
 SPECS = {

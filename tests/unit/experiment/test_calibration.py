@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from karat.core.errors import InputError, NoOverlapError, UsageError
-from karat.core.evaluation import Evaluation
 from karat.core.language import parse_all
 from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores, Status
-from karat.core.study import Configuration, Study
 from karat.core.types import Question, TestSet
 from karat.experiment.calibrate import calibrate, calibration_writer
 from karat.report import calibrated
+from karat.results.evaluation import Evaluation
+from karat.results.study import Configuration, Study
 from karat.stats.prediction_powered import powered_mean
 
 

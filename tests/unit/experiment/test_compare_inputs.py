@@ -7,12 +7,12 @@ import pytest
 
 import karat
 from karat.core.errors import UsageError
-from karat.core.evaluation import Evaluation, Matching
 from karat.core.language import parse_all
 from karat.core.scores import Scores
-from karat.core.study import Configuration, Study
 from karat.core.types import Gold, Question, TestSet
 from karat.experiment.power import power
+from karat.results.evaluation import Evaluation, Matching
+from karat.results.study import Configuration, Study
 
 
 def judged_study(name="judged", repeats=2, noise=0.2, n=60):

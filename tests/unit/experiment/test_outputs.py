@@ -3,13 +3,13 @@
 import numpy as np
 
 import karat.report.charts
-from karat.core.evaluation import Evaluation
 from karat.core.language import parse_all
 from karat.core.scores import Scores
-from karat.core.study import Study
 from karat.core.types import Question, TestSet
 from karat.experiment.outputs import write_study
 from karat.report.charts import Drawing, Missing
+from karat.results.evaluation import Evaluation
+from karat.results.study import Study
 
 
 def test_a_chart_that_is_broken_is_told_in_the_report(tmp_path, monkeypatch):

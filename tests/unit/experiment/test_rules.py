@@ -3,8 +3,8 @@
 import pytest
 
 from karat.core.errors import UsageError
-from karat.core.gating import SIGNS, Rule
 from karat.experiment.rules import parse_rule, parse_rules
+from karat.results.gating import SIGNS, Rule
 
 KIND = (("kind", "numerical"),)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from karat.core.study import Configuration, FailureCount, Study
 from karat.report.advice import next_steps
+from karat.results.study import Configuration, FailureCount, Study
 
 INPUTS = {"testset": {"path": "qa.jsonl", "file": "my questions.jsonl"}, "indexes": [{"path": "runs/indexes/a"}]}
 BM25 = {"engine": "bm25", "chunk": "page"}

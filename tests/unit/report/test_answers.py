@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from karat.core.docs import Chunk
-from karat.core.evaluation import Note, Refusals
 from karat.core.language import parse_all
 from karat.core.scores import Status
-from karat.core.study import Cell, Choice, Configuration, FailureCount, Study, StudyAnswer, StudyHit
 from karat.report import markdown, results, studied
 from karat.report._answers import Answers
 from karat.report._labels import costliest
@@ -20,6 +18,8 @@ from karat.report.charts import CHARTS
 from karat.report.html import render
 from karat.report.html._shown import Shown
 from karat.report.html.questions import pack
+from karat.results.evaluation import Note, Refusals
+from karat.results.study import Cell, Choice, Configuration, FailureCount, Study, StudyAnswer, StudyHit
 from karat.stats.summary import summarise
 
 N = 30

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from karat.core.study import Configuration, FailureCount, Pair, Study
 from karat.report.charts import CHARTS, Chart, Missing, draw, theme, write_charts
 from karat.report.charts import _draw as drawing_module
 from karat.report.charts._chart import in_order
 from karat.report.charts._draw import steady
 from karat.report.charts._lens import BARS, Lens, distinct, shortened, wrap
+from karat.results.study import Configuration, FailureCount, Pair, Study
 
 CUTS = "@{1,3,5,10}"
 MEASURES = ("F1" + CUTS, "Precision" + CUTS, "Recall" + CUTS, "Hit@5", "nDCG@5", "MRR")

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from karat.core.checkup import Ceiling, Checkup, Finding, Reach
 from karat.report import OUTPUTS
 from karat.report.checkup import as_json, render, show, verdict
+from karat.results.checkup import Ceiling, Checkup, Finding, Reach
 
 BROKEN = Finding(
     "unknown_gold",

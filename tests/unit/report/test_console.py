@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from karat.core.evaluation import Note, Taken
 from karat.report import console, text
 from karat.report._spread import spread
+from karat.results.evaluation import Note, Taken
 
 EIGHT = ("bm25", "dense", "hybrid", "splade", "colbert-v2", "rerank_bm25", "Pure_Dense_FAISS_long", "x")
 

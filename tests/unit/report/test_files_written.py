@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from karat.core.evaluation import Matching
 from karat.core.types import Gold, Question
 from karat.report import csv, frame, json, latex, liverag, markdown, parquet
+from karat.results.evaluation import Matching
 from karat.stats.usage import usage
 
 TIME = datetime(2026, 3, 4, 5, 6)

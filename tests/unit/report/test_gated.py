@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from karat.core.evaluation import Note
-from karat.core.gating import Broken, Gate, Verdict
 from karat.experiment.rules import parse_rule
 from karat.report import gated, junit
+from karat.results.evaluation import Note
+from karat.results.gating import Broken, Gate, Verdict
 
 HOSTILE = "a|b`c` <script>@everyone\x1b[31m %0A\r\n::error::x\x00"
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from karat.core.study import Configuration, Failure, Study, StudyAnswer
 from karat.core.types import Gold, Question
 from karat.report import results
 from karat.report.html import render
+from karat.results.study import Configuration, Failure, Study, StudyAnswer
 
 SYSTEMS = ("bm25", "dense")
 

@@ -11,9 +11,15 @@ import numpy as np
 import pytest
 
 from karat.core.docs import Chunk
-from karat.core.evaluation import Note
 from karat.core.measure import Measure, MeasureSpec
-from karat.core.study import (
+from karat.core.types import Gold, Question
+from karat.report._labels import LABELS
+from karat.report.html import render
+from karat.report.html._markup import data
+from karat.report.html._shown import Shown
+from karat.report.html.questions import pack
+from karat.results.evaluation import Note
+from karat.results.study import (
     Cell,
     Choice,
     Configuration,
@@ -24,12 +30,6 @@ from karat.core.study import (
     Study,
     StudyHit,
 )
-from karat.core.types import Gold, Question
-from karat.report._labels import LABELS
-from karat.report.html import render
-from karat.report.html._markup import data
-from karat.report.html._shown import Shown
-from karat.report.html.questions import pack
 from karat.stats.usage import usage
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'{{x}}\u2028\ud800\x1b[31m<!--"

@@ -1,6 +1,6 @@
-from karat.core.evaluation import Summary
 from karat.core.measure import Measure, MeasureSpec
 from karat.report._view import mark
+from karat.results.evaluation import Summary
 
 
 def row(*figures):

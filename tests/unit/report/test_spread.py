@@ -1,9 +1,9 @@
 import numpy as np
 
-from karat.core.evaluation import Summary
 from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores
 from karat.report._spread import spread
+from karat.results.evaluation import Summary
 from karat.stats.summary import summarise
 
 RECALL = Measure(MeasureSpec("Recall", lambda judged, k=None: judged, cut="optional"), 5)

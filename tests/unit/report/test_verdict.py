@@ -1,8 +1,8 @@
 import pytest
 
-from karat.core.evaluation import Summary
 from karat.core.language import parse, parse_all
 from karat.report.verdict import headlines, leader, main_measures, verdicts
+from karat.results.evaluation import Summary
 
 
 def names(measures):

@@ -1,7 +1,7 @@
 import pytest
 
-from karat.core.evaluation import Summary
 from karat.core.measure import Measure, MeasureSpec
+from karat.results.evaluation import Summary
 from karat.stats.bands import band
 from karat.stats.targets import targets
 from karat.stats.usage import usage

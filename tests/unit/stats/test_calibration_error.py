@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from karat.core.calibration import Bin
+from karat.results.calibration import Bin
 from karat.stats.calibration_error import brier, expected_calibration_error, reliability
 
 

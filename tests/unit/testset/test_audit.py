@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from karat.core.checkup import Finding
 from karat.core.docs import Chunk, Chunks
 from karat.core.errors import KaratError
 from karat.core.means import Means
 from karat.core.text.detect import passage_reference
 from karat.core.types import Gold, Question, TestSet
 from karat.report import audited
+from karat.results.checkup import Finding
 from karat.testset.audit import audit
 from karat.testset.audit._lexicon import Weights, longest_run
 from karat.testset.audit.check import CHECKS

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from karat.core.docs import Chunk, Chunks
-from karat.core.drafts import Draft, Fragment
 from karat.core.errors import UsageError
 from karat.core.means import Means
 from karat.core.types import Question
+from karat.results.drafts import Draft, Fragment
 from karat.testset.filters import FILTERS, Surroundings, judge_draft, judge_drafts
 
 TEXTS = {

@@ -7,11 +7,11 @@ from itertools import pairwise
 import pytest
 
 from karat.core.docs import Chunk, Chunks, Doc, Page
-from karat.core.drafts import Draft, Fragment
 from karat.core.errors import UsageError
 from karat.core.means import Means, Said
 from karat.core.types import Gold, Question, TestSet
 from karat.match import resolve
+from karat.results.drafts import Draft, Fragment
 from karat.testset._kind import KINDS
 from karat.testset._questions import Numbers, Papers, question_of
 from karat.testset.gaps import coverage, gap_weights

@@ -1,8 +1,8 @@
 import pytest
 
 from karat.core.docs import Chunk
-from karat.core.drafts import Fragment
 from karat.models.structured import parse_reply
+from karat.results.drafts import Fragment
 from karat.testset._kind import KINDS, Setting
 from karat.testset._reply import clean, standing
 

@@ -3,7 +3,7 @@
 import pytest
 
 from karat.core.docs import Chunk
-from karat.core.drafts import Fragment
+from karat.results.drafts import Fragment
 from karat.testset.offline import OFFLINE_KINDS, offline_drafts
 
 

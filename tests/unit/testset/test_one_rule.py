@@ -7,13 +7,13 @@ import pytest
 
 from karat.core.answered import Answered
 from karat.core.docs import Chunk, Chunks
-from karat.core.drafts import Draft, Fragment
 from karat.core.language import parse
 from karat.core.means import Means
 from karat.core.types import Gold, Question, TestSet
 from karat.diagnose.checks.leaks import check as leaks
 from karat.diagnose.checks.repeated_questions import check as repeated_questions
 from karat.diagnose.checks.unsupported_answers import check as unsupported_answers
+from karat.results.drafts import Draft, Fragment
 from karat.testset.audit import audit
 from karat.testset.audit.checks.passage_references import check as passage_references
 from karat.testset.filters._surroundings import Surroundings

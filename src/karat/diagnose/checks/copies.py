@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.checkup import Finding
 from karat.core.text.codes import Vocabulary
 from karat.diagnose._words import counted, plural
 from karat.diagnose.check import Case, Check
+from karat.results.checkup import Finding
 
 if TYPE_CHECKING:
     from karat.core.judged import Bools, Floats, Ints

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from karat.core.checkup import Finding, Severity
 from karat.diagnose._words import counted
 from karat.diagnose.check import Case, Check
+from karat.results.checkup import Finding, Severity
 
 if TYPE_CHECKING:
     from karat.core.types import Question

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.core.checkup import Finding
 from karat.core.text import normalise
 from karat.diagnose._words import counted
 from karat.diagnose.check import Case, Check
 from karat.match import Unresolved
+from karat.results.checkup import Finding
 
 _NEAR = 90
 _LOOKED_AT = 200  # quotes of which a near place is looked for

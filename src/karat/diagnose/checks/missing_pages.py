@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.core.checkup import Finding
 from karat.diagnose._words import counted, plural
 from karat.diagnose.check import Case, Check
+from karat.results.checkup import Finding
 
 _TITLES = {
     "beyond the end": (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.core.checkup import Finding
 from karat.core.errors import KaratError
 from karat.diagnose._words import percent
 from karat.diagnose.check import Case, Check, listed
 from karat.match import MATCHERS, Unresolved
+from karat.results.checkup import Finding
 
 _BETTER = 0.05
 _NAMES = ("unknown file", "unknown address", "unknown id", "ambiguous", "names no unit")

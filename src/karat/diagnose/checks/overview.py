@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.core.checkup import Finding
 from karat.diagnose._words import plural
 from karat.diagnose.check import Case, Check
+from karat.results.checkup import Finding
 
 if TYPE_CHECKING:
     from karat.match import Resolution

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from karat.core.checkup import Finding
 from karat.core.text import normalise
 from karat.core.text.detect import ALIKE, repeats
 from karat.diagnose._words import counted, plural, short
 from karat.diagnose.check import Case, Check
 from karat.models.terms import terms
+from karat.results.checkup import Finding
 
 if TYPE_CHECKING:
     from karat.core.types import Question

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from karat.core.checkup import Finding
 from karat.diagnose._shift import Evidence, by_quotes, by_words, chance
 from karat.diagnose._words import counted, percent, plural
 from karat.diagnose.check import Case, Check
+from karat.results.checkup import Finding
 
 Clear = Callable[[Evidence, float, int | None], bool]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.core.checkup import Finding
 from karat.diagnose._words import counted, percent, short
 from karat.diagnose.check import Case, Check
 from karat.match import Passages
+from karat.results.checkup import Finding
 
 
 def _is_whole(case: Case, unit: int) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.core.checkup import Finding
 from karat.core.text.support import Claim, Held
 from karat.diagnose._words import counted, percent, short
 from karat.diagnose.check import Case, Check
 from karat.models.terms import terms
+from karat.results.checkup import Finding
 
 _MOST = 50  # gold chunks that are looked at
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.errors import InputError
-from karat.core.verification import Figure
 from karat.diagnose.verify._causes import CAUSES, because
+from karat.results.verification import Figure
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats

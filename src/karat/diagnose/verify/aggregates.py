@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.verification import Figure
 from karat.diagnose._words import plural
 from karat.diagnose.verify._causes import because, cause_of
 from karat.diagnose.verify.names import SURE_COUNTS, keys, measure_of, spelled
 from karat.diagnose.verify.rows import Chosen, Rows, unique_first
+from karat.results.verification import Figure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,12 +13,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from karat.core.measure import Measure
-from karat.core.verification import Figure, Verdict
 from karat.diagnose import _tables as tables
 from karat.diagnose.verify._causes import because
 from karat.diagnose.verify._digits import Number, cut_of
 from karat.diagnose.verify.figures import CUTS, is_name, is_slice, is_total
 from karat.diagnose.verify.names import SURE_COUNTS, spelled
+from karat.results.verification import Figure, Verdict
 
 if TYPE_CHECKING:
     from karat.diagnose.verify.figures import Labels, Printed

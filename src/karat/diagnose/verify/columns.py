@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.verification import Figure
 from karat.diagnose._words import plural
 from karat.diagnose.verify._causes import because, cause_of
 from karat.diagnose.verify.names import measure_of
+from karat.results.verification import Figure
 
 if TYPE_CHECKING:
     from karat.diagnose.verify._digits import Number

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.verification import Figure
 from karat.diagnose.verify._causes import because
 from karat.diagnose.verify.names import measure_of
+from karat.results.verification import Figure
 
 if TYPE_CHECKING:
     from karat.diagnose.verify.rows import Rows

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.verification import Figure
 from karat.diagnose.verify.names import measure_of, spelled
+from karat.results.verification import Figure
 from karat.stats.anova import anova
 from karat.stats.paired_t import paired_t
 from karat.stats.tails import t_tail

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from karat.core.verification import Figure
 from karat.diagnose._tables import UNKNOWN_K
 from karat.diagnose.verify._digits import FEW, Number, as_column, cut_of, has_decimal_commas, pointed, read_cell
 from karat.diagnose.verify.names import COUNTS, STATISTICS, TESTS, is_measured, measure_of, spelled, split
 from karat.files import Plain
+from karat.results.verification import Figure
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.verification import Figure, Verdict
 from karat.diagnose._tables import UNKNOWN_K, harmonic, parts_of_f1
 from karat.diagnose.verify._causes import because
 from karat.diagnose.verify.names import measure_of
 from karat.diagnose.verify.rows import FIRST_HITS
+from karat.results.verification import Figure, Verdict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
-from karat.core.verification import Figure
 from karat.diagnose.verify._causes import because
+from karat.results.verification import Figure
 
 if TYPE_CHECKING:
     from karat.diagnose.verify.rows import Rows

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from karat.core.study import Configuration
 from karat.experiment._reranking import CHAT
 from karat.experiment.outside._call import CallSettings
 from karat.experiment.outside._endpoint import HttpSettings
@@ -17,6 +16,7 @@ from karat.experiment.spec._systems import CallKeys, EndpointKeys, EngineKeys, P
 from karat.experiment.spec.presets import preset_named
 from karat.experiment.system import HYBRID, SystemSettings, steps_of
 from karat.models import EmbedderSettings
+from karat.results.study import Configuration
 from karat.retrieve.rewrite import needs_of
 
 if TYPE_CHECKING:

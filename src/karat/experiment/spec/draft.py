@@ -15,9 +15,9 @@ from karat.experiment._folder import is_index
 from karat.experiment.spec.presets import PRESETS
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Taken
     from karat.core.types import TestSet
     from karat.experiment.spec import Spec
+    from karat.results.evaluation import Taken
     from karat.retrieve import Progress
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./ ()-]*[A-Za-z0-9_./()]|[A-Za-z_./]")

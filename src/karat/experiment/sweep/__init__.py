@@ -23,7 +23,6 @@ from karat.experiment.sweep.swept import Part, Swept
 from karat.experiment.system import System, SystemSettings
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Note
     from karat.core.judged import Judged, Repeats
     from karat.core.measure import Measure
     from karat.core.ranked import Ranked
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from karat.experiment.sweep._pool import Pool
     from karat.match import Pages, Resolution
     from karat.measures.dialects import Dialect
+    from karat.results.evaluation import Note
     from karat.retrieve import Progress
 
 BUDGET = "Recall@800t"
@@ -327,6 +327,6 @@ def _check_found(shares: Mapping[str, float], length: int, allow: bool) -> list[
 
 
 def _note(level: str, text: str) -> Note:
-    from karat.core.evaluation import Note
+    from karat.results.evaluation import Note
 
     return Note("warning" if level == "warning" else "info", text)

@@ -13,7 +13,7 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.experiment.system import DEPTH, HYBRID, SystemSettings
 
 if TYPE_CHECKING:
-    from karat.core.study import Configuration
+    from karat.results.study import Configuration
 
 _T = TypeVar("_T", str, float)
 Values = str | float | Iterable[float]
@@ -36,7 +36,7 @@ class Point:
 
     def configuration(self, chunk: str | None = None, embedder: str | None = None) -> Configuration:
         """The same as a study holds it: only settings that have a meaning for it."""
-        from karat.core.study import Configuration
+        from karat.results.study import Configuration
 
         system = self.system
         values: dict[str, Any] = {"engine": system.engine}

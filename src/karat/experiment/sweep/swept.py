@@ -16,18 +16,18 @@ from karat.core.glance import Glance, Table
 from karat.core.text.words import plural
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Evaluation, Note, Taken
     from karat.core.measure import Measure
     from karat.core.ranked import Ranked
     from karat.core.run import Run
     from karat.core.scores import Scores
-    from karat.core.study import Choice, Configuration
     from karat.core.types import TestSet
     from karat.experiment.index import Index
     from karat.experiment.sweep._pool import Pool
     from karat.experiment.sweep.grid import Point
     from karat.match import Pages, Resolution
     from karat.report.swept import View
+    from karat.results.evaluation import Evaluation, Note, Taken
+    from karat.results.study import Choice, Configuration
 
 
 @dataclass(frozen=True)
@@ -160,9 +160,9 @@ class Swept(Glance):
 
     def evaluation(self, by: Iterable[str] = (), *, intervals: bool = True) -> Evaluation:
         """Scores and summaries of every configuration, as reports take them."""
-        from karat.core.evaluation import Evaluation
         from karat.experiment.score import slices_of
         from karat.measures.dialects import dialect_named
+        from karat.results.evaluation import Evaluation
         from karat.stats.summary import summarise
 
         summaries = summarise(

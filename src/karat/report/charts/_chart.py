@@ -11,7 +11,7 @@ from karat.core.registry import Registry
 if TYPE_CHECKING:
     import altair as alt
 
-    from karat.core.study import Study
+    from karat.results.study import Study
 
     Figure = alt.TopLevelMixin
 

@@ -15,7 +15,7 @@ from karat.report.charts._chart import Missing, in_order
 from karat.report.charts._style import Theme, theme
 
 if TYPE_CHECKING:
-    from karat.core.study import Study
+    from karat.results.study import Study
 
 Counted = Callable[[int, int], None]
 SCALE = 2  # pixels of a PNG per unit of the chart

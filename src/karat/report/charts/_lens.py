@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.measure import Measure
-    from karat.core.study import Configuration, Study
+    from karat.results.study import Configuration, Study
 
 BARS = (12, 18)  # so many best systems, and so many with the named ones: where each has a row of its own
 LINES = (5, 7)  # where they share a panel

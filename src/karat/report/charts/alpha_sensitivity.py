@@ -12,8 +12,8 @@ from karat.report.charts._lens import INTERVALS, LINES, Lens, distinct, told
 from karat.report.charts._style import headed, highlight, panel_axis, series_scales
 
 if TYPE_CHECKING:
-    from karat.core.study import Configuration, Study
     from karat.report.charts._chart import Figure
+    from karat.results.study import Configuration, Study
 
 PANELS, ACROSS, WIDE, HIGH = 6, 3, 236, 170
 ALPHA_AT_END = re.compile(r"(?<![\W_])[\W_]*+(?:alpha|α|a)?[\W_]*+(?<!\d)\d++(?:\.\d++)?\s*+$", re.I)

@@ -10,8 +10,8 @@ from karat.report.charts._lens import BARS, Lens, wrap
 from karat.report.charts._style import headed
 
 if TYPE_CHECKING:
-    from karat.core.study import Study
     from karat.report.charts._chart import Figure
+    from karat.results.study import Study
 
 COLUMNS = 9
 

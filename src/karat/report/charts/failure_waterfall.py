@@ -13,8 +13,8 @@ from karat.report.charts._lens import Lens, wrap
 from karat.report.charts._style import GREEN, GREY, VERMILION, headed, names_axis, tips
 
 if TYPE_CHECKING:
-    from karat.core.study import Study
     from karat.report.charts._chart import Figure
+    from karat.results.study import Study
 
 WIDE = 430
 WORDS = {

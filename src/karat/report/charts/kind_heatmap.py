@@ -11,8 +11,8 @@ from karat.report.charts._lens import BARS, Lens, distinct, wrap
 from karat.report.charts._style import headed
 
 if TYPE_CHECKING:
-    from karat.core.study import Study
     from karat.report.charts._chart import Figure
+    from karat.results.study import Study
 
 SLICE, COLUMNS = "kind", 9
 

@@ -15,8 +15,8 @@ from karat.report.charts._style import headed, names_axis, row_height, tips
 if TYPE_CHECKING:
     import altair as alt
 
-    from karat.core.study import Study
     from karat.report.charts._chart import Figure
+    from karat.results.study import Study
 
 WIDE = 520
 SHARES = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95}

@@ -10,8 +10,8 @@ from karat.report.charts._style import headed, highlight, series_scales, tips
 from karat.report.charts.topk_analysis import cut_families
 
 if TYPE_CHECKING:
-    from karat.core.study import Study
     from karat.report.charts._chart import Figure
+    from karat.results.study import Study
 
 WIDE, HIGH = 560, 400
 

@@ -11,8 +11,8 @@ from karat.report.charts._lens import Lens
 from karat.report.charts._style import BLUE, GREY, VERMILION, headed, tips
 
 if TYPE_CHECKING:
-    from karat.core.study import Study
     from karat.report.charts._chart import Figure
+    from karat.results.study import Study
 
 SIDE = 420
 SHAPES = ["triangle-up", "circle", "triangle-down"]

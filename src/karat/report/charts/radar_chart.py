@@ -12,8 +12,8 @@ from karat.report.charts._style import headed, highlight, series_scales
 if TYPE_CHECKING:
     import altair as alt
 
-    from karat.core.study import Study
     from karat.report.charts._chart import Figure
+    from karat.results.study import Study
 
 SPOKES, LEAST = 8, 3
 SYSTEMS = (4, 5)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import altair as alt
 
     from karat.core.measure import Measure
-    from karat.core.study import Study
     from karat.report.charts._chart import Figure
+    from karat.results.study import Study
 
 SIDE = 350
 RANKS = 5  # of the first relevant hit, told apart; deeper ones are one group

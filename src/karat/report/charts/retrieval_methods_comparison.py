@@ -9,8 +9,8 @@ from karat.report.charts._lens import BARS, INTERVALS, Lens, told
 from karat.report.charts._style import BLUE, GREY, SKY, headed, names_axis, row_height
 
 if TYPE_CHECKING:
-    from karat.core.study import Study
     from karat.report.charts._chart import Figure
+    from karat.results.study import Study
 
 PANELS, ACROSS, WIDE = 6, 3, 170
 STANDINGS = {"best mean": BLUE, "interval overlaps that of the best": SKY, "other": GREY}

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import altair as alt
 
     from karat.core.measure import Measure
-    from karat.core.study import Study
     from karat.report.charts._chart import Figure
+    from karat.results.study import Study
 
 SYSTEMS = (9, 12)
 WIDE, STEP = 560, 62

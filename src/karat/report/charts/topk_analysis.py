@@ -12,8 +12,8 @@ from karat.report.charts._style import headed, highlight, panel_axis, series_sca
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
-    from karat.core.study import Study
     from karat.report.charts._chart import Figure
+    from karat.results.study import Study
 
 PANELS, ACROSS, WIDE, HIGH = 6, 3, 236, 180
 K_AT_END = re.compile(r"(?<![\W_])[\W_]*+(?:top[\W_]*+)?k[\W_]*+\d++\s*+$", re.I)

@@ -15,8 +15,8 @@ from karat.report.html._markup import plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from karat.core.study import StudyAnswer
     from karat.report._answers import Answers, Verdict
+    from karat.results.study import StudyAnswer
 
 ANSWER = 2_000  # characters of an answer
 PASSAGE = 500  # characters of a sentence, a claim or a reason

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from karat.core.measure import Measure
-    from karat.core.study import Cell, Configuration, Failure, FailureCount, KindChoice, Pair, Study
     from karat.core.types import Question
+    from karat.results.study import Cell, Configuration, Failure, FailureCount, KindChoice, Pair, Study
 
 COLUMNS = 6  # measures a table shows before all are asked for
 

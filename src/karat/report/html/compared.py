@@ -23,7 +23,7 @@ from karat.report.html._markup import Box, Column, Row, bullets, section, table,
 from karat.report.html.page import document
 
 if TYPE_CHECKING:
-    from karat.core.comparison import Comparison, Flip
+    from karat.results.comparison import Comparison, Flip
 
 PAIRS, FLIPPED, SLICED = 1_500, 2_000, 2_000
 MENU = {

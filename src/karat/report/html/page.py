@@ -15,7 +15,7 @@ from karat.report.html._markup import text
 from karat.report.html._shown import Shown
 
 if TYPE_CHECKING:
-    from karat.core.study import Study
+    from karat.results.study import Study
 
 BUDGET = 4_700_000  # bytes of the whole page, as far as hits and texts can be shortened
 SCRIPTS = ("dom.js", "theme.js", "tables.js", "charts.js", "explorer.js", "question.js", "answers.js", "start.js")

@@ -10,8 +10,8 @@ from karat.report.html._markup import Box, Column, section, table, text
 from karat.report.html._shown import counted, probability
 
 if TYPE_CHECKING:
-    from karat.core.study import Pair
     from karat.report.html._shown import Shown
+    from karat.results.study import Pair
 
 MOST = 1_500
 SURE = 0.05

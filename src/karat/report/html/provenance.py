@@ -9,8 +9,8 @@ from karat.report._numbers import percent
 from karat.report.html._markup import Column, Row, folded, section, table, terms, text
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Matching
     from karat.report.html._shown import Shown
+    from karat.results.evaluation import Matching
 
 URLS = ("http://", "https://")
 

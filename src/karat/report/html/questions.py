@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.docs import Chunk
 from karat.core.scores import Status
-from karat.core.study import StudyHit
 from karat.report._escape import clean
 from karat.report._labels import LABELS
 from karat.report._view import statuses
@@ -15,6 +14,7 @@ from karat.report.html._markup import data, plain, section
 from karat.report.html._said import ANSWER, said, wording
 from karat.report.html._shown import counted
 from karat.report.html.answers import WORST, worst_of
+from karat.results.study import StudyHit
 
 if TYPE_CHECKING:
     from karat.core.types import Gold, Question

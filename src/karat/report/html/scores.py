@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from karat.core.evaluation import Usage
 from karat.report._numbers import NONE, amount, deviation, figure, interval, number
 from karat.report.html._markup import Box, Column, Row, section, table, text
 from karat.report.html._shown import Shown, probability
+from karat.results.evaluation import Usage
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Summary
     from karat.core.measure import Measure
-    from karat.core.study import Choice
     from karat.report._view import Marks
+    from karat.results.evaluation import Summary
+    from karat.results.study import Choice
 
 
 def make(shown: Shown) -> str:

@@ -12,7 +12,7 @@ from karat.report.html._markup import Box, Column, Row, bullets, folded, section
 from karat.report.html._shown import Shown, counted, listed, probability
 
 if TYPE_CHECKING:
-    from karat.core.study import Choice
+    from karat.results.study import Choice
 
 
 def make(shown: Shown) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from karat.report.html._markup import prose, section, text
 
 if TYPE_CHECKING:
-    from karat.core.evaluation import Note
     from karat.report.html._shown import Shown
+    from karat.results.evaluation import Note
 
 
 def make(shown: Shown) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from karat.core.audit import Audit
-from karat.core.checkup import SEVERITIES, Finding
 from karat.core.docs import Chunks
 from karat.core.errors import KaratError
+from karat.results.audit import Audit
+from karat.results.checkup import SEVERITIES, Finding
 from karat.testset.audit._tables import kind_rows, language_rows
 from karat.testset.audit._view import View
 from karat.testset.audit.check import CHECKS, Check

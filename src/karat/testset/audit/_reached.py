@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.audit import ALL, Attained
 from karat.core.ranked import Ranked
 from karat.diagnose.ceilings import best_of
+from karat.results.audit import ALL, Attained
 
 if TYPE_CHECKING:
     from karat.core.judged import Bools, Floats, Ints

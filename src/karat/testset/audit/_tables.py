@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.audit import ALL, Detectable, KindRow, LanguageRow, Quartiles
 from karat.core.text import guess_language
+from karat.results.audit import ALL, Detectable, KindRow, LanguageRow, Quartiles
 from karat.stats.power import WORST, detectable, needed
 from karat.testset.audit._overlap import is_literal
 from karat.testset.audit._reached import NO_KIND

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.audit import Coverage, DocRow, TopicRow
 from karat.core.text import stop_words
+from karat.results.audit import Coverage, DocRow, TopicRow
 from karat.testset.audit._lexicon import content_of, words_of
 
 if TYPE_CHECKING:

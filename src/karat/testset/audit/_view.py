@@ -20,12 +20,12 @@ from karat.testset.modes import MODES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.audit import Attained, Coverage, Detectable
     from karat.core.docs import Doc
     from karat.core.judged import Ints
     from karat.core.ranked import Ranked
     from karat.core.types import Question, TestSet
     from karat.match import Pages, Resolution
+    from karat.results.audit import Attained, Coverage, Detectable
     from karat.retrieve import Engine
     from karat.testset.audit._support import Told
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from karat.core.checkup import Finding, Severity
+from karat.results.checkup import Finding, Severity
 
 if TYPE_CHECKING:
     from karat.core.types import Question

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from karat.core.checkup import Finding
 from karat.core.registry import Registry
+from karat.results.checkup import Finding
 
 if TYPE_CHECKING:
     from karat.testset.audit._view import View

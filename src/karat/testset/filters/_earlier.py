@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 
-from karat.core.drafts import Draft
+from karat.results.drafts import Draft
 
 Stems = Callable[[str], frozenset[str]]
 

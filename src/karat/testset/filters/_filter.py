@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from karat.core.drafts import Draft, Rejected
 from karat.core.registry import Registry
+from karat.results.drafts import Draft, Rejected
 
 if TYPE_CHECKING:
     from karat.testset.filters._surroundings import Surroundings

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from karat.answer import Answerer
     from karat.core.docs import Chunks
-    from karat.core.drafts import Draft
     from karat.core.means import Embeds, Means
     from karat.core.types import Answer, Question
+    from karat.results.drafts import Draft
     from karat.retrieve.bm25 import Engine
 
 DEPTH = 20  # chunks that are looked at by words, and as many by vectors

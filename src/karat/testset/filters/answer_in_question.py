@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.core.drafts import Draft
 from karat.core.text.detect import holds_answer
+from karat.results.drafts import Draft
 from karat.testset.audit._lexicon import content_of
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import Surroundings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.core.drafts import Draft
+from karat.results.drafts import Draft
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import DEPTH, Surroundings
 from karat.testset.filters._wording import shortened

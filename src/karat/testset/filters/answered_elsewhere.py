@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from karat.core.drafts import Draft, Fragment
 from karat.core.text import guess_language
 from karat.core.text.detect import VERDICTS
 from karat.core.text.support import Claim, Held
 from karat.models.terms import terms
+from karat.results.drafts import Draft, Fragment
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import Surroundings
 from karat.testset.filters._wording import one_line, without_asking

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.core.drafts import Draft
 from karat.core.text.detect import passage_reference
+from karat.results.drafts import Draft
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import Surroundings
 

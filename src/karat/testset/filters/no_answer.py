@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.core.drafts import Draft
 from karat.core.text import normalise
 from karat.core.text.refusals import declines
+from karat.results.drafts import Draft
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import Surroundings
 from karat.testset.filters._wording import shortened

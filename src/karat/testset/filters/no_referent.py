@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from karat.core.drafts import Draft
 from karat.core.text import sentences
+from karat.results.drafts import Draft
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import Surroundings
 

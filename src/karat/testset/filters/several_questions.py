@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from karat.core.drafts import Draft
+from karat.results.drafts import Draft
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import Surroundings
 from karat.testset.filters._wording import one_line, shortened

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from karat.core.drafts import Draft
 from karat.core.text.support import SUPPORTED, Claim, Held
 from karat.models.terms import terms
+from karat.results.drafts import Draft
 from karat.testset.filters._filter import Filter
 from karat.testset.filters._surroundings import Surroundings
 from karat.testset.filters._wording import shortened

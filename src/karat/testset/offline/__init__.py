@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.core.drafts import Draft, Fragment
+from karat.results.drafts import Draft, Fragment
 
 OFFLINE_KINDS = ("literal",)
 """The kinds that need no model. The others want more than grammar: other words, a situation, what is not said."""

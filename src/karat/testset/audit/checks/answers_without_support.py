@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.core.checkup import Finding
 from karat.core.text.support import Claim, Held, Support
 from karat.models.terms import terms
+from karat.results.checkup import Finding
 from karat.testset.audit._view import View
 from karat.testset.audit._words import about, percent, short
 from karat.testset.audit.check import Check

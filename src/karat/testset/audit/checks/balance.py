@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from karat.core.checkup import Finding
+from karat.results.checkup import Finding
 from karat.testset.audit._view import View
 from karat.testset.audit._words import about, many, percent, short
 from karat.testset.audit.check import Check

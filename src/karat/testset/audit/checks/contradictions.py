@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.core.checkup import Finding
+from karat.results.checkup import Finding
 from karat.testset.audit._view import View
 from karat.testset.audit._words import SHOWN, many, short
 from karat.testset.audit.check import Check

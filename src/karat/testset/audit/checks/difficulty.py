@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.core.audit import ALL
-from karat.core.checkup import Finding
+from karat.results.audit import ALL
+from karat.results.checkup import Finding
 from karat.testset.audit._view import SEMANTIC, View
 from karat.testset.audit._words import percent
 from karat.testset.audit.check import Check

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.core.checkup import Finding
 from karat.core.text.detect import holds_answer
+from karat.results.checkup import Finding
 from karat.testset.audit._lexicon import content_of
 from karat.testset.audit._view import View
 from karat.testset.audit._words import about, short

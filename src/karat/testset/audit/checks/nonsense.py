@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from karat.core.checkup import Finding
 from karat.core.text.detect import nonsense
+from karat.results.checkup import Finding
 from karat.testset.audit._view import View
 from karat.testset.audit._words import about, many
 from karat.testset.audit.check import Check

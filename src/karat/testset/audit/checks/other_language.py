@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.core.checkup import Finding
 from karat.core.text import guess_language, stop_words, tokenise
+from karat.results.checkup import Finding
 from karat.testset.audit._lexicon import LATIN
 from karat.testset.audit._view import View
 from karat.testset.audit._words import about, many, percent

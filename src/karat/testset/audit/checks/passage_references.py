@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.core.checkup import Finding
 from karat.core.text.detect import passage_reference
+from karat.results.checkup import Finding
 from karat.testset.audit._view import View
 from karat.testset.audit._words import about
 from karat.testset.audit.check import Check

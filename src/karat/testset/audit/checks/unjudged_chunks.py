@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.core.checkup import Finding
+from karat.results.checkup import Finding
 from karat.testset.audit._lexicon import content_of
 from karat.testset.audit._support import answering, candidates, claims_of, held_by, windows
 from karat.testset.audit._view import View

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from karat.core.evaluation import Note
 from karat.core.glance import Glance, Table
 from karat.core.text.words import plural
+from karat.results.evaluation import Note
 
 Sign = Literal[">=", "<=", "==", "!=", ">", "<"]
 SIGNS: tuple[Sign, ...] = get_args(Sign)

@@ -11,7 +11,7 @@ from karat.core.glance import Glance, Table
 from karat.core.text.words import plural
 
 if TYPE_CHECKING:
-    from karat.core.audit import Audit
+    from karat.results.audit import Audit
 
 Severity = Literal["broken", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("broken", "warning", "info")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from karat.core.evaluation import Note, Taken
+from karat.results.evaluation import Note, Taken
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from karat.core.study import Choice
+from karat.results.study import Choice
 
 
 @dataclass(frozen=True)

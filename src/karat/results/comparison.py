@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from karat.core.evaluation import Note, Taken
 from karat.core.glance import Glance, Table
 from karat.core.text.words import names, plural
+from karat.results.evaluation import Note, Taken
 
 if TYPE_CHECKING:
     import numpy as np

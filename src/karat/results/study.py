@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from karat.core.docs import Chunk
-from karat.core.evaluation import Evaluation
 from karat.core.glance import Glance, Table
 from karat.core.text.words import number, plural
+from karat.results.evaluation import Evaluation
 
 FailureLabel = Literal[
     "gold_not_in_corpus", "gold_not_indexed", "not_in_pool", "lost_in_fusion", "below_k",

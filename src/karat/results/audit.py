@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from karat.core.checkup import Examined, Finding
+from karat.results.checkup import Examined, Finding
 
 FORMAT = 1
 ALL = "all"

@@ -1,0 +1,1 @@
+"""Results: what karat found, as plain frozen data that every report shows."""
