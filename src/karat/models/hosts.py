@@ -22,8 +22,8 @@ from urllib.parse import urlsplit
 from karat.core.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from karat.models._chat_settings import ChatSettings
     from karat.models._embedder import EmbedderSettings
+    from karat.models.chat.settings import ChatSettings
 
     Asking = TypeVar("Asking", EmbedderSettings, ChatSettings)
 

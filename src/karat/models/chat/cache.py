@@ -11,7 +11,6 @@ from dataclasses import astuple, dataclass, fields
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from karat.core.errors import InputError
@@ -23,15 +22,16 @@ _KIND = 0x6B617261
 """What marks the file as one of calls (SQLite's application id)."""
 _VERSION = 1
 _PATIENCE_SECONDS = 60.0
-_TABLES = """
-CREATE TABLE IF NOT EXISTS calls (
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS calls (
     key TEXT PRIMARY KEY, model TEXT NOT NULL, purpose TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
     text TEXT NOT NULL, prompt_tokens INTEGER, completion_tokens INTEGER, cost_usd REAL, seconds REAL NOT NULL,
-    finish TEXT, created TEXT NOT NULL, crc32 TEXT);
-CREATE TABLE IF NOT EXISTS failures (
+    finish TEXT, created TEXT NOT NULL, crc32 TEXT)""",
+    """CREATE TABLE IF NOT EXISTS failures (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL, model TEXT NOT NULL, purpose TEXT NOT NULL, request TEXT NOT NULL,
-    reason TEXT NOT NULL, attempts INTEGER NOT NULL, created TEXT NOT NULL);
-"""
+    reason TEXT NOT NULL, attempts INTEGER NOT NULL, created TEXT NOT NULL)""",
+)
+_HAS_CHECKSUMS = "SELECT count(*) FROM pragma_table_info('calls') WHERE name = 'crc32'"
 
 
 @dataclass(frozen=True)
@@ -83,24 +83,27 @@ class Calls:
     def __init__(self, path: str | PathLike[str], shared: str | PathLike[str] | None = None) -> None:
         self.path = Path(path)
         self._own = _File(self.path)
-        try:
-            self._shared = _File(Path(shared)) if shared is not None and Path(shared) != self.path else None
-        except BaseException:
-            self._own.close()
-            raise
+        self._files = [self._own]
+        if shared is not None and Path(shared) != self.path:
+            try:
+                self._files.append(_File(Path(shared)))
+            except BaseException:
+                self.close()
+                raise
 
     def get(self, key: str) -> Call | None:
         """The call that was answered under a key, or None."""
-        call = self._own.call(key)
-        if call is None and self._shared and (call := self._shared.call(key)):
-            self._own.add(call)
-        return call
+        for file in self._files:
+            if call := file.call(key):
+                if file is not self._own:
+                    self._own.add(call)
+                return call
+        return None
 
     def add(self, call: Call) -> None:
         """Keep a call that was answered. One that stands there already stays as it is."""
-        self._own.add(call)
-        if self._shared:
-            self._shared.add(call)
+        for file in self._files:
+            file.add(call)
 
     def add_failure(self, failed: FailedCall) -> None:
         """Put a call that failed on record."""
@@ -111,22 +114,21 @@ class Calls:
         return self._own.calls("ORDER BY created, key")
 
     def __len__(self) -> int:
-        return int(self._own.rows("SELECT count(*) FROM calls")[0][0])
+        return int(self._own.run("SELECT count(*) FROM calls")[0][0])
 
     def failures(self) -> list[FailedCall]:
         """Every call of the run that failed, in the order in which they did."""
-        return [FailedCall(*row) for row in self._own.rows(f"SELECT {_FAILED} FROM failures ORDER BY id")]
+        return [FailedCall(*row) for row in self._own.run(f"SELECT {_FAILED} FROM failures ORDER BY id")]
 
     def close(self) -> None:
         """Let go of the files."""
-        for file in (self._own, self._shared):
-            if file:
-                file.close()
+        for file in self._files:
+            file.close()
 
     def __enter__(self) -> Calls:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -146,17 +148,13 @@ class _File:
             raise _unusable(path, problem) from None
         try:
             self._open()
-        except sqlite3.Error as problem:
-            self._connection.close()
-            raise _unusable(path, problem) from None
         except BaseException:
             self._connection.close()
             raise
 
     def _open(self) -> None:
-        run = self._connection.execute
-        tables = run("SELECT count(*) FROM sqlite_master").fetchone()[0]  # first: another process may be making them
-        kind, version = run("PRAGMA application_id").fetchone()[0], run("PRAGMA user_version").fetchone()[0]
+        tables = self._value("SELECT count(*) FROM sqlite_master")  # first: another process may be making them
+        kind, version = self._value("PRAGMA application_id"), self._value("PRAGMA user_version")
         if tables and kind != _KIND:
             raise InputError("is a database of something else", place=str(self.path), remedy="Choose another file.")
         if version > _VERSION:
@@ -164,18 +162,20 @@ class _File:
                 "was written by a newer karat", place=str(self.path), remedy="Update karat, or choose another file."
             )
         self._journal()
-        run("PRAGMA synchronous = NORMAL")
-        if not tables or version < _VERSION:
-            statements = f"PRAGMA application_id = {_KIND}; PRAGMA user_version = {_VERSION};"
-            self._connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} {statements} COMMIT;")
-        elif "crc32" not in self._columns():  # an earlier karat made the file
-            run("BEGIN IMMEDIATE")
-            if "crc32" not in self._columns():
-                run("ALTER TABLE calls ADD COLUMN crc32 TEXT")
-            run("COMMIT")
+        self.run("PRAGMA synchronous = NORMAL")
+        if not tables or version < _VERSION or not self._value(_HAS_CHECKSUMS):
+            self._make_tables()
 
-    def _columns(self) -> set[str]:
-        return {row[1] for row in self._connection.execute("PRAGMA table_info(calls)")}
+    def _make_tables(self) -> None:
+        """Make the tables, or give those of an earlier karat what they have not; another process may do the same."""
+        self.run("BEGIN IMMEDIATE")
+        for statement in _TABLES:
+            self.run(statement)
+        if not self._value(_HAS_CHECKSUMS):
+            self.run("ALTER TABLE calls ADD COLUMN crc32 TEXT")
+        self.run(f"PRAGMA application_id = {_KIND}")
+        self.run(f"PRAGMA user_version = {_VERSION}")
+        self.run("COMMIT")
 
     def _journal(self) -> None:
         """Readers beside a writer, and quick commits. SQLite does not wait here, so that karat has to."""
@@ -184,27 +184,27 @@ class _File:
             try:
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 return
-            except sqlite3.OperationalError as problem:
+            except sqlite3.Error as problem:
                 if "locked" not in str(problem) or time.monotonic() > until:
-                    raise
+                    raise _unusable(self.path, problem) from None
                 time.sleep(0.01)
 
     def call(self, key: str) -> Call | None:
-        found = next(self.calls("WHERE key = ?", key), None)
-        if found is not None and found.key != key:
+        call = next(self.calls("WHERE key = ?", key), None)
+        if call is not None and call.key != key:
             raise self._damaged(key)
-        return found
+        return call
 
     def calls(self, which: str, *values: Any) -> Iterator[Call]:
         """Calls, each as it was written; one that is not goes, so that it can be asked again."""
-        for *row, checksum in self.rows(f"SELECT {_CALL}, crc32 FROM calls {which}", *values):
+        for *row, checksum in self.run(f"SELECT {_CALL}, crc32 FROM calls {which}", *values):
             call = Call(*row)
             if checksum is not None and checksum != _checksum(call):
                 raise self._damaged(*(values or (call.key,)))
             yield call
 
     def _damaged(self, key: str) -> InputError:
-        self._write("DELETE FROM calls WHERE key = ?", (key,))
+        self.run("DELETE FROM calls WHERE key = ?", key)
         return InputError(
             "a reply in it was damaged (its checksum differs) and is taken out",
             place=str(self.path),
@@ -212,24 +212,22 @@ class _File:
         )
 
     def add(self, call: Call) -> None:
-        statement = f"INSERT OR IGNORE INTO calls ({_CALL}, crc32) VALUES ({_marks(Call)}, ?)"
-        self._write(statement, (*astuple(call), _checksum(call)))
+        marks = ", ?" * len(fields(Call))
+        self.run(f"INSERT OR IGNORE INTO calls (crc32, {_CALL}) VALUES (?{marks})", _checksum(call), *astuple(call))
 
     def add_failure(self, failed: FailedCall) -> None:
-        self._write(f"INSERT INTO failures ({_FAILED}) VALUES ({_marks(FailedCall)})", astuple(failed))
+        marks = ", ?" * (len(fields(FailedCall)) - 1)
+        self.run(f"INSERT INTO failures ({_FAILED}) VALUES (?{marks})", *astuple(failed))
 
-    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    def _value(self, query: str) -> int:
+        return int(self.run(query)[0][0])
+
+    def run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a statement."""
         with self._lock:
             try:
-                with closing(self._connection.execute(query, values)) as found:
-                    return found.fetchall()
-            except sqlite3.Error as problem:
-                raise _unusable(self.path, problem) from None
-
-    def _write(self, statement: str, values: tuple[Any, ...]) -> None:
-        with self._lock:
-            try:
-                self._connection.execute(statement, values)
+                with closing(self._connection.execute(statement, values)) as cursor:
+                    return cursor.fetchall()
             except sqlite3.Error as problem:
                 raise _unusable(self.path, problem) from None
 
@@ -238,8 +236,8 @@ class _File:
             self._connection.close()
 
 
-def said_in(call: Call) -> Said:
-    """What was said in a call that is kept."""
+def reply_of(call: Call) -> Said:
+    """The reply of a call that is kept."""
     return Said(
         call.text,
         model=call.model,
@@ -259,10 +257,6 @@ def now() -> str:
 
 def _checksum(call: Call) -> str:
     return crc32(repr(astuple(call)).encode("utf-8", "surrogatepass"))
-
-
-def _marks(kind: type[Call] | type[FailedCall]) -> str:
-    return ", ".join("?" for _ in fields(kind))
 
 
 def _unusable(path: Path, problem: Exception) -> InputError:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import InputError
-from karat.models._embedder import Embedder, EmbedderSettings
-from karat.models._encoder import Encoder, digest_of, folder_of, not_installed
+from karat.models._embedder import Embedder, EmbedderSettings, Encoder, digest_of, folder_of, not_installed
 from karat.models._sentence_transformers import check_parts, no_bars
 
 if TYPE_CHECKING:

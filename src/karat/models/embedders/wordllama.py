@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import KaratError
-from karat.models._embedder import Embedder, EmbedderSettings
-from karat.models._encoder import Encoder, digest_of, no_target
+from karat.models._embedder import Embedder, EmbedderSettings, Encoder, digest_of, no_target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

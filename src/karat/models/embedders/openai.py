@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import KaratError, UsageError
-from karat.models._embedder import Embedder, EmbedderSettings
-from karat.models._encoder import Encoder
-from karat.models._endpoint import Endpoint
+from karat.models._embedder import Embedder, EmbedderSettings, Encoder, not_installed
 from karat.models.hosts import OPENAI
 
 if TYPE_CHECKING:
@@ -28,10 +26,18 @@ def embedder(settings: EmbedderSettings) -> Embedder:
     if not settings.target:
         raise UsageError("the embedder openai needs the name of a model: write openai:text-embedding-3-small.")
     model = settings.target
+    try:
+        from karat.models.endpoint import Endpoint
+    except ImportError:
+        raise not_installed(settings, "httpx", "llm") from None
     endpoint = Endpoint(
-        settings.base_url or OPENAI, settings.key_env, settings.timeout_seconds, retries=settings.retries
+        settings.base_url or OPENAI,
+        settings.key_env,
+        model,
+        timeout_seconds=settings.timeout_seconds,
+        retries=settings.retries,
     )
-    place = f"{endpoint.base_url}/embeddings"
+    place = f"{endpoint.address}/embeddings"
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
         made = [
@@ -42,7 +48,7 @@ def embedder(settings: EmbedderSettings) -> Embedder:
             raise _wrong(place, f"vectors of {made[0].shape[1]} and then of {made[-1].shape[1]} numbers")
         return np.concatenate(made)
 
-    return Encoder(settings, f"{model} at {endpoint.base_url}", encode, batch=_BATCH, place=place)
+    return Encoder(settings, f"{model} at {endpoint.address}", encode, batch=_BATCH, place=place)
 
 
 def _vectors(answer: Any, wanted: int, place: str) -> NDArray[np.float32]:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import InputError, KaratError
-from karat.models._embedder import Embedder, EmbedderSettings
-from karat.models._encoder import Encoder, digest_of, folder_of, not_installed
+from karat.models._embedder import Embedder, EmbedderSettings, Encoder, digest_of, folder_of, not_installed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
