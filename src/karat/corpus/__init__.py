@@ -6,11 +6,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from karat.corpus._cut import Cut, cut
+    from karat.corpus._chunk import Cut, cut
+    from karat.corpus._chunker import CUTTINGS, Cutting, Piece, Way
     from karat.corpus._file import File, Progress, ReadError
     from karat.corpus._read import Reading, TakenFile, read
     from karat.corpus._reader import READERS, Reader
-    from karat.corpus.cutting._cut import CUTTINGS, Cutting, Piece, Way
     from karat.corpus.tables import Docs, load_chunks, load_docs, save_chunks, save_docs
 
 __all__ = [
@@ -36,20 +36,20 @@ __all__ = [
 ]
 
 _HOME = {
-    "CUTTINGS": "cutting._cut",
-    "Cut": "_cut",
-    "Cutting": "cutting._cut",
+    "CUTTINGS": "_chunker",
+    "Cut": "_chunk",
+    "Cutting": "_chunker",
     "Docs": "tables",
     "File": "_file",
-    "Piece": "cutting._cut",
+    "Piece": "_chunker",
     "Progress": "_file",
     "READERS": "_reader",
     "ReadError": "_file",
     "Reader": "_reader",
     "Reading": "_read",
     "TakenFile": "_read",
-    "Way": "cutting._cut",
-    "cut": "_cut",
+    "Way": "_chunker",
+    "cut": "_chunk",
     "load_chunks": "tables",
     "load_docs": "tables",
     "read": "_read",

@@ -231,7 +231,7 @@ def _words(count: int, first: str = "") -> str:
 
 def _chunk_words(spec: Spec) -> int:
     """How many words a chunk holds, about: as the index says, or as documents are to be cut."""
-    from karat.corpus.cutting._cut import CUTTINGS, Cutting
+    from karat.corpus import CUTTINGS, Cutting
     from karat.experiment.index import Index
 
     if spec.keys.index is not None:

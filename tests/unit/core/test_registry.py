@@ -145,5 +145,5 @@ def test_a_thread_that_asks_while_another_is_looking_gets_all_names():
             asking.join()
         return module
 
-    looked = Registry("cutting", ("karat.corpus.cutting",), "karat.none", find, partial=True)
+    looked = Registry("cutting", ("karat.corpus.chunkers",), "karat.none", find, partial=True)
     assert looked.names() == heard[1] == ["page", "section", "sentences", "tokens", "whole"]

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from karat.core.docs import Chunk, Chunks, Doc, Page, Problem
 from karat.core.errors import InputError, KaratError
 from karat.core.text.normalise import clean_all
+from karat.corpus._chunker import CUTTINGS, Cutting, Piece, Way
 from karat.corpus._file import Progress
-from karat.corpus.cutting._cut import CUTTINGS, Cutting, Piece, Way
 
 _TOGETHER = 500
 _LEAST_DIGITS = 4

@@ -44,7 +44,7 @@ def find_way(source: Any) -> Way | None:
     return found if isinstance(found, Way) else None
 
 
-CUTTINGS: Registry[Way] = Registry("cutting", ("karat.corpus.cutting",), "karat.cuttings", find_way)
+CUTTINGS: Registry[Way] = Registry("cutting", ("karat.corpus.chunkers",), "karat.cuttings", find_way)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from karat.core.docs import Doc, Section
 from karat.core.text.normalise import tokenise
-from karat.corpus.cutting._cut import Piece, Way
-from karat.corpus.cutting.tokens import windows
+from karat.corpus._chunker import Piece, Way
+from karat.corpus.chunkers.tokens import windows
 
 
 def _pieces(doc: Doc, size: int, overlap: int) -> Sequence[Piece]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.core.docs import Doc
-from karat.corpus.cutting._cut import Piece, Way
+from karat.corpus._chunker import Piece, Way
 
 
 def _pieces(doc: Doc, size: int, overlap: int) -> Sequence[Piece]:

@@ -22,7 +22,7 @@ import numpy as np
 from karat.core.docs import Doc
 from karat.core.text.characters import SPACE, WORD, kinds_of, points_of
 from karat.core.text.sentences import sentence_spans
-from karat.corpus.cutting._cut import Piece, Way
+from karat.corpus._chunker import Piece, Way
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

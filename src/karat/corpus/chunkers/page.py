@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.core.docs import Doc
-from karat.corpus.cutting._cut import Piece, Way
-from karat.corpus.cutting.tokens import windows
+from karat.corpus._chunker import Piece, Way
+from karat.corpus.chunkers.tokens import windows
 
 _SIZE, _OVERLAP = 200, 40
 

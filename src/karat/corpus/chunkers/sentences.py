@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from karat.core.docs import Doc
 from karat.core.text.sentences import sentence_spans
-from karat.corpus.cutting._cut import Piece, Way
-from karat.corpus.cutting.tokens import windows
+from karat.corpus._chunker import Piece, Way
+from karat.corpus.chunkers.tokens import windows
 
 _MOST_WORDS = 200
 
