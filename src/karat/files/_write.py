@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.core.errors import UsageError
-from karat.core.writing import replaced
 from karat.files._format import Format, formats
+from karat.io.writing import replaced
 
 if TYPE_CHECKING:
     from karat.core.run import Run

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import InputError
-from karat.core.writing import write_whole
 from karat.io.arrays import REMEDY, mapped_array
+from karat.io.writing import write_whole
 from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.postings import KTH, LEVELS, Postings
 
