@@ -42,8 +42,8 @@ def index_of(
     """
     from importlib.metadata import version
 
-    from karat.core.writing import write_whole
     from karat.experiment.index import Index, index
+    from karat.io.writing import write_whole
     from karat.models import hosts
     from karat.models.embedders import multilingual
 
