@@ -75,154 +75,118 @@ _FAILED = ", ".join(field.name for field in fields(FailedCall))
 
 
 class Calls:
-    """The calls of a run. What its own file does not hold is looked for in `shared`, and copied from there.
+    """The calls of a run, in one SQLite file. What that does not hold is looked for in `shared`, and copied from there.
 
-    Each reply is in the file when `add` returns. Several processes may use the same files, above all the shared one.
+    Each reply is in the file when `add` returns. Several processes may use the same files, above all the shared one:
+    the lock is for the threads of this process, SQLite itself keeps processes apart.
     """
 
     def __init__(self, path: str | PathLike[str], shared: str | PathLike[str] | None = None) -> None:
-        self.path = Path(path)
-        self._own = _File(self.path)
-        self._files = [self._own]
-        if shared is not None and Path(shared) != self.path:
-            try:
-                self._files.append(_File(Path(shared)))
-            except BaseException:
-                self.close()
-                raise
-
-    def get(self, key: str) -> Call | None:
-        """The call that was answered under a key, or None."""
-        for file in self._files:
-            if call := file.call(key):
-                if file is not self._own:
-                    self._own.add(call)
-                return call
-        return None
-
-    def add(self, call: Call) -> None:
-        """Keep a call that was answered. One that stands there already stays as it is."""
-        for file in self._files:
-            file.add(call)
-
-    def add_failure(self, failed: FailedCall) -> None:
-        """Put a call that failed on record."""
-        self._own.add_failure(failed)
-
-    def __iter__(self) -> Iterator[Call]:
-        """Every call of the run that was answered, in the order in which they were."""
-        return self._own.calls("ORDER BY created, key")
-
-    def __len__(self) -> int:
-        return int(self._own.run("SELECT count(*) FROM calls")[0][0])
-
-    def failures(self) -> list[FailedCall]:
-        """Every call of the run that failed, in the order in which they did."""
-        return [FailedCall(*row) for row in self._own.run(f"SELECT {_FAILED} FROM failures ORDER BY id")]
-
-    def close(self) -> None:
-        """Let go of the files."""
-        for file in self._files:
-            file.close()
-
-    def __enter__(self) -> Calls:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class _File:
-    """One SQLite file. Its lock is for the threads of this process; SQLite itself keeps processes apart."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self._lock = path, threading.Lock()
+        self.path, self._lock = Path(path), threading.Lock()
+        self._shared = Calls(shared) if shared is not None and Path(shared) != self.path else None
         try:
-            private_folder(path.parent)
-            if not path.is_dir():
-                open(path, "ab", opener=private).close()
+            private_folder(self.path.parent)
+            if not self.path.is_dir():
+                open(self.path, "ab", opener=private).close()
             self._connection = sqlite3.connect(
-                path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+                self.path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
             )
-        except (OSError, sqlite3.Error) as problem:
-            raise _unusable(path, problem) from None
-        try:
             self._open()
-        except BaseException:
-            self._connection.close()
+        except BaseException as problem:
+            self.close()
+            if isinstance(problem, (OSError, sqlite3.Error)):
+                raise _unusable(self.path, problem) from None
             raise
 
     def _open(self) -> None:
-        tables = self._value("SELECT count(*) FROM sqlite_master")  # first: another process may be making them
-        kind, version = self._value("PRAGMA application_id"), self._value("PRAGMA user_version")
+        tables = self._number("SELECT count(*) FROM sqlite_master")  # first: another process may be making them
+        kind, version = self._number("PRAGMA application_id"), self._number("PRAGMA user_version")
         if tables and kind != _KIND:
             raise InputError("is a database of something else", place=str(self.path), remedy="Choose another file.")
         if version > _VERSION:
             raise InputError(
                 "was written by a newer karat", place=str(self.path), remedy="Update karat, or choose another file."
             )
-        self._journal()
-        self.run("PRAGMA synchronous = NORMAL")
-        if not tables or version < _VERSION or not self._value(_HAS_CHECKSUMS):
-            self._make_tables()
-
-    def _make_tables(self) -> None:
-        """Make the tables, or give those of an earlier karat what they have not; another process may do the same."""
-        self.run("BEGIN IMMEDIATE")
+        self._write_ahead()
+        self._run("PRAGMA synchronous = NORMAL")
+        if tables and version == _VERSION and self._number(_HAS_CHECKSUMS):
+            return
+        self._run("BEGIN IMMEDIATE")  # another process may do the same
         for statement in _TABLES:
-            self.run(statement)
-        if not self._value(_HAS_CHECKSUMS):
-            self.run("ALTER TABLE calls ADD COLUMN crc32 TEXT")
-        self.run(f"PRAGMA application_id = {_KIND}")
-        self.run(f"PRAGMA user_version = {_VERSION}")
-        self.run("COMMIT")
+            self._run(statement)
+        if not self._number(_HAS_CHECKSUMS):  # an earlier karat made the file
+            self._run("ALTER TABLE calls ADD COLUMN crc32 TEXT")
+        self._run(f"PRAGMA application_id = {_KIND}")
+        self._run(f"PRAGMA user_version = {_VERSION}")
+        self._run("COMMIT")
 
-    def _journal(self) -> None:
+    def _write_ahead(self) -> None:
         """Readers beside a writer, and quick commits. SQLite does not wait here, so that karat has to."""
         until = time.monotonic() + _PATIENCE_SECONDS
         while True:
             try:
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 return
-            except sqlite3.Error as problem:
+            except sqlite3.OperationalError as problem:
                 if "locked" not in str(problem) or time.monotonic() > until:
-                    raise _unusable(self.path, problem) from None
+                    raise
                 time.sleep(0.01)
 
-    def call(self, key: str) -> Call | None:
-        call = next(self.calls("WHERE key = ?", key), None)
+    def get(self, key: str) -> Call | None:
+        """The call that was answered under a key, or None."""
+        call = next(self._calls("WHERE key = ?", key), None)
         if call is not None and call.key != key:
             raise self._damaged(key)
+        if call is None and self._shared is not None and (call := self._shared.get(key)):
+            self._add(call)
         return call
 
-    def calls(self, which: str, *values: Any) -> Iterator[Call]:
+    def add(self, call: Call) -> None:
+        """Keep a call that was answered. One that stands there already stays as it is."""
+        self._add(call)
+        if self._shared is not None:
+            self._shared.add(call)
+
+    def _add(self, call: Call) -> None:
+        marks = ", ?" * len(fields(Call))
+        self._run(f"INSERT OR IGNORE INTO calls (crc32, {_CALL}) VALUES (?{marks})", _checksum(call), *astuple(call))
+
+    def add_failure(self, failed: FailedCall) -> None:
+        """Put a call that failed on record."""
+        marks = ", ".join("?" for _ in fields(FailedCall))
+        self._run(f"INSERT INTO failures ({_FAILED}) VALUES ({marks})", *astuple(failed))
+
+    def __iter__(self) -> Iterator[Call]:
+        """Every call of the run that was answered, in the order in which they were."""
+        return self._calls("ORDER BY created, key")
+
+    def __len__(self) -> int:
+        return self._number("SELECT count(*) FROM calls")
+
+    def failures(self) -> list[FailedCall]:
+        """Every call of the run that failed, in the order in which they did."""
+        return [FailedCall(*row) for row in self._run(f"SELECT {_FAILED} FROM failures ORDER BY id")]
+
+    def _calls(self, which: str, *values: Any) -> Iterator[Call]:
         """Calls, each as it was written; one that is not goes, so that it can be asked again."""
-        for *row, checksum in self.run(f"SELECT {_CALL}, crc32 FROM calls {which}", *values):
+        for *row, checksum in self._run(f"SELECT {_CALL}, crc32 FROM calls {which}", *values):
             call = Call(*row)
             if checksum is not None and checksum != _checksum(call):
                 raise self._damaged(*(values or (call.key,)))
             yield call
 
     def _damaged(self, key: str) -> InputError:
-        self.run("DELETE FROM calls WHERE key = ?", key)
+        self._run("DELETE FROM calls WHERE key = ?", key)
         return InputError(
             "a reply in it was damaged (its checksum differs) and is taken out",
             place=str(self.path),
             remedy="Run the same command again: that one is asked anew, the others are kept.",
         )
 
-    def add(self, call: Call) -> None:
-        marks = ", ?" * len(fields(Call))
-        self.run(f"INSERT OR IGNORE INTO calls (crc32, {_CALL}) VALUES (?{marks})", _checksum(call), *astuple(call))
+    def _number(self, query: str) -> int:
+        return int(self._run(query)[0][0])
 
-    def add_failure(self, failed: FailedCall) -> None:
-        marks = ", ?" * (len(fields(FailedCall)) - 1)
-        self.run(f"INSERT INTO failures ({_FAILED}) VALUES (?{marks})", *astuple(failed))
-
-    def _value(self, query: str) -> int:
-        return int(self.run(query)[0][0])
-
-    def run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+    def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows of a statement."""
         with self._lock:
             try:
@@ -232,8 +196,17 @@ class _File:
                 raise _unusable(self.path, problem) from None
 
     def close(self) -> None:
-        with self._lock, suppress(sqlite3.Error):
+        """Let go of the files."""
+        if self._shared is not None:
+            self._shared.close()
+        with self._lock, suppress(sqlite3.Error, AttributeError):  # it may not have been opened
             self._connection.close()
+
+    def __enter__(self) -> Calls:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def reply_of(call: Call) -> Said:
