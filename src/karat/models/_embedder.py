@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -190,34 +188,6 @@ def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
         wide = wide / np.where(largest > 0, largest, 1.0)
         lengths = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
     return np.asarray(wide / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
-
-
-def digest_of(files: Iterable[Path]) -> str:
-    """A short digest of the contents of some files."""
-    made = hashlib.blake2b(digest_size=8)
-    for file in files:
-        with file.open("rb") as opened:
-            made.update(hashlib.file_digest(opened, "blake2b").digest())
-    return made.hexdigest()
-
-
-def folder_of(settings: EmbedderSettings, *needed: str) -> Path:
-    """The folder that the settings' target names, with the files an embedder needs."""
-    if not settings.target:
-        raise UsageError(f"the embedder {settings.name} needs a folder: write {settings.name}:FOLDER.")
-    folder = Path(settings.target).expanduser()
-    if not folder.is_dir():
-        raise UsageError(
-            f"the embedder {settings.label}: {folder} is not a folder. karat never downloads a model: "
-            "name a folder on this machine."
-        )
-    missing = [name for name in needed if not (folder / name).is_file()]
-    if missing:
-        raise UsageError(
-            f"the embedder {settings.label}: {folder} holds no {' and no '.join(missing)}. "
-            "Name the folder that holds the exported model."
-        )
-    return folder
 
 
 def no_target(settings: EmbedderSettings) -> None:

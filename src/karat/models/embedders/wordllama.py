@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import KaratError
-from karat.models._embedder import Embedder, EmbedderSettings, Encoder, digest_of, no_target
+from karat.models._embedder import Embedder, EmbedderSettings, Encoder, no_target
+from karat.models._local import digest_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
