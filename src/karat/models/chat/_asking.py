@@ -32,7 +32,7 @@ Done = queue.SimpleQueue[tuple[str, Said] | None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChatReply:
+class Completion:
     """What the model said. `body` is the reply as it came, without the key should the server repeat it."""
 
     text: str
@@ -136,7 +136,7 @@ class Asker:
                 return Said(error=f"{before}: {self.ledger.refusal}")
             begun = time.monotonic()
             outcome, cost = await self._send(request, most)
-            if isinstance(outcome, ChatReply):
+            if isinstance(outcome, Completion):
                 self._plain_json |= may_drop_json and "response_format" not in request
                 return self._keep(key, prompt, request, outcome, cost, time.monotonic() - begun)
             last = outcome.reason
@@ -154,9 +154,9 @@ class Asker:
             await self._settled.wait()
         return room
 
-    async def _send(self, request: dict[str, Any], most: float) -> tuple[ChatReply | Failure, float | None]:
+    async def _send(self, request: dict[str, Any], most: float) -> tuple[Completion | Failure, float | None]:
         """One request at its time, and its cost in the books."""
-        outcome: ChatReply | Failure = Failure(reason="stopped", reached=False)
+        outcome: Completion | Failure = Failure(reason="stopped", reached=False)
         try:
             await asyncio.sleep(self._pace.wait(time.monotonic()))
             outcome = Failure(reason="stopped", free=False)
@@ -167,7 +167,7 @@ class Asker:
             self._settled.set()
         return outcome, cost
 
-    def _book(self, outcome: ChatReply | Failure, most: float) -> float | None:
+    def _book(self, outcome: Completion | Failure, most: float) -> float | None:
         """Put what a call cost into the ledger."""
         reads, writes = outcome.prompt_tokens, outcome.completion_tokens
         if isinstance(outcome, Failure):
@@ -181,7 +181,7 @@ class Asker:
         self._reached = True
         return self.ledger.pay(most, reads, writes)
 
-    def _read(self, content: bytes) -> ChatReply | Failure:
+    def _read(self, content: bytes) -> Completion | Failure:
         """The reply that a body holds, if it is one."""
         blotted = self.endpoint.blotted
         body = content.decode("utf-8", "replace")
@@ -204,7 +204,7 @@ class Asker:
         finish = well_formed(finish)[:40] if isinstance(finish, str) else None
         text = well_formed(_text(message.get("content")) or _text(message.get("refusal")))
         if text.strip():
-            return ChatReply(
+            return Completion(
                 text=text, body=well_formed(body), finish=finish, prompt_tokens=reads, completion_tokens=writes
             )
         reason = {
@@ -220,7 +220,7 @@ class Asker:
         )
 
     def _keep(
-        self, key: str, prompt: Prompt, request: dict[str, Any], reply: ChatReply, cost: float | None, seconds: float
+        self, key: str, prompt: Prompt, request: dict[str, Any], reply: Completion, cost: float | None, seconds: float
     ) -> Said:
         """Store a reply; it is in the file before anyone sees it."""
         call = Call(
