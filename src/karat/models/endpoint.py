@@ -22,7 +22,6 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import count
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -188,7 +187,7 @@ class Endpoint:
             )
         if isinstance(error, httpx.TransportError):
             return Failure(reason=f"the connection broke off ({words})", free=False)
-        return Failure(reason=f"cannot be asked: {words}", again=False, reached=False)
+        return Failure(reason=f"the reply cannot be taken ({words})", again=False, free=False)
 
     def _refusal(self, path: str, response: httpx.Response, content: bytes) -> Failure:
         """What a status other than success means."""
@@ -203,8 +202,9 @@ class Endpoint:
                 "set it to a valid key."
             )
         elif response.is_redirect:
+            url = response.next_request.url if response.next_request is not None else None
             stops = (
-                f"redirects to {self._host_in(response.headers.get('location', ''))}. "
+                f"redirects to {self.shown(f'{url.scheme}://{url.host}') if url is not None else 'elsewhere'}. "
                 "karat does not follow, so that no key goes astray: give the right base url."
             )
         elif status == 402 or (status == 429 and b"insufficient_quota" in content):
@@ -222,13 +222,6 @@ class Endpoint:
     @property
     def _key(self) -> str:
         return os.environ.get(self.key_env, "").strip()
-
-    def _host_in(self, location: str) -> str:
-        try:
-            place = urlsplit(location)
-        except ValueError:
-            return "elsewhere"
-        return self.shown(f"{place.scheme}://{place.hostname}") if place.hostname else "elsewhere"
 
     def words_of(self, content: bytes) -> str:
         """What a server says is wrong, in a line."""

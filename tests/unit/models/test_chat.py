@@ -251,6 +251,12 @@ def test_a_server_that_points_elsewhere_is_not_followed(calls):
         one(calls, ("302 Found", ["Location: http://other.example/secret?x=1"], b""))
 
 
+def test_a_redirect_to_no_address_counts_as_a_call(calls):
+    with Raw(("302 Found", ["Location: javascript:alert(1)"], b"")) as url, client(url, calls) as chat:
+        assert "cannot be taken" in chat.ask([Prompt("x")])[0].error
+        assert chat.spent.calls == 1
+
+
 @pytest.mark.parametrize("status", ["402 Payment Required", "429 Too Many Requests"])
 def test_an_account_without_credit_is_one_sentence(status, calls):
     body = {"error": {"message": "You exceeded your quota.", "code": "insufficient_quota"}}
