@@ -21,12 +21,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import count
-from typing import Any, TypeVar
-
-import httpx
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.errors import KaratError, UsageError
 from karat.models import hosts
+
+if TYPE_CHECKING:
+    import httpx
 
 T = TypeVar("T")
 RETRIED = (408, 425, 429, 500, 502, 503, 504)
@@ -87,6 +88,12 @@ class Endpoint:
         hosts.key_for(base_url, key_env)
         if not timeout_seconds > 0:
             raise UsageError(f"the timeout must be more than 0 seconds, found {timeout_seconds}.")
+        try:
+            import httpx
+        except ImportError:
+            raise UsageError(
+                f"asking {model} needs httpx, which is not installed. Run: pip install 'karat[llm]'"
+            ) from None
         self._client = httpx.AsyncClient(
             timeout=None,
             follow_redirects=False,
@@ -145,6 +152,8 @@ class Endpoint:
 
     async def send(self, path: str, payload: Any) -> bytes | Failure:
         """The body of the reply to one request."""
+        import httpx
+
         content = bytearray()
         too_large = Failure(reason=f"the reply is packed, or larger than {self.largest >> 20} MB", free=False)
         try:
@@ -169,6 +178,8 @@ class Endpoint:
 
     def _broken(self, error: Exception) -> Failure:
         """What an exception in place of a response means."""
+        import httpx
+
         words = self.shown(str(error))
         if isinstance(error, UsageError):
             return Failure(reason=str(error), fatal=True, reached=False)

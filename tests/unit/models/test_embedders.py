@@ -152,7 +152,6 @@ def test_a_missing_package_is_named_with_the_command_that_brings_it(text, module
     (tmp_path / "model.onnx").touch()
     (tmp_path / "tokenizer.json").touch()
     monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.delitem(sys.modules, "karat.models.endpoint", raising=False)  # which may have found httpx before
     with pytest.raises(UsageError, match=rf"pip install 'karat\[{extra}\]'"):
         embedder_named(EmbedderSettings.parse(text.replace("FOLDER", str(tmp_path))))
 

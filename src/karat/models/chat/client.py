@@ -11,17 +11,14 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
 from karat.core.means import Prompt, Said
 from karat.models import hosts
+from karat.models.chat._asking import Asker, Done
 from karat.models.chat.budget import Estimate, Ledger, Spent, estimate
 from karat.models.chat.cache import Calls, reply_of
 from karat.models.chat.settings import Budget, ChatSettings
-
-if TYPE_CHECKING:
-    from karat.models.chat._asking import Asker, Done
 
 _END_SECONDS = 5.0
 """How long an interruption waits for requests to be given up."""
@@ -135,12 +132,6 @@ class Chat:
                 f"{address} needs a key: set the environment variable {key_env}, or give the base url of a server "
                 "that needs none."
             )
-        try:
-            from karat.models.chat._asking import Asker
-        except ImportError:
-            raise UsageError(
-                "asking a chat model needs httpx, which is not installed. Run: pip install 'karat[llm]'"
-            ) from None
         hosts.tell(address, key_env)
         with self._start:
             purpose = missing[0].purpose

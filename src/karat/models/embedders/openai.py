@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import KaratError, UsageError
-from karat.models._embedder import Embedder, EmbedderSettings, Encoder, not_installed
+from karat.models._embedder import Embedder, EmbedderSettings, Encoder
+from karat.models.endpoint import Endpoint
 from karat.models.hosts import OPENAI
 
 if TYPE_CHECKING:
@@ -26,10 +27,6 @@ def embedder(settings: EmbedderSettings) -> Embedder:
     if not settings.target:
         raise UsageError("the embedder openai needs the name of a model: write openai:text-embedding-3-small.")
     model = settings.target
-    try:
-        from karat.models.endpoint import Endpoint
-    except ImportError:
-        raise not_installed(settings, "httpx", "llm") from None
     endpoint = Endpoint(
         settings.base_url or OPENAI,
         settings.key_env,
