@@ -109,8 +109,8 @@ Maker = Callable[[EmbedderSettings], Embedder]
 
 
 def _find(source: Any) -> Maker | None:
-    found = getattr(source, "embedder", source)
-    return found if callable(found) and not isinstance(found, type) else None
+    maker = getattr(source, "embedder", source)
+    return maker if callable(maker) and not isinstance(maker, type) else None
 
 
 EMBEDDERS: Registry[Maker] = Registry("embedder", ("karat.models.embedders",), "karat.embedders", _find)
@@ -148,28 +148,28 @@ class Encoder:
     def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
         prefix = self.settings.query_prefix if role == "query" else self.settings.passage_prefix
         full = [i for i, text in enumerate(texts) if text.strip()]
-        made = self._encode([well_formed(prefix + texts[i]) for i in full]) if full else np.zeros((0, 0), np.float32)
-        if full:
-            self._check(made, len(full))
+        encoded = self._encode([well_formed(prefix + texts[i]) for i in full]) if full else None
+        if encoded is not None:
+            self._check(encoded, len(full))
         rows = np.zeros((len(texts), self.dimension or 0), np.float32)
-        if full:
-            rows[full] = unit(made)
+        if encoded is not None:
+            rows[full] = unit(encoded)
         return rows
 
-    def _check(self, made: NDArray[np.float32], wanted: int) -> None:
-        if made.ndim != 2 or len(made) != wanted or made.shape[1] == 0:
+    def _check(self, rows: NDArray[np.float32], wanted: int) -> None:
+        if rows.ndim != 2 or len(rows) != wanted or rows.shape[1] == 0:
             raise KaratError(
-                f"{self.place} returned an array of shape {made.shape} for {wanted} texts. "
+                f"{self.place} returned an array of shape {rows.shape} for {wanted} texts. "
                 "One row for each text was expected: choose another embedder."
             )
         if self.dimension is None:
-            self.dimension = int(made.shape[1])
-        if made.shape[1] != self.dimension:
+            self.dimension = int(rows.shape[1])
+        if rows.shape[1] != self.dimension:
             raise KaratError(
-                f"{self.place} returned vectors of {made.shape[1]} numbers after vectors of {self.dimension}. "
+                f"{self.place} returned vectors of {rows.shape[1]} numbers after vectors of {self.dimension}. "
                 "Vectors of two models cannot be compared: see that one model answers, then try again."
             )
-        if not np.isfinite(made).all():
+        if not np.isfinite(rows).all():
             raise KaratError(
                 f"{self.place} returned a vector with a number that is not finite (NaN or infinity). "
                 "The model is broken or the text too long for it: choose another embedder."

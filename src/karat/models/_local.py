@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 def digest_of(files: Iterable[Path]) -> str:
     """A short digest of the contents of some files."""
-    made = hashlib.blake2b(digest_size=8)
+    digest = hashlib.blake2b(digest_size=8)
     for file in files:
         with file.open("rb") as opened:
-            made.update(hashlib.file_digest(opened, "blake2b").digest())
-    return made.hexdigest()
+            digest.update(hashlib.file_digest(opened, "blake2b").digest())
+    return digest.hexdigest()
 
 
 def folder_of(settings: EmbedderSettings, *needed: str) -> Path:

@@ -70,9 +70,9 @@ def embed_all(
     """
     digests = [text_digest(text) if text.strip() else b"" for text in texts]
     distinct = {digest: text for digest, text in zip(digests, texts, strict=True) if digest}
-    kept = Journal(journal, embedder.fingerprint) if journal else None
+    log = Journal(journal, embedder.fingerprint) if journal else None
     vectors: dict[bytes, Vectors] = {}
-    for source in (known, kept and kept.known):
+    for source in (known, log and log.known):
         if source and source.fingerprint == embedder.fingerprint:
             pairs = zip(map(bytes, source.digests), source.vectors, strict=True)
             vectors.update((digest, vector) for digest, vector in pairs if digest in distinct)
@@ -81,12 +81,12 @@ def embed_all(
     for start in range(0, len(missing), batch):
         some = missing[start : start + batch]
         try:
-            made = embedder.embed([distinct[digest] for digest in some], "passage")
+            rows = embedder.embed([distinct[digest] for digest in some], "passage")
         except KaratError as error:
-            raise KaratError(f"{error} {_done(start, len(missing), kept is not None)}") from error
-        vectors.update(zip(some, made, strict=True))
-        if kept:
-            kept.add(some, made)
+            raise KaratError(f"{error} {_done(start, len(missing), log is not None)}") from error
+        vectors.update(zip(some, rows, strict=True))
+        if log:
+            log.add(some, rows)
         if progress:
             progress("embedding", start + len(some), len(missing))
     return _joined(digests, {digest: vectors[digest] for digest in distinct}, reused)

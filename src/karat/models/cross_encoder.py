@@ -64,8 +64,8 @@ class CrossEncoder:
         scores = np.zeros(len(pairs))
         for start in range(0, len(pairs), _TOGETHER):
             some = [(well_formed(query), well_formed(text)) for query, text in pairs[start : start + _TOGETHER]]
-            made = self._model.predict(some, batch_size=self.batch, show_progress_bar=False, convert_to_numpy=True)
-            scores[start : start + len(some)] = np.asarray(made, np.float64).reshape(len(some))
+            fits = self._model.predict(some, batch_size=self.batch, show_progress_bar=False, convert_to_numpy=True)
+            scores[start : start + len(some)] = np.asarray(fits, np.float64).reshape(len(some))
             if progress is not None:
                 progress("reranking", start + len(some), len(pairs))
         if not np.isfinite(scores).all():

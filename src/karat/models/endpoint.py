@@ -122,7 +122,7 @@ class Endpoint:
         hosts.tell(self.address, self.key_env)
         content, attempts = self.submit(self.insist(lambda: self.send(path, payload))).result()
         if isinstance(content, Failure):
-            sentence = f"{self.address}{path} failed: {told(content, attempts)}. {content.remedy}."
+            sentence = f"{self.address}{path} failed: {after(content, attempts)}. {content.remedy}."
             raise KaratError(content.reason if content.fatal else sentence)
         try:
             return json.loads(content)
@@ -257,8 +257,8 @@ class Endpoint:
         return text.replace(key, "***") if len(key) >= shortest else text
 
 
-def told(failure: Failure, attempts: int) -> str:
-    """A failure and what was tried."""
+def after(failure: Failure, attempts: int) -> str:
+    """A failure after so many attempts, in words."""
     wait = failure.wait or 0.0
     asks = f"; it asks to wait {wait:,.0f} seconds, which is too long: try again after that time"
     attempt = f" (attempt {attempts})" if attempts > 1 else ""
@@ -277,12 +277,12 @@ def backoff(first: float, attempt: int, seed: str) -> float:
 
 def wait_of(response: httpx.Response) -> float | None:
     """The seconds a Retry-After header asks for: a number or a date."""
-    asked = response.headers.get("retry-after", "").strip()
+    header = response.headers.get("retry-after", "").strip()
     try:
-        seconds = float(asked)
+        seconds = float(header)
     except ValueError:
         try:
-            when = parsedate_to_datetime(asked)
+            when = parsedate_to_datetime(header)
         except (ValueError, TypeError):
             return None
         when = when if when.tzinfo else when.replace(tzinfo=UTC)

@@ -181,13 +181,13 @@ def _resolved(folder: str | os.PathLike[str]) -> str:
 
 def allowed_file() -> Path | None:
     """The file that keeps what the user has named; None where the user has no home, and nothing is kept."""
-    given = os.environ.get("XDG_CONFIG_HOME", "")
+    config = os.environ.get("XDG_CONFIG_HOME", "")
     try:
         home = Path.home()
     except RuntimeError:
         home = Path()
-    if os.path.isabs(given):
-        root = Path(given)
+    if os.path.isabs(config):
+        root = Path(config)
     elif sys.platform == "win32":
         root = Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
     else:

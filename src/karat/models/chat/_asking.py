@@ -18,7 +18,7 @@ from karat.core.text.wellformed import well_formed
 from karat.models.chat.budget import Ledger
 from karat.models.chat.cache import Call, Calls, FailedCall, now, reply_of
 from karat.models.chat.settings import ChatSettings
-from karat.models.endpoint import Endpoint, Failure, told
+from karat.models.endpoint import Endpoint, Failure, after
 
 LARGEST = 4 << 20
 """How many bytes a reply may have."""
@@ -251,7 +251,7 @@ class Asker:
             model=self.settings.model,
             purpose=well_formed(prompt.purpose),
             request=json.dumps(request, ensure_ascii=False),
-            reason=well_formed(told(failure, attempts)),
+            reason=well_formed(after(failure, attempts)),
             attempts=attempts,
             created=now(),
         )

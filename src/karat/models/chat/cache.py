@@ -234,18 +234,18 @@ def _checksum(call: Call) -> str:
 
 def _unusable(path: Path, problem: Exception) -> InputError:
     """What is wrong with a file of calls, and what to do."""
-    place, told = str(path), str(problem)
+    place, words = str(path), str(problem)
     if isinstance(problem, OSError):
         return unwritable(path, problem)
-    if "locked" in told or "busy" in told:
+    if "locked" in words or "busy" in words:
         remedy = "Wait until the other process is done."
         return InputError("is held by another process", place=place, remedy=remedy)
     if isinstance(problem, sqlite3.ProgrammingError):
         return InputError("was closed already", place=place, remedy="Open it again.")
     if isinstance(problem, sqlite3.OperationalError):
-        return InputError(f"cannot be used: {told}", place=place, remedy="See to its folder, room and permissions.")
+        return InputError(f"cannot be used: {words}", place=place, remedy="See to its folder, room and permissions.")
     return InputError(
-        f"is damaged, or no file of calls: {told}",
+        f"is damaged, or no file of calls: {words}",
         place=place,
         remedy="Put it back from a copy, or delete it with its -wal and -shm files and pay for the calls again.",
     )

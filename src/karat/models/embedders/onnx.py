@@ -52,7 +52,7 @@ class _Model:
         self.folder = folder
         self.tokenizer = _tokenizer(folder)
         self.session = _session(folder / "model.onnx")
-        self.inputs = {given.name: given.type for given in self.session.get_inputs()}
+        self.inputs = {one.name: one.type for one in self.session.get_inputs()}
         unknown = [name for name, kind in self.inputs.items() if name not in _INPUTS or kind not in _DTYPES]
         if unknown or "input_ids" not in self.inputs:
             raise InputError(
@@ -60,7 +60,7 @@ class _Model:
                 place=str(folder / "model.onnx"),
                 remedy="Export a sentence encoder.",
             )
-        self.outputs = [made.name for made in self.session.get_outputs()]
+        self.outputs = [one.name for one in self.session.get_outputs()]
         self.first_token = _takes_first_token(folder / "1_Pooling" / "config.json")
 
     def encode(self, texts: list[str]) -> NDArray[np.float32]:
@@ -74,7 +74,7 @@ class _Model:
     def _batch(self, texts: list[str]) -> NDArray[np.float32]:
         pieces = self.tokenizer.encode_batch(texts)
         mask = np.array([piece.attention_mask for piece in pieces], np.int64)
-        given = {
+        arrays = {
             "input_ids": np.array([piece.ids for piece in pieces], np.int64),
             "attention_mask": mask,
             "token_type_ids": np.array([piece.type_ids for piece in pieces], np.int64),
@@ -83,19 +83,19 @@ class _Model:
         if mask.shape[1] == 0:
             raise InputError("made no tokens of a text", place=str(self.folder / "tokenizer.json"))
         with loading(self.folder / "model.onnx", f"failed on {plural(len(texts), 'text')}"):
-            feed = {name: given[name].astype(_DTYPES[kind]) for name, kind in self.inputs.items()}
+            feed = {name: arrays[name].astype(_DTYPES[kind]) for name, kind in self.inputs.items()}
             outputs = dict(zip(self.outputs, self.session.run(None, feed), strict=True))
         return self._pooled(outputs, mask)
 
     def _pooled(self, outputs: dict[str, Any], mask: NDArray[np.int64]) -> NDArray[np.float32]:
         for name in ("sentence_embedding", *self.outputs):
-            made = outputs.get(name)
-            if isinstance(made, np.ndarray) and made.dtype.kind == "f":
-                if made.ndim == 2 and len(made) == len(mask):
-                    return np.asarray(made, np.float32)
-                if made.ndim == 3 and made.shape[:2] == mask.shape:
-                    return _pool(made, mask, self.first_token)
-        shapes = ", ".join(f"{name} {getattr(made, 'shape', '')}" for name, made in outputs.items())
+            output = outputs.get(name)
+            if isinstance(output, np.ndarray) and output.dtype.kind == "f":
+                if output.ndim == 2 and len(output) == len(mask):
+                    return np.asarray(output, np.float32)
+                if output.ndim == 3 and output.shape[:2] == mask.shape:
+                    return _pool(output, mask, self.first_token)
+        shapes = ", ".join(f"{name} {getattr(output, 'shape', '')}" for name, output in outputs.items())
         raise InputError(
             f"no output of the model is a vector for each text or token: {shapes}",
             place=str(self.folder / "model.onnx"),
@@ -107,9 +107,9 @@ def _pool(tokens: NDArray[Any], mask: NDArray[np.int64], first_token: bool) -> N
     """One vector for each text: its first token's, or the mean of those that are no padding."""
     if first_token:
         return np.asarray(tokens[np.arange(len(mask)), mask.argmax(axis=1)], np.float32)
-    kept = mask.astype(np.float32)
-    sums = np.einsum("ntd,nt->nd", tokens.astype(np.float32), kept)
-    return np.asarray(sums / np.maximum(kept.sum(axis=1, keepdims=True), 1), np.float32)
+    weights = mask.astype(np.float32)
+    sums = np.einsum("ntd,nt->nd", tokens.astype(np.float32), weights)
+    return np.asarray(sums / np.maximum(weights.sum(axis=1, keepdims=True), 1), np.float32)
 
 
 def _session(file: Path) -> Any:

@@ -45,8 +45,8 @@ def embedder(settings: EmbedderSettings) -> Embedder:
     model.eval()
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
-        made = model.encode(texts, batch_size=32, show_progress_bar=False, convert_to_numpy=True, prompt="")
-        return np.asarray(made, np.float32)
+        rows = model.encode(texts, batch_size=32, show_progress_bar=False, convert_to_numpy=True, prompt="")
+        return np.asarray(rows, np.float32)
 
     files = sorted(f for f in folder.rglob("*") if f.suffix in _READ and f.is_file() and not f.name.startswith("."))
     return Encoder(settings, digest_of(files), encode, batch=128)
