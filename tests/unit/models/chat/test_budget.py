@@ -1,12 +1,14 @@
-"""Pace, estimate and ledger of the chat client, by hand."""
+"""What asking will take and did take, and the budget that it may not pass."""
 
 import pytest
 
+from karat.core.errors import UsageError
 from karat.core.means import Prompt
 from karat.models.chat import Budget, ChatSettings, Estimate, Spent, estimate
 from karat.models.chat._asking import Pace
 from karat.models.chat.budget import Ledger, tokens_about, tokens_most
 from karat.models.endpoint import backoff
+from karat.testing import FakeLLM, Fault
 
 PRICED = ChatSettings("m", price_in_usd=1.0, price_out_usd=2.0, max_tokens=1000)
 
@@ -108,3 +110,80 @@ def test_a_call_that_broke_off_has_an_unknown_cost_where_prices_are_unknown():
     ledger.lose(0.0)
     assert ledger.spent.cost_usd is None
     assert ledger.spent.sentence == "1 call; 0 tokens read, 0 written; cost unknown"
+
+
+def test_what_each_step_will_take_is_said_before_it(calls, client):
+    said = []
+    with FakeLLM() as llm, client(llm, calls, announce=said.append) as chat:
+        for purpose in ("claims", "claims", "verdicts"):
+            chat.ask([Prompt(f"{purpose} {len(said)}", purpose=purpose)])
+    assert [text.partition(":")[0] for text in said] == ["claims", "verdicts"]
+
+
+def test_what_it_will_take_is_said_once_before_the_first_call(calls, client):
+    said = []
+    with FakeLLM() as llm, client(llm, calls, announce=said.append) as chat:
+        chat.ask([Prompt("known")])
+    assert len(said) == 1
+    with FakeLLM() as other, client(other, calls, announce=lambda text: said.append((text, other.count))) as chat:
+        chat.ask([])
+        assert chat.estimate([Prompt("a"), Prompt("a"), Prompt("b")]).calls == 2
+        chat.ask([Prompt("a")])
+        assert chat.estimate([Prompt("a"), Prompt("b")]).cached == 1
+        chat.ask([Prompt("b")])
+    assert len(said) == 2
+    assert said[1] == (
+        "asking fake once: about 5 tokens to read, at most 1,024 to write; "
+        "cost unknown: give --price-in and --price-out",
+        0,
+    )
+
+
+def test_a_budget_of_calls_is_hard(calls, client):
+    with FakeLLM() as llm, client(llm, calls, Budget(max_calls=5)) as chat:
+        said = chat.ask([Prompt(f"{n}") for n in range(20)])
+        assert llm.count == 5
+        assert sum(s.text == "ok" for s in said) == 5
+        assert {s.error for s in said if s.error} == {"not asked: the budget of 5 calls is spent"}
+        assert (chat.spent.calls, chat.spent.not_asked, chat.spent.failed) == (5, 15, 0)
+        assert calls.failures() == []
+        again = chat.ask([Prompt(f"{n}") for n in range(20)])
+        assert (llm.count, sum(s.cached for s in again)) == (5, 5)  # what is known costs nothing
+
+
+def test_retries_count_in_the_budget(calls, client):
+    with (
+        FakeLLM(faults={Fault("server_error", None): 1.0}) as llm,
+        client(llm, calls, Budget(max_calls=2), retries=5, jobs=1) as chat,
+    ):
+        first, second = chat.ask([Prompt("a"), Prompt("b")])
+        assert llm.count == 2
+        assert first.error == "HTTP 500: The server had an error; not asked again: the budget of 2 calls is spent"
+        assert second.error == "not asked: the budget of 2 calls is spent"
+
+
+def test_a_budget_of_nothing_asks_nothing(calls, client):
+    with FakeLLM() as llm, client(llm, calls, Budget(max_calls=0)) as chat:
+        assert chat.ask([Prompt("a")])[0].error == "not asked: the budget of 0 calls is spent"
+        assert llm.count == 0
+
+
+def test_a_budget_of_money_is_never_passed(calls, client):
+    # a reply of 1,000 bytes is 250 tokens: .0005 USD; before it is known, 300 tokens are reserved
+    with (
+        FakeLLM("x" * 1000) as llm,
+        client(llm, calls, Budget(max_cost_usd=0.005), max_tokens=300, price_in_usd=0.0, price_out_usd=2.0) as chat,
+    ):
+        said = chat.ask([Prompt(f"{n:02}") for n in range(40)])
+        assert chat.spent.cost_usd == pytest.approx(0.0005 * llm.count)
+        assert llm.count == 9  # the tenth could have cost .0006, with .0045 spent
+        assert chat.spent.cost_usd <= 0.005
+        assert sum(s.error is None for s in said) == 9
+        assert {s.error for s in said if s.error} == {
+            "not asked: the budget of 0.005 USD is spent (0.0045 USD paid; the next call could pass it)"
+        }
+
+
+def test_a_budget_of_money_needs_prices(calls, client):
+    with pytest.raises(UsageError, match="needs the prices of fake: give --price-in and --price-out"):
+        client("http://127.0.0.1:9/v1", calls, Budget(max_cost_usd=1.0))

@@ -21,9 +21,7 @@ KEY = "sk-secret-0123456789"
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch):
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
+def quick(monkeypatch):
     monkeypatch.setattr(Endpoint.__init__, "__kwdefaults__", Endpoint.__init__.__kwdefaults__ | {"first_wait": 0.01})
 
 
