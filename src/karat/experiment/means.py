@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.experiment.index import Index
     from karat.models import EmbedderSettings
-    from karat.models.chat import Calls, Chat, ChatSettings, Estimate, Spent
+    from karat.models.chat import Calls, Chat, ChatSettings, CostEstimate, Spent
     from karat.results.evaluation import Note
 
 CALLS, WORDLLAMA = "calls.sqlite", "wordllama"
@@ -130,7 +130,7 @@ class ChatOnDemand:
         """What it says to each prompt, in their order."""
         return self._opened().ask(prompts, said)
 
-    def estimate(self, prompts: Sequence[Prompt]) -> Estimate:
+    def estimate(self, prompts: Sequence[Prompt]) -> CostEstimate:
         """What asking these would take, before anything is asked."""
         return self._opened().estimate(prompts)
 

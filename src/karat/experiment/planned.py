@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from karat.core.types import Question
     from karat.experiment.spec import Spec
     from karat.experiment.system import SystemSettings
-    from karat.models.chat import ChatSettings, Estimate
+    from karat.models.chat import ChatSettings, CostEstimate
 
 _CHUNK_WORDS = 200  # of a chunk whose size is not set
 _SENTENCE_WORDS = 20
@@ -34,7 +34,7 @@ class PlannedRun:
 
     questions: int
     systems: tuple[str, ...]
-    estimates: dict[str, Estimate]
+    estimates: dict[str, CostEstimate]
     max_calls: int | None
     max_cost_usd: float | None
 
@@ -108,7 +108,7 @@ class _Counting:
                 said(number, reply)
         return [reply] * len(prompts)
 
-    def estimates(self) -> Iterator[tuple[str, Estimate]]:
+    def estimates(self) -> Iterator[tuple[str, CostEstimate]]:
         from karat.models.chat import estimate
 
         for purpose in dict.fromkeys(prompt.purpose for prompt in self.prompts.values()):

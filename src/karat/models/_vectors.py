@@ -70,7 +70,7 @@ def embed_all(
     """
     digests = [text_digest(text) if text.strip() else b"" for text in texts]
     distinct = {digest: text for digest, text in zip(digests, texts, strict=True) if digest}
-    log = Journal(journal, embedder.fingerprint) if journal else None
+    log = VectorJournal(journal, embedder.fingerprint) if journal else None
     vectors: dict[bytes, Vectors] = {}
     for source in (known, log and log.known):
         if source and source.fingerprint == embedder.fingerprint:
@@ -118,7 +118,7 @@ def _joined(digests: list[bytes], vectors: dict[bytes, Vectors], reused: int) ->
     )
 
 
-class Journal:
+class VectorJournal:
     """An append-only file of vectors: a line of JSON, then rows of a digest, its vector and a checksum.
 
     What another fingerprint wrote is put aside for the new one; a row that was cut off or damaged is not taken.

@@ -1,4 +1,4 @@
-"""Endpoint: JSON to a server that speaks the OpenAI wire format, for chat models and embedders alike.
+"""JSON to a server that speaks the OpenAI wire format, for chat models and embedders alike.
 
 The key is read from the environment for each request. It stands in the Authorization header and nowhere else:
 redirects are not followed, and what a server says is shown with the key blotted out. No exception of httpx leaves this
@@ -39,7 +39,7 @@ _LOGGERS = ("httpx", "httpcore")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failure:
+class RequestFailure:
     """Why a request has no reply that can be used.
 
     `again`: another attempt may help. `fatal`: no other request would fare better. `reached`: the server saw the
@@ -59,7 +59,7 @@ class Failure:
     completion_tokens: int | None = None
 
 
-class Endpoint:
+class ModelEndpoint:
     """A server, its key, and an event loop in a thread of its own: that works in a script and in a notebook alike.
 
     `timeout_seconds` is for one request from its first byte to its last, `retries` come on top of the first attempt,
@@ -121,7 +121,7 @@ class Endpoint:
         """The reply to a request as JSON values, after retries where they may help."""
         hosts.tell(self.address, self.key_env)
         content, attempts = self.submit(self.insist(lambda: self.send(path, payload))).result()
-        if isinstance(content, Failure):
+        if isinstance(content, RequestFailure):
             sentence = f"{self.address}{path} failed: {after(content, attempts)}. {content.remedy}."
             raise KaratError(content.reason if content.fatal else sentence)
         try:
@@ -132,17 +132,19 @@ class Endpoint:
                 f"{self.shown(content.decode('utf-8', 'replace'))!r}. Check the base url: it usually ends with /v1."
             ) from None
 
-    async def insist(self, attempt: Callable[[], Awaitable[T | Failure]], seed: str = "") -> tuple[T | Failure, int]:
+    async def insist(
+        self, attempt: Callable[[], Awaitable[T | RequestFailure]], seed: str = ""
+    ) -> tuple[T | RequestFailure, int]:
         """What attempts come to in the end, and how many there were. Waits depend on the seed and on nothing else."""
         for number in count(1):
             outcome = await attempt()
-            wait = self._wait(number, outcome, seed) if isinstance(outcome, Failure) else None
+            wait = self._wait(number, outcome, seed) if isinstance(outcome, RequestFailure) else None
             if wait is None:
                 break
             await asyncio.sleep(wait)
         return outcome, number
 
-    def _wait(self, attempt: int, failure: Failure, seed: str) -> float | None:
+    def _wait(self, attempt: int, failure: RequestFailure, seed: str) -> float | None:
         """Seconds until the next attempt; None: there is none."""
         most = min(_REFUSED_RETRIES, self.retries) if failure.refused else self.retries
         if failure.fatal or not failure.again or attempt > most or (failure.wait or 0.0) > LONGEST_WAIT:
@@ -150,12 +152,12 @@ class Endpoint:
         own = backoff(self.first_wait, attempt, seed)
         return own if failure.wait is None else failure.wait + min(own, self.first_wait)
 
-    async def send(self, path: str, payload: Any) -> bytes | Failure:
+    async def send(self, path: str, payload: Any) -> bytes | RequestFailure:
         """The body of the reply to one request."""
         import httpx
 
         content = bytearray()
-        too_large = Failure(reason=f"the reply is packed, or larger than {self.largest >> 20} MB", free=False)
+        too_large = RequestFailure(reason=f"the reply is packed, or larger than {self.largest >> 20} MB", free=False)
         try:
             key = hosts.key_for(self.address, self.key_env)
             headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -176,31 +178,31 @@ class Endpoint:
             return self._broken(error)
         return bytes(content) if response.is_success else self._refusal(path, response, bytes(content))
 
-    def _broken(self, error: Exception) -> Failure:
+    def _broken(self, error: Exception) -> RequestFailure:
         """What an exception in place of a response means."""
         import httpx
 
         words = self.shown(str(error))
         if isinstance(error, UsageError):
-            return Failure(reason=str(error), fatal=True, reached=False)
+            return RequestFailure(reason=str(error), fatal=True, reached=False)
         if isinstance(error, TimeoutError):
-            return Failure(
+            return RequestFailure(
                 reason=f"no reply within {self.timeout_seconds:g} seconds",
                 remedy="Try again later, or allow more time",
                 free=False,
             )
         if isinstance(error, (httpx.ConnectError, httpx.ProxyError)):
-            return Failure(
+            return RequestFailure(
                 reason=f"{self.address} cannot be reached ({words})",
                 remedy="Start the server or correct the base url",
                 reached=False,
                 refused=True,
             )
         if isinstance(error, httpx.TransportError):
-            return Failure(reason=f"the connection broke off ({words})", free=False)
-        return Failure(reason=f"the reply cannot be taken ({words})", again=False, free=False)
+            return RequestFailure(reason=f"the connection broke off ({words})", free=False)
+        return RequestFailure(reason=f"the reply cannot be taken ({words})", again=False, free=False)
 
-    def _refusal(self, path: str, response: httpx.Response, content: bytes) -> Failure:
+    def _refusal(self, path: str, response: httpx.Response, content: bytes) -> RequestFailure:
         """What a status other than success means."""
         status, place = response.status_code, f"{self.address}{path}"
         words = self.words_of(content)
@@ -225,10 +227,12 @@ class Endpoint:
         elif status == 404:
             stops = f"answered {reason}. Check the base url and the name of the model, {self.model}."
         if stops:
-            return Failure(reason=f"{place} {stops}", fatal=True, status=status)
+            return RequestFailure(reason=f"{place} {stops}", fatal=True, status=status)
         if status not in RETRIED:
-            return Failure(reason=reason, remedy="Correct what it says, then try again", again=False, status=status)
-        return Failure(reason=reason, status=status, wait=wait_of(response))
+            return RequestFailure(
+                reason=reason, remedy="Correct what it says, then try again", again=False, status=status
+            )
+        return RequestFailure(reason=reason, status=status, wait=wait_of(response))
 
     @property
     def _key(self) -> str:
@@ -257,7 +261,7 @@ class Endpoint:
         return text.replace(key, "***") if len(key) >= shortest else text
 
 
-def after(failure: Failure, attempts: int) -> str:
+def after(failure: RequestFailure, attempts: int) -> str:
     """A failure after so many attempts, in words."""
     wait = failure.wait or 0.0
     asks = f"; it asks to wait {wait:,.0f} seconds, which is too long: try again after that time"

@@ -18,7 +18,7 @@ from karat.core.text.wellformed import well_formed
 from karat.models.chat.budget import Ledger
 from karat.models.chat.cache import Call, Calls, FailedCall, now, reply_of
 from karat.models.chat.settings import ChatSettings
-from karat.models.endpoint import Endpoint, Failure, after
+from karat.models.endpoint import ModelEndpoint, RequestFailure, after
 
 LARGEST = 4 << 20
 """How many bytes a reply may have."""
@@ -70,7 +70,7 @@ class Asker:
 
     def __init__(self, settings: ChatSettings, calls: Calls, ledger: Ledger, first_wait: float) -> None:
         self.settings, self.calls, self.ledger = settings, calls, ledger
-        self.endpoint = Endpoint(
+        self.endpoint = ModelEndpoint(
             settings.address,
             settings.key_env,
             settings.model,
@@ -127,7 +127,7 @@ class Asker:
             del request["response_format"]
         last = ""
 
-        async def attempt() -> Said | Failure:
+        async def attempt() -> Said | RequestFailure:
             nonlocal last
             most = self.ledger.most(request, self.settings.most_written(prompt))
             if not await self._room(most):
@@ -145,7 +145,9 @@ class Asker:
             return outcome
 
         outcome, attempts = await self.endpoint.insist(attempt, key)
-        return self._give_up(key, prompt, request, outcome, attempts) if isinstance(outcome, Failure) else outcome
+        return (
+            self._give_up(key, prompt, request, outcome, attempts) if isinstance(outcome, RequestFailure) else outcome
+        )
 
     async def _room(self, most: float) -> bool:
         """Whether the budget allows one more call, once those under way that decide it are over."""
@@ -154,23 +156,23 @@ class Asker:
             await self._settled.wait()
         return room
 
-    async def _send(self, request: dict[str, Any], most: float) -> tuple[Completion | Failure, float | None]:
+    async def _send(self, request: dict[str, Any], most: float) -> tuple[Completion | RequestFailure, float | None]:
         """One request at its time, and its cost in the books."""
-        outcome: Completion | Failure = Failure(reason="stopped", reached=False)
+        outcome: Completion | RequestFailure = RequestFailure(reason="stopped", reached=False)
         try:
             await asyncio.sleep(self._pace.wait(time.monotonic()))
-            outcome = Failure(reason="stopped", free=False)
+            outcome = RequestFailure(reason="stopped", free=False)
             content = await self.endpoint.send("/chat/completions", request)
-            outcome = content if isinstance(content, Failure) else self._read(content)
+            outcome = content if isinstance(content, RequestFailure) else self._read(content)
         finally:
             cost = self._book(outcome, most)
             self._settled.set()
         return outcome, cost
 
-    def _book(self, outcome: Completion | Failure, most: float) -> float | None:
+    def _book(self, outcome: Completion | RequestFailure, most: float) -> float | None:
         """Put what a call cost into the ledger."""
         reads, writes = outcome.prompt_tokens, outcome.completion_tokens
-        if isinstance(outcome, Failure):
+        if isinstance(outcome, RequestFailure):
             self._reached |= outcome.reached
             if outcome.free:
                 self.ledger.free(most, reached=outcome.reached)
@@ -181,7 +183,7 @@ class Asker:
         self._reached = True
         return self.ledger.pay(most, reads, writes)
 
-    def _read(self, content: bytes) -> Completion | Failure:
+    def _read(self, content: bytes) -> Completion | RequestFailure:
         """The reply that a body holds, if it is one."""
         blotted = self.endpoint.blotted
         body = content.decode("utf-8", "replace")
@@ -192,13 +194,13 @@ class Asker:
                 body = blotted(plain)
                 values = json.loads(body)
         except (ValueError, RecursionError):
-            return Failure(reason=f"the reply is not JSON: {self.endpoint.shown(body)!r}", free=False)
+            return RequestFailure(reason=f"the reply is not JSON: {self.endpoint.shown(body)!r}", free=False)
         choices = values.get("choices") if isinstance(values, dict) else None
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
         if not isinstance(choice, dict) or not isinstance(message, dict):
             words = self.endpoint.words_of(content)
-            return Failure(reason=f'the reply holds no "choices" with a message: {words}', free=False)
+            return RequestFailure(reason=f'the reply holds no "choices" with a message: {words}', free=False)
         usage, finish = values.get("usage"), choice.get("finish_reason")
         reads, writes = _tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens")
         finish = well_formed(finish)[:40] if isinstance(finish, str) else None
@@ -211,7 +213,7 @@ class Asker:
             "length": "the reply is empty: its tokens were used up before it said anything (max_tokens)",
             "content_filter": "the server withheld the reply (content_filter)",
         }.get(finish or "")
-        return Failure(
+        return RequestFailure(
             reason=reason or "the reply is empty",
             again=reason is None,
             free=False,
@@ -240,7 +242,9 @@ class Asker:
         self.calls.add(call)
         return replace(reply_of(call), cached=False)
 
-    def _give_up(self, key: str, prompt: Prompt, request: dict[str, Any], failure: Failure, attempts: int) -> Said:
+    def _give_up(
+        self, key: str, prompt: Prompt, request: dict[str, Any], failure: RequestFailure, attempts: int
+    ) -> Said:
         """Put a failure on record, unless it is all there is to say of every prompt."""
         if failure.fatal:
             raise KaratError(failure.reason)

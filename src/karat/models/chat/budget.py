@@ -18,8 +18,8 @@ _MOST_AROUND = 32
 _BYTES_PER_TOKEN = 4
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, kw_only=True)
+class CostEstimate:
     """What prompts will take, before they are asked. `cost_usd` is the most it can be; None: the price is unknown.
 
     `prompt_tokens` is about right (4 bytes a token); what models count differs.
@@ -48,7 +48,7 @@ class Estimate:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Spent:
     """What a client has used up. `calls` reached the server, retries among them; None: unknown, never 0.
 
@@ -102,10 +102,17 @@ def tokens_most(request: dict[str, Any]) -> int:
     return sum(len(message["content"].encode()) + _MOST_AROUND for message in request["messages"])
 
 
-def estimate(settings: ChatSettings, prompts: Sequence[Prompt], cached: int) -> Estimate:
+def estimate(settings: ChatSettings, prompts: Sequence[Prompt], cached: int) -> CostEstimate:
     """What prompts that have no reply yet will take, `cached` others having one."""
     reads, writes = sum(map(tokens_about, prompts)), sum(map(settings.most_written, prompts))
-    return Estimate(settings.model, len(prompts), cached, reads, writes, settings.cost_of(reads, writes))
+    return CostEstimate(
+        model=settings.model,
+        calls=len(prompts),
+        cached=cached,
+        prompt_tokens=reads,
+        completion_tokens_most=writes,
+        cost_usd=settings.cost_of(reads, writes),
+    )
 
 
 class Ledger:

@@ -34,7 +34,7 @@ _TABLES = (
 _HAS_CHECKSUMS = "SELECT count(*) FROM pragma_table_info('calls') WHERE name = 'crc32'"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Call:
     """A call that was answered. `request` and `reply` are the bodies as they were sent and received, as JSON."""
 
@@ -57,7 +57,7 @@ class Call:
         return self.finish == "length"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FailedCall:
     """A call that failed after its retries. It is on record, and asked again the next time."""
 
@@ -70,8 +70,8 @@ class FailedCall:
     created: str
 
 
-_CALL = ", ".join(field.name for field in fields(Call))
-_FAILED = ", ".join(field.name for field in fields(FailedCall))
+_CALL = [field.name for field in fields(Call)]
+_FAILED = [field.name for field in fields(FailedCall)]
 
 
 class Calls:
@@ -148,13 +148,15 @@ class Calls:
             self._shared.add(call)
 
     def _add(self, call: Call) -> None:
-        marks = ", ?" * len(fields(Call))
-        self._run(f"INSERT OR IGNORE INTO calls (crc32, {_CALL}) VALUES (?{marks})", _checksum(call), *astuple(call))
+        self._insert("calls", [*_CALL, "crc32"], *astuple(call), _checksum(call))
 
     def add_failure(self, failed: FailedCall) -> None:
         """Put a call that failed on record."""
-        marks = ", ".join("?" for _ in fields(FailedCall))
-        self._run(f"INSERT INTO failures ({_FAILED}) VALUES ({marks})", *astuple(failed))
+        self._insert("failures", _FAILED, *astuple(failed))
+
+    def _insert(self, table: str, columns: list[str], *values: Any) -> None:
+        marks = ", ".join("?" for _ in columns)
+        self._run(f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})", *values)
 
     def __iter__(self) -> Iterator[Call]:
         """Every call of the run that was answered, in the order in which they were."""
@@ -165,12 +167,13 @@ class Calls:
 
     def failures(self) -> list[FailedCall]:
         """Every call of the run that failed, in the order in which they did."""
-        return [FailedCall(*row) for row in self._run(f"SELECT {_FAILED} FROM failures ORDER BY id")]
+        rows = self._run(f"SELECT {', '.join(_FAILED)} FROM failures ORDER BY id")
+        return [FailedCall(**dict(zip(_FAILED, row, strict=True))) for row in rows]
 
     def _calls(self, which: str, *values: Any) -> Iterator[Call]:
         """Calls, each as it was written; one that is not goes, so that it can be asked again."""
-        for *row, checksum in self._run(f"SELECT {_CALL}, crc32 FROM calls {which}", *values):
-            call = Call(*row)
+        for *row, checksum in self._run(f"SELECT {', '.join(_CALL)}, crc32 FROM calls {which}", *values):
+            call = Call(**dict(zip(_CALL, row, strict=True)))
             if checksum is not None and checksum != _checksum(call):
                 raise self._damaged(*(values or (call.key,)))
             yield call

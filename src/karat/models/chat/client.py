@@ -16,7 +16,7 @@ from karat.core.errors import UsageError
 from karat.core.means import Prompt, Said
 from karat.models import hosts
 from karat.models.chat._asking import Asker, Done
-from karat.models.chat.budget import Estimate, Ledger, Spent, estimate
+from karat.models.chat.budget import CostEstimate, Ledger, Spent, estimate
 from karat.models.chat.cache import Calls, reply_of
 from karat.models.chat.settings import Budget, ChatSettings
 
@@ -74,7 +74,7 @@ class Chat:
         """What counts in the budget so far: calls whose cost is not known at the most they can have cost."""
         return self._ledger.charged_usd
 
-    def estimate(self, prompts: Sequence[Prompt]) -> Estimate:
+    def estimate(self, prompts: Sequence[Prompt]) -> CostEstimate:
         """What asking these would take, at most. Nothing is asked."""
         wanted = {self.settings.key_of(prompt): prompt for prompt in prompts}
         missing = [prompt for key, prompt in wanted.items() if self.calls.get(key) is None]

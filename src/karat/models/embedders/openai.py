@@ -13,7 +13,7 @@ import numpy as np
 
 from karat.core.errors import KaratError, UsageError
 from karat.models._embedder import Embedder, EmbedderSettings, Encoder
-from karat.models.endpoint import Endpoint
+from karat.models.endpoint import ModelEndpoint
 from karat.models.hosts import OPENAI
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def embedder(settings: EmbedderSettings) -> Embedder:
     if not settings.target:
         raise UsageError("the embedder openai needs the name of a model: write openai:text-embedding-3-small.")
     model = settings.target
-    endpoint = Endpoint(
+    endpoint = ModelEndpoint(
         settings.base_url or OPENAI,
         settings.key_env,
         model,

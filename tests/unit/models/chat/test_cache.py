@@ -12,9 +12,22 @@ from karat.models.chat import Call, Calls, FailedCall
 from karat.models.chat.cache import now
 
 CALL = Call(
-    "k1", "m", "answer", '{"model": "m"}', '{"id": 1}', "Да \x00 🙂", 3, None, 0.5, 1.25, "length", "2026-01-01"
+    key="k1",
+    model="m",
+    purpose="answer",
+    request='{"model": "m"}',
+    reply='{"id": 1}',
+    text="Да \x00 🙂",
+    prompt_tokens=3,
+    completion_tokens=None,
+    cost_usd=0.5,
+    seconds=1.25,
+    finish="length",
+    created="2026-01-01",
 )
-FAILED = FailedCall("k2", "m", "judge", "{}", "HTTP 500", 4, "2026-01-02")
+FAILED = FailedCall(
+    key="k2", model="m", purpose="judge", request="{}", reason="HTTP 500", attempts=4, created="2026-01-02"
+)
 
 
 def test_what_is_kept_comes_back(tmp_path):

@@ -15,14 +15,16 @@ import pytest
 
 from karat.core.errors import KaratError, UsageError
 from karat.models import EmbedderSettings, embed_all, embedder_named
-from karat.models.endpoint import Endpoint
+from karat.models.endpoint import ModelEndpoint
 
 KEY = "sk-secret-0123456789"
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(Endpoint.__init__, "__kwdefaults__", Endpoint.__init__.__kwdefaults__ | {"first_wait": 0.01})
+    monkeypatch.setattr(
+        ModelEndpoint.__init__, "__kwdefaults__", ModelEndpoint.__init__.__kwdefaults__ | {"first_wait": 0.01}
+    )
 
 
 class Server:
