@@ -78,12 +78,8 @@ class ModelEndpoint:
         largest: int = 1 << 28,
     ) -> None:
         self.address, self.key_env, self.model = base_url.rstrip("/"), key_env, model
-        self.timeout_seconds, self.retries, self.first_wait, self.largest = (
-            timeout_seconds,
-            retries,
-            first_wait,
-            largest,
-        )
+        self.timeout_seconds, self.largest = timeout_seconds, largest
+        self.retries, self.first_wait = retries, first_wait
         hosts.check_url(base_url)
         hosts.key_for(base_url, key_env)
         if not timeout_seconds > 0:
