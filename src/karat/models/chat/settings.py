@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -21,6 +21,23 @@ _KEY = re.compile(r"(?=.*[a-z])(?=.*\d)\w{20,}\Z")
 _TAKEN = ("model", "messages", "stream", "n", "temperature", "seed", "max_tokens")
 _SECRET = re.compile(r"(?i)api.?key|authorization|(access|auth).?token|secret|password")
 _WRITES = "max_completion_tokens"
+_NO_MODEL = "a chat model needs a name, such as gpt-4o-mini or qwen2.5:7b."
+
+
+def _number(default: Any, least: float = 0.0) -> Any:
+    """A field that holds a finite number, whole where its type is int, and at least so much."""
+    return field(default=default, metadata={"least": least})
+
+
+def _check_numbers(settings: ChatSettings | Budget) -> None:
+    for one in fields(settings):
+        value, kind, least = getattr(settings, one.name), str(one.type), one.metadata.get("least")
+        if least is None or (value is None and "None" in kind):
+            continue
+        right = type(value) is int or (kind.startswith("float") and isinstance(value, float) and math.isfinite(value))
+        if not right or value < least:
+            wanted = "a whole number" if kind.startswith("int") else "a number"
+            raise _wrong(one.name, value, wanted if least == -math.inf else f"{wanted}, {least:g} or more")
 
 
 @dataclass(frozen=True)
@@ -37,20 +54,20 @@ class ChatSettings:
     model: str
     base_url: str | None = None
     key_env: str = KEY_ENV
-    temperature: float | None = 0.0
-    max_tokens: int = 1024
-    seed: int | None = 0
-    timeout_seconds: float = 120.0
-    retries: int = 5
-    jobs: int = 8
-    per_minute: int | None = None
-    price_in_usd: float | None = None
-    price_out_usd: float | None = None
+    temperature: float | None = _number(0.0)
+    max_tokens: int = _number(1024, 1)
+    seed: int | None = _number(0, -math.inf)
+    timeout_seconds: float = _number(120.0, 0.001)
+    retries: int = _number(5)
+    jobs: int = _number(8, 1)
+    per_minute: int | None = _number(None, 1)
+    price_in_usd: float | None = _number(None)
+    price_out_usd: float | None = _number(None)
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, str) or not self.model.strip():
-            raise UsageError("a chat model needs a name, such as gpt-4o-mini or qwen2.5:7b.")
+            raise UsageError(_NO_MODEL)
         if self.base_url is not None:
             if not isinstance(self.base_url, str):
                 raise _wrong("base_url", self.base_url, "an address")
@@ -60,37 +77,18 @@ class ChatSettings:
                 "key_env must be the name of an environment variable, such as OPENAI_API_KEY. The key itself belongs "
                 "into that variable."
             )
-        self._check_numbers()
-        object.__setattr__(self, "extra", _checked(self.extra))
-
-    def _check_numbers(self) -> None:
-        for name, least, optional in (
-            ("temperature", 0, True),
-            ("timeout_seconds", None, False),
-            ("price_in_usd", 0, True),
-            ("price_out_usd", 0, True),
-        ):
-            value = getattr(self, name)
-            if value is None and optional:
-                continue
-            if not _is_number(value) or (value < least if least is not None else value <= 0):
-                raise _wrong(name, value, "a number, 0 or more" if least is not None else "a number above 0")
+        per_minute: Any = self.per_minute
+        if isinstance(per_minute, float) and per_minute.is_integer():  # as a command line has it
+            object.__setattr__(self, "per_minute", int(per_minute))
+        _check_numbers(self)
         if self.temperature is not None:  # 0 and 0.0 are one setting, and have to be one key
             object.__setattr__(self, "temperature", float(self.temperature))
-        given: Any = self.per_minute
-        if isinstance(given, float) and given.is_integer():  # as a command line has it
-            object.__setattr__(self, "per_minute", int(given))
-        for name, least in (("max_tokens", 1), ("retries", 0), ("jobs", 1), ("per_minute", 1), ("seed", None)):
-            value = getattr(self, name)
-            if value is None and name in ("per_minute", "seed"):
-                continue
-            if type(value) is not int or (least is not None and value < least):
-                raise _wrong(name, value, "a whole number" + ("" if least is None else f", {least} or more"))
         if (self.price_in_usd is None) != (self.price_out_usd is None):
             raise UsageError(
                 "give both prices, for tokens in and for tokens out (USD for a million), or none: a cost that is "
                 "known by half is not known."
             )
+        object.__setattr__(self, "extra", _checked(self.extra))
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> ChatSettings:
@@ -99,9 +97,7 @@ class ChatSettings:
         for name in values:
             if name not in known:
                 raise UsageError(f"unknown chat setting {name!r}.{did_you_mean(name, known)}")
-        if "model" not in values:
-            raise UsageError("a chat model needs a name, such as gpt-4o-mini or qwen2.5:7b.")
-        return cls(**values)
+        return cls(**{"model": "", **values})
 
     def plain(self) -> dict[str, Any]:
         """The settings as JSON values."""
@@ -177,22 +173,19 @@ class ChatSettings:
 class Budget:
     """What a client may spend: USD, and requests that reach the server, retries among them. None: no limit."""
 
-    max_cost_usd: float | None = None
-    max_calls: int | None = None
+    max_cost_usd: float | None = _number(None)
+    max_calls: int | None = _number(None)
 
     def __post_init__(self) -> None:
-        if self.max_cost_usd is not None and (not _is_number(self.max_cost_usd) or self.max_cost_usd < 0):
-            raise _wrong("max_cost_usd", self.max_cost_usd, "a number, 0 or more")
-        if self.max_calls is not None and (type(self.max_calls) is not int or self.max_calls < 0):
-            raise _wrong("max_calls", self.max_calls, "a whole number, 0 or more")
+        _check_numbers(self)
 
 
 def messages(prompt: Prompt) -> list[dict[str, str]]:
     """The messages of a prompt, as they are sent."""
-    said = [("system", prompt.system)] if prompt.system else []
-    said.append(("user", prompt.user))
-    said += [("user" if n % 2 else "assistant", turn) for n, turn in enumerate(prompt.turns)]
-    return [{"role": role, "content": well_formed(text)} for role, text in said]
+    turns = [("system", prompt.system)] if prompt.system else []
+    turns.append(("user", prompt.user))
+    turns += [("user" if n % 2 else "assistant", text) for n, text in enumerate(prompt.turns)]
+    return [{"role": role, "content": well_formed(text)} for role, text in turns]
 
 
 def digest(values: Any) -> str:
@@ -211,27 +204,20 @@ def _checked(extra: Any) -> dict[str, Any]:
     if _WRITES in extra and (type(extra[_WRITES]) is not int or extra[_WRITES] < 1):
         raise _wrong(_WRITES, extra[_WRITES], "a whole number, 1 or more")
     try:
-        copied: dict[str, Any] = json.loads(json.dumps(dict(extra), allow_nan=False))
+        copied: dict[str, Any] = json.loads(json.dumps(dict(extra), allow_nan=False), object_pairs_hook=_without_keys)
     except (TypeError, ValueError, RecursionError):
         raise UsageError(
             "extra must hold JSON values alone: text, numbers, true, false, null, lists, objects."
         ) from None
-    for name in _names(copied):
-        if _SECRET.search(name):
-            raise UsageError(f'"{name}" cannot stand in extra: a key belongs into an environment variable (key_env).')
     return copied
 
 
-def _names(values: Any) -> Iterator[str]:
-    """Every name in JSON values, however deep."""
-    if isinstance(values, dict):
-        yield from values
-    for inner in values.values() if isinstance(values, dict) else values if isinstance(values, list) else ():
-        yield from _names(inner)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+def _without_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of `extra`, unless a name in it says that it holds a key."""
+    for name, _ in pairs:
+        if _SECRET.search(name):
+            raise UsageError(f'"{name}" cannot stand in extra: a key belongs into an environment variable (key_env).')
+    return dict(pairs)
 
 
 def _wrong(name: str, value: Any, wanted: str) -> UsageError:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import KaratError, UsageError
-from karat.models._embedder import Embedder, EmbedderSettings
-from karat.models._encoder import Encoder
-from karat.models._endpoint import Endpoint
+from karat.models._embedder import Embedder, EmbedderSettings, Encoder
+from karat.models.endpoint import Endpoint
 from karat.models.hosts import OPENAI
 
 if TYPE_CHECKING:
@@ -29,20 +28,24 @@ def embedder(settings: EmbedderSettings) -> Embedder:
         raise UsageError("the embedder openai needs the name of a model: write openai:text-embedding-3-small.")
     model = settings.target
     endpoint = Endpoint(
-        settings.base_url or OPENAI, settings.key_env, settings.timeout_seconds, retries=settings.retries
+        settings.base_url or OPENAI,
+        settings.key_env,
+        model,
+        timeout_seconds=settings.timeout_seconds,
+        retries=settings.retries,
     )
-    place = f"{endpoint.base_url}/embeddings"
+    place = f"{endpoint.address}/embeddings"
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
-        made = [
+        parts = [
             _vectors(endpoint.post("/embeddings", {"model": model, "input": part}), len(part), place)
             for part in (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
         ]
-        if len({part.shape[1] for part in made}) > 1:
-            raise _wrong(place, f"vectors of {made[0].shape[1]} and then of {made[-1].shape[1]} numbers")
-        return np.concatenate(made)
+        if len({part.shape[1] for part in parts}) > 1:
+            raise _wrong(place, f"vectors of {parts[0].shape[1]} and then of {parts[-1].shape[1]} numbers")
+        return np.concatenate(parts)
 
-    return Encoder(settings, f"{model} at {endpoint.base_url}", encode, batch=_BATCH, place=place)
+    return Encoder(settings, f"{model} at {endpoint.address}", encode, batch=_BATCH, place=place)
 
 
 def _vectors(answer: Any, wanted: int, place: str) -> NDArray[np.float32]:
@@ -65,16 +68,16 @@ def _vectors(answer: Any, wanted: int, place: str) -> NDArray[np.float32]:
         raise _wrong(place, f"vectors of {sizes[0]} and of {sizes[-1]} numbers in one answer")
     try:
         with np.errstate(over="ignore"):
-            made = np.array(rows, np.float64).astype(np.float32)
+            vectors = np.array(rows, np.float64).astype(np.float32)
     except OverflowError:
-        made = np.full((1, 1), np.nan, np.float32)
-    if not np.isfinite(made).all():
+        vectors = np.full((1, 1), np.nan, np.float32)
+    if not np.isfinite(vectors).all():
         raise _wrong(place, "a vector with a number that is not finite (NaN or infinity)")
-    return made
+    return vectors
 
 
-def _wrong(place: str, found: str) -> KaratError:
+def _wrong(place: str, what: str) -> KaratError:
     return KaratError(
-        f"{place} answered with {found}. See that the model is an embedding model and the server a compatible one, "
+        f"{place} answered with {what}. See that the model is an embedding model and the server a compatible one, "
         "then try again."
     )

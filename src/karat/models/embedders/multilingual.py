@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.models._embedder import Embedder, EmbedderSettings
-from karat.models._encoder import Encoder, no_target, not_installed
+from karat.models._embedder import Embedder, EmbedderSettings, Encoder, no_target, not_installed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
