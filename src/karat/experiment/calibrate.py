@@ -14,9 +14,9 @@ from karat.core.scores import Status
 from karat.experiment._confidence import reliabilities
 from karat.experiment._labelled import Labelled, many, meet
 from karat.experiment.store import find_run
-from karat.experiment.stored import load_study
 from karat.results.calibration import Agreement, Calibration, Confusion, Corrected, Disagreement, MeasureCalibration
 from karat.results.evaluation import Note
+from karat.results.serial import load_study
 from karat.results.study import Study
 from karat.stats.agreement import (
     Metric,

@@ -10,7 +10,6 @@ from karat.report._escape import clean, markdown
 from karat.report._grid import Cell, Row, grids, listing, title
 from karat.report._numbers import NONE, number, short
 from karat.report._screen import as_text, put
-from karat.report.json import finite
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -41,7 +40,7 @@ def render(audit: Audit, *, quiet: bool = False, verbose: bool = False, width: i
 
 def as_json(audit: Audit, *, indent: int | None = 2) -> str:
     """The audit as one object in plain ASCII; a number that does not exist is null."""
-    return json.dumps(finite(audit.plain()), indent=indent, allow_nan=False)
+    return json.dumps(audit.plain(), indent=indent, allow_nan=False)
 
 
 def as_markdown(audit: Audit, *, verbose: bool = True) -> str:

@@ -11,7 +11,6 @@ from karat.report._grid import Cell, Row, grids, listing, title
 from karat.report._numbers import number
 from karat.report._screen import as_text, put
 from karat.report.audited import summary
-from karat.report.json import finite
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -44,7 +43,7 @@ def render(
 
 def as_json(checkup: Checkup, *, indent: int | None = 2) -> str:
     """The checkup as one object in plain ASCII; a number that does not exist is null."""
-    return json.dumps(finite(checkup.plain()), indent=indent, allow_nan=False)
+    return json.dumps(checkup.plain(), indent=indent, allow_nan=False)
 
 
 def verdict(checkup: Checkup) -> str:
