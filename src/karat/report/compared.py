@@ -32,7 +32,7 @@ from karat.results.serial import plain
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.results.comparison import Comparison, Measured, PairResult
+    from karat.results.comparison import ComparedPair, Comparison, Measured
 
 _PAIRS, _SLICES, _NAME, _TEXT = 15, 12, 36, 90
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -230,7 +230,7 @@ def _pair_tables(found: Comparison, verbose: bool) -> Iterator[Table]:
         yield Table(f"{measure.name}: b - a", titles, rows, 2, below)
 
 
-def _pair_row(pair: PairResult, verbose: bool) -> list[str]:
+def _pair_row(pair: ComparedPair, verbose: bool) -> list[str]:
     row = [
         pair.b, pair.a, signed(pair.difference), ends(pair.low, pair.high) or NONE, chance(pair.p),
         chance(pair.adjusted), short(pair.d), f"{pair.wins}/{pair.ties}/{pair.losses}", f"{pair.n:,}",

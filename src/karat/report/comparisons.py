@@ -9,7 +9,7 @@ from karat.report.csv import written
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from karat.results.study import Pair
+    from karat.results.comparison import Pair
 
 
 def render(pairs: Sequence[Pair]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from karat.report._compared_words import without_interval
@@ -11,7 +10,7 @@ from karat.report.html._shown import counted, probability
 
 if TYPE_CHECKING:
     from karat.report.html._shown import Shown
-    from karat.results.study import Pair
+    from karat.results.comparison import Pair
 
 MOST = 1_500
 SURE = 0.05
@@ -22,7 +21,9 @@ def make(shown: Shown) -> str:
     pairs = shown.study.pairs
     if not pairs:
         return ""
-    ordered = sorted(pairs, key=lambda p: (p.measure != shown.study.main, p.measure, p.adjusted, -abs(p.difference)))
+    ordered = sorted(
+        pairs, key=lambda p: (p.measure != shown.study.main, p.measure, p.adjusted, -abs(p.difference or 0.0))
+    )
     columns = [
         Column("b"),
         Column("a"),
@@ -49,7 +50,7 @@ def _row(shown: Shown, pair: Pair) -> list[str | Box]:
         text(pair.b),
         text(pair.a),
         text(pair.measure),
-        Box(shown.difference(pair), pair.difference if math.isfinite(pair.difference) else None),
+        Box(shown.difference(pair), pair.difference),
         shown.ends(pair.measure, pair.low, pair.high),
         Box(probability(pair.p), pair.p),
         Box(probability(pair.adjusted), pair.adjusted),
