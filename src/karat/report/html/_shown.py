@@ -152,15 +152,6 @@ def figure_of(value: float | None) -> str:
     return short(value)
 
 
-def counted(n: int, one: str, many: str | None = None) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "question"), counted(1200, "question")
-    ('1 question', '1,200 questions')
-    """
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
 def listed(names: Sequence[str], most: int = 6) -> str:
     """Names in a row, the first of many with the number of the rest."""
     left = len(names) - most

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from karat.core.text.words import plural
 from karat.report._compared_words import without_interval
 from karat.report.html._markup import Box, Column, section, table, text
-from karat.report.html._shown import counted, probability
+from karat.report.html._shown import probability
 
 if TYPE_CHECKING:
     from karat.report.html._shown import Shown
@@ -39,7 +40,7 @@ def make(shown: Shown) -> str:
         Column("told apart", pick=True, hint=f"p adjusted of {SURE} or less"),
     ]
     left = len(ordered) - MOST
-    rest = f" {counted(left, 'more pair')} of other measures are in comparisons.csv." if left > 0 else ""
+    rest = f" {plural(left, 'more pair')} of other measures are in comparisons.csv." if left > 0 else ""
     lead = f"Each row takes b minus a over the questions that both have a value for.{rest} {without_interval(pairs)}"
     body = table("Pairs of systems", columns, [_row(shown, pair) for pair in ordered[:MOST]])
     return section("pairs", "Pairs", body, lead.rstrip())
