@@ -14,7 +14,7 @@ from karat.report._grid import listing, plain_table, texts, title
 from karat.report._inputs import input_lines
 from karat.report._numbers import NONE, number, percent, short
 from karat.report._screen import as_text, put
-from karat.report.markdown import pipes
+from karat.report.outputs.markdown import pipes
 from karat.results.serial import plain
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def as_csv(found: Calibration) -> str:
     """One row per measure and system: the mean by the measure, by people, and corrected, with the agreement beside."""
     import polars as pl
 
-    from karat.report.csv import written
+    from karat.report.outputs.csv import written
 
     rows = [
         {

@@ -26,7 +26,7 @@ from karat.report._grid import listing, plain_table, texts, title
 from karat.report._inputs import input_lines
 from karat.report._numbers import NONE, number, short
 from karat.report._screen import as_text, put
-from karat.report.markdown import pipes
+from karat.report.outputs.markdown import pipes
 from karat.results.serial import plain
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def as_csv(found: Comparison) -> str:
     """Every pair by every measure, as a table for spreadsheets and scripts."""
     import polars as pl
 
-    from karat.report.csv import written
+    from karat.report.outputs.csv import written
 
     kinds: dict[str, Any] = dict.fromkeys(("measure", "a", "b"), pl.String)
     kinds |= dict.fromkeys(("n", "wins", "ties", "losses"), pl.Int64)

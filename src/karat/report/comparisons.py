@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report.csv import written
+from karat.report.outputs.csv import written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from karat.report._grid import listing, plain_table, texts, title
 from karat.report._inputs import input_lines
 from karat.report._numbers import NONE, percent, short
 from karat.report._screen import as_text, put
-from karat.report.markdown import pipes
+from karat.report.outputs.markdown import pipes
 from karat.results.serial import plain
 
 if TYPE_CHECKING:

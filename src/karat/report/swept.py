@@ -76,7 +76,7 @@ def as_csv(view: View) -> str:
     """A row a configuration and cut-off: settings, mean with interval, whether it is best there or equal to it."""
     import polars as pl
 
-    from karat.report.csv import written
+    from karat.report.outputs.csv import written
 
     settings = {c.name: c.settings for c in view.configurations}
     cells = [(choice, cell) for choice in view.choices for cell in choice.cells]
