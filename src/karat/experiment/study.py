@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from karat.experiment.retrieval import Retrieval, Retrieved
     from karat.experiment.score import Choices
     from karat.match import Resolution
+    from karat.results.comparison import Pair
     from karat.results.evaluation import Evaluation, Note, Taken, Usage
-    from karat.results.study import Choice, Failure, FailureCount, Pair
+    from karat.results.study import Choice, Failure, FailureCount
 
     Floats = NDArray[np.float64]
 

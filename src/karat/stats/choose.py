@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.text.words import estimate, names, not_different, number, plural, probability
-from karat.results.study import Cell, Choice, KindChoice, Pair
+from karat.results.comparison import Pair
+from karat.results.study import Cell, Choice, KindChoice
 from karat.stats.corrections import holm
 from karat.stats.folds import FOLDS, REPEATS, best_rows, deal, full_enough, held_out, mean_known, training
 from karat.stats.intervals import mean_intervals
@@ -91,11 +92,12 @@ def choose(
     equals: list[Pair] = []
     beaten: list[Pair] = []
     for i, pair in zip(others, found, strict=True):
-        if not allowed[i] and sign * pair.difference < 0:
+        gain = sign * (pair.difference or 0.0)
+        if not allowed[i] and gain < 0:
             ahead.append(pair)
             continue
         pair = replace(pair, adjusted=max(pair.adjusted, float(chance[i])))
-        (beaten if pair.adjusted <= LEVEL and sign * pair.difference > 0 else equals).append(pair)
+        (beaten if pair.adjusted <= LEVEL and gain > 0 else equals).append(pair)
     validated = _validated(values, best, allowed, kinds, bounds, folds, repeats, seed, higher_is_better)
     by_kind, small = _by_kind(cells, values, allowed, kinds, bounds, seed, higher_is_better)
     choice = Choice(
@@ -234,7 +236,7 @@ def _verdict(choice: Choice) -> str:
     if choice.equals:
         stands += f"; {not_different(len(choice.equals), others)}"
         if choice.beaten:
-            same = sorted(choice.equals, key=lambda pair: abs(pair.difference))
+            same = sorted(choice.equals, key=lambda pair: abs(pair.difference or 0.0))
             stands += f": {names([pair.a for pair in same], NAMED)}"
     elif choice.beaten:
         stands += f"; significantly better than {'the other' if others == 1 else f'all {others:,} others'}"
@@ -246,8 +248,9 @@ def _ahead(choice: Choice, pair: Pair) -> str:
     n = {cell.system: cell.n for cell in choice.cells}
     most = max(n.values())
     sure = f"{'' if pair.adjusted <= LEVEL else 'not significant, '}p {probability(pair.adjusted)}"
+    lead = number(abs(pair.difference or 0.0), 3)
     return (
-        f"{pair.a} is ahead of it by {number(abs(pair.difference), 3)} on the {plural(pair.n, 'question')} that both "
+        f"{pair.a} is ahead of it by {lead} on the {plural(pair.n, 'question')} that both "
         f"have ({sure}), but is barred from being best: {most - n[pair.a]:,} of {plural(most, 'question')} have no "
         "value, more than a tenth."
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.results.study import Pair
+from karat.results.comparison import Pair
 from karat.stats.common_draws import differences, drawn_pairs
 from karat.stats.corrections import Correction, adjust
 from karat.stats.folds import mean_known
@@ -37,7 +37,7 @@ def pairs(
     """Each chosen pair (a, b) of rows of `values` (systems x questions): b - a over the questions both have.
 
     All pairs without `chosen`, in the order of the names. The correction is over the pairs of this call. What is not
-    finite is no value; of a pair without a common question the difference is NaN and p is 1. Signs are drawn in the
+    finite is no value; of a pair without a common question there is no difference and p is 1. Signs are drawn in the
     order of the questions' `ids`, so that p and interval are those of `karat compare`.
     """
     if values.shape[0] != len(names):
@@ -60,7 +60,7 @@ def pairs(
             a=names[a],
             b=names[b],
             n=int(n[i]),
-            difference=float(mean[i]),
+            difference=None if np.isnan(mean[i]) else float(mean[i]),
             low=None if np.isnan(low[i]) else float(low[i]),
             high=None if np.isnan(high[i]) else float(high[i]),
             p=float(p[i]),

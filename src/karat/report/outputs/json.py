@@ -6,15 +6,13 @@ plain ASCII, so that it survives any terminal and any encoding.
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
 from karat.report._output import Output
 from karat.report._view import View, statuses
+from karat.results.serial import plain
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -40,27 +38,22 @@ def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
             "digest": evaluation.testset.digest,
             "version": evaluation.testset.version,
         },
-        "inputs": [_fields(taken) for taken in evaluation.taken],
-        "matching": None if evaluation.matching is None else _fields(evaluation.matching),
-        "systems": list(view.systems),
+        "inputs": evaluation.taken,
+        "matching": evaluation.matching,
+        "systems": view.systems,
         "measures": [_measure(view, measure) for measure in view.measures],
-        "summaries": [_fields(s) for s in evaluation.summaries],
-        "targets": [_fields(t) for t in evaluation.targets],
-        "usage": [_fields(u) for u in evaluation.usage],
-        "refusals": [_fields(r) for r in evaluation.refusals.values()],
-        "verdicts": dict(evaluation.verdicts),
+        "summaries": evaluation.summaries,
+        "targets": evaluation.targets,
+        "usage": evaluation.usage,
+        "refusals": list(evaluation.refusals.values()),
+        "verdicts": evaluation.verdicts,
         "leaders": view.leaders,
-        "notes": [_fields(n) for n in evaluation.notes],
+        "notes": evaluation.notes,
     }
     if rows:
         made["rows"] = _rows(evaluation)
-    found: dict[str, Any] = finite(made)
-    return found
-
-
-def _fields(noun: Any) -> dict[str, Any]:
-    """A dataclass as a dict, in the order its fields are declared."""
-    return {f.name: getattr(noun, f.name) for f in dataclasses.fields(noun)}
+    document: dict[str, Any] = plain(made)
+    return document
 
 
 def _measure(view: View, measure: Measure) -> dict[str, Any]:
@@ -103,17 +96,6 @@ def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
                 row["scores"][measure.name] = score
             found.append(row)
     return found
-
-
-def finite(value: Any) -> Any:
-    """The same with None for every number that JSON cannot hold, and text for every key."""
-    if isinstance(value, Mapping):
-        return {str(k): finite(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def with_rows(evaluation: Evaluation) -> str:

@@ -1,4 +1,4 @@
-from karat.core.text.causes import causes, in_words
+from karat.core.text.words import causes, in_words
 
 
 def test_reasons_that_differ_in_numbers_ids_and_quotes_are_one_cause():

@@ -11,8 +11,8 @@ from karat.core.errors import InputError
 from karat.core.language import parse_all
 from karat.core.scores import Floor, Scores
 from karat.core.types import Question, TestSet
-from karat.experiment.stored import STUDY, load_study, save_study
 from karat.results.evaluation import Evaluation, Usage
+from karat.results.serial import STUDY, load_study, save_study
 from karat.results.study import Failure, FailureCount, Study, StudyAnswer
 
 LONG = "A context that several answers were given. " * 50
