@@ -10,7 +10,7 @@ import numpy as np
 
 from karat.core.errors import InputError
 from karat.core.judged import Judged, Repeats
-from karat.core.order import Ties, ranking
+from karat.core.ranked import Ties, ranking
 from karat.match._join import Join
 from karat.match._matcher import column_or_none
 from karat.match._plain import judge_plain

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.judged import Judged
-from karat.core.order import comparable
+from karat.core.ranked import at_precision
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +42,7 @@ def judge_plain(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Ju
         slots[s] = np.where(list_of >= 0, np.append(np.diff(run.offsets), 0)[list_of], 0)
         unit, own = _found(run, qrels, docs, list_of[question])
         assert run.scores is not None
-        scores, score = comparable(run.scores, settings.ties), comparable(own, settings.ties)
+        scores, score = at_precision(run.scores, settings.ties), at_precision(own, settings.ties)
         pairs.append(s * width + question[unit])
         ranks.append(_ranks(run, scores, list_of[question[unit]], score, [docs[u] for u in unit.tolist()]))
         units.append(unit)
