@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from karat.core.run import Run
 from karat.core.types import Gold
 from karat.match._files import FileNames
-from karat.match._matcher import Context, Keys, Matcher, column, ids_of, plain_id, sample, share_matching
+from karat.match._matcher import (
+    Context,
+    Keys,
+    Matcher,
+    Rule,
+    best_share,
+    column,
+    column_or_none,
+    ids_of,
+    plain_id,
+    sample,
+    share_matching,
+    unknown_document,
+)
 
 _SUFFIX = re.compile(
     r"(?:::?(?:chunk|passage|part)[-_:]?\d+|#(?:chunk[-_]?)?\d+|[_-](?:chunk|passage|part)[-_]?\d+)$", re.I
@@ -34,7 +47,7 @@ def _name(gold: Gold) -> str | None:
     return document_of(identifier) if identifier else None
 
 
-def _prepare(context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], Sequence[Keys]]]:
+def _prepare(context: Context) -> Rule:
     named = {name for g in context.golds if (name := _name(g))}
     files = FileNames([Gold(doc=name) for name in sorted(named)], context.runs)
 
@@ -47,7 +60,7 @@ def _prepare(context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], 
         return files.of(whole if whole in named else document_of(whole))
 
     def hit_keys(run: Run) -> Sequence[Keys]:
-        docs = column(run, "doc") or [None] * len(run)
+        docs = column_or_none(run, "doc")
         return [files.of(d) if d is not None else of_id(i) for d, i in zip(docs, run.doc_list, strict=True)]
 
     return gold_key, hit_keys
@@ -60,7 +73,7 @@ def _fits(context: Context) -> str | None:
     ids = ids_of(context.golds)
     if share_matching(_SUFFIX.search, ids) > 0:
         return None
-    if max((share_matching(_SUFFIX.search, run.docs) for run in context.runs), default=0.0) > 0.5:
+    if best_share(_SUFFIX.search, context.runs) > 0.5:
         return "the gold names documents and the hits carry chunk suffixes"
     known = {i.strip() for i in ids}
     if any(str(doc).strip() in known for run in context.runs for doc in sample(column(run, "doc") or ())):
@@ -75,4 +88,6 @@ matcher = Matcher(
     strictness=60,
     prepare=_prepare,
     fits=_fits,
+    why=unknown_document,
+    larger=True,
 )

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
 from karat.core.run import Run
 from karat.core.types import Gold
-from karat.match._matcher import Context, Keys, Matcher, column, ids_of, plain_id, share_matching
+from karat.match._matcher import (
+    Context,
+    Keys,
+    Matcher,
+    best_share,
+    column,
+    column_or_none,
+    ids_of,
+    plain_id,
+    share_matching,
+    shown,
+)
 
 _RESERVED = "%/:?#[]@!$&'()*+,;=~"
 _PLAIN = frozenset(string.ascii_letters + string.digits + "-._~")
@@ -55,26 +66,14 @@ def _gold_key(gold: Gold) -> str | None:
 
 
 def _hit_keys(run: Run) -> Sequence[Keys]:
-    urls = column(run, "url")
-    if urls is None:
-        return [address_of(doc) for doc in run.doc_list]
-    return [address_of(str(u)) if u is not None else address_of(i) for u, i in zip(urls, run.doc_list, strict=True)]
-
-
-def _prepare(context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], Sequence[Keys]]]:
-    return _gold_key, _hit_keys
+    urls = zip(column_or_none(run, "url"), run.doc_list, strict=True)
+    return [address_of(str(url)) if url is not None else address_of(id_) for url, id_ in urls]
 
 
 def _fits(context: Context) -> str | None:
     named = [g.url for g in context.golds if g.url is not None] or ids_of(context.golds)
-    hits = max(
-        (
-            share_matching(is_url, urls if (urls := column(run, "url")) is not None else run.docs)
-            for run in context.runs
-        ),
-        default=0.0,
-    )
-    return "gold and hits are web addresses" if share_matching(is_url, named) > 0.5 and hits > 0.5 else None
+    is_common = share_matching(is_url, named) > 0.5 and best_share(is_url, context.runs, "url") > 0.5
+    return "gold and hits are web addresses" if is_common else None
 
 
 def _lacks(run: Run) -> str | None:
@@ -86,7 +85,11 @@ matcher = Matcher(
     unit="page of the web",
     summary="the same address, whatever the scheme, host case, trailing slash, fragment or percent-encoding",
     strictness=40,
-    prepare=_prepare,
+    prepare=lambda context: (_gold_key, _hit_keys),
     fits=_fits,
     lacks=_lacks,
+    why=lambda gold, key, view: (
+        "unknown address",
+        f"no chunk comes from {shown(gold.url or gold.doc or gold.label)}",
+    ),
 )

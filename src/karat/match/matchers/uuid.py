@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from karat.core.run import Run
 from karat.core.types import Gold
-from karat.match._matcher import Context, Keys, Matcher, column, ids_of, plain_id, share_matching
+from karat.match._matcher import (
+    Context,
+    Keys,
+    Matcher,
+    best_share,
+    column_or_none,
+    ids_of,
+    plain_id,
+    share_matching,
+    unknown_document,
+)
 
 _URN = re.compile(r"urn:uuid:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", re.I)
 
@@ -27,19 +37,13 @@ def _gold_key(gold: Gold) -> str | None:
 
 
 def _hit_keys(run: Run) -> Sequence[Keys]:
-    keys = [uuid_of(doc) for doc in run.doc_list]
-    docs = column(run, "doc")
-    return keys if docs is None else [k or uuid_of(str(d)) for k, d in zip(keys, docs, strict=True)]
-
-
-def _prepare(context: Context) -> tuple[Callable[[Gold], Keys], Callable[[Run], Sequence[Keys]]]:
-    return _gold_key, _hit_keys
+    return [uuid_of(i) or uuid_of(str(d)) for i, d in zip(run.doc_list, column_or_none(run, "doc"), strict=True)]
 
 
 def _fits(context: Context) -> str | None:
     golds = [*ids_of(context.golds), *(g.doc for g in context.golds if g.doc is not None)]
-    hits = max((share_matching(uuid_of, run.docs) for run in context.runs), default=0.0)
-    return "gold and hits carry <urn:uuid:...>" if share_matching(uuid_of, golds) > 0.5 and hits > 0.5 else None
+    is_common = share_matching(uuid_of, golds) > 0.5 and best_share(uuid_of, context.runs) > 0.5
+    return "gold and hits carry <urn:uuid:...>" if is_common else None
 
 
 matcher = Matcher(
@@ -47,6 +51,8 @@ matcher = Matcher(
     unit="document",
     summary="the same <urn:uuid:...> stands anywhere in both ids",
     strictness=50,
-    prepare=_prepare,
+    prepare=lambda context: (_gold_key, _hit_keys),
     fits=_fits,
+    why=unknown_document,
+    larger=True,
 )
