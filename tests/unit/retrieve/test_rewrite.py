@@ -6,8 +6,8 @@ import pytest
 
 from karat.core.errors import InputError, UsageError
 from karat.retrieve.rewrite import REWRITERS, Change, Rewriter, Rewritten, rewrite, rewriter_named
-from karat.retrieve.rewrite.expand import Expand
-from karat.retrieve.rewrite.phrasings import Phrasings, spread
+from karat.retrieve.rewriters.expand import Expand
+from karat.retrieve.rewriters.phrasings import Phrasings, spread
 
 
 def no_texts():

@@ -25,7 +25,7 @@ from karat.core.text import guess_language, stop_words
 from karat.core.text.characters import WORD, kind_of, points_of
 from karat.core.text.normalise import clean_all
 from karat.io.writing import write_whole
-from karat.retrieve.rewrite._rewrite import Change, Rewritten, Texts, read_text
+from karat.retrieve.rewrite import Change, Rewritten, Texts, read_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

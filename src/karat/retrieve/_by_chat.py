@@ -11,7 +11,7 @@ from karat.core.errors import UsageError
 from karat.core.means import Means, Need, Prompt, Said
 from karat.core.text import normalise
 from karat.core.text.blocks import drop_blocks
-from karat.retrieve.rewrite._rewrite import Change, Rewritten
+from karat.retrieve.rewrite import Change, Rewritten
 
 LONGEST = 4000  # characters of a query that a model made: a longer one is not what it was asked for
 _NUMBERING = re.compile(r"^\s*(?:[-*\u2022\u2013\u2014]\s+|\(?\d{1,2}[.):]\s+)")

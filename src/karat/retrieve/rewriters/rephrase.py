@@ -9,8 +9,8 @@ from typing import ClassVar, Self
 
 from karat.core.errors import UsageError
 from karat.core.means import Prompt, Said
-from karat.retrieve.rewrite._by_chat import ByChat, one_a_line
-from karat.retrieve.rewrite._rewrite import Texts
+from karat.retrieve._by_chat import ByChat, one_a_line
+from karat.retrieve.rewrite import Texts
 
 USUAL, MOST = 3, 20
 SYSTEM = """You put questions in other words, for a search engine that finds passages by their words and their meaning.

@@ -12,8 +12,8 @@ from typing import ClassVar, Self
 from karat.core.errors import UsageError
 from karat.core.means import Prompt, Said
 from karat.core.text import NAMES
-from karat.retrieve.rewrite._by_chat import ByChat, one_text
-from karat.retrieve.rewrite._rewrite import Texts
+from karat.retrieve._by_chat import ByChat, one_text
+from karat.retrieve.rewrite import Texts
 
 CODES = NAMES | {"it": "Italian", "pt": "Portuguese", "nl": "Dutch", "pl": "Polish", "uk": "Ukrainian", "tr": "Turkish"}
 CODES |= {"zh": "Chinese", "ja": "Japanese", "ko": "Korean", "ar": "Arabic", "cs": "Czech", "sv": "Swedish"}

@@ -17,7 +17,7 @@ import numpy as np
 from karat.core.errors import InputError
 from karat.core.text import normalise
 from karat.core.text.wellformed import well_formed_values
-from karat.retrieve.rewrite._rewrite import Change, Rewritten, Texts, read_text, wanted
+from karat.retrieve.rewrite import Change, Rewritten, Texts, read_text, wanted
 
 if TYPE_CHECKING:
     from karat.core.ranked import Ints

@@ -83,7 +83,7 @@ def _find(source: Any) -> type[Rewriter] | None:
     return found if fits else None
 
 
-REWRITERS: Registry[type[Rewriter]] = Registry("rewriter", ("karat.retrieve.rewrite",), "karat.rewriters", _find)
+REWRITERS: Registry[type[Rewriter]] = Registry("rewriter", ("karat.retrieve.rewriters",), "karat.rewriters", _find)
 
 
 def rewriter_named(text: str, texts: Texts) -> Rewriter:

@@ -11,8 +11,8 @@ from typing import ClassVar, Self
 from karat.core.errors import UsageError
 from karat.core.means import Prompt, Said
 from karat.core.text.refusals import declines
-from karat.retrieve.rewrite._by_chat import ByChat, one_text
-from karat.retrieve.rewrite._rewrite import Texts
+from karat.retrieve._by_chat import ByChat, one_text
+from karat.retrieve.rewrite import Texts
 
 SYSTEM = """You write short passages as they might stand in a handbook or an article that answers a question. Three or
 four plain sentences in the language of the question. Make up what you do not know: the passage is only used to search
