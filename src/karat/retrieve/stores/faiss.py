@@ -12,20 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from karat.core.docs import Chunks
+from karat.core.docs import Chunk
 from karat.core.errors import InputError
-from karat.core.ranked import Ranked
-from karat.retrieve._engine import check_depth
 from karat.retrieve._faiss_files import index_file, names_beside, read_index
-from karat.retrieve._stored import (
-    asked_of,
-    check_size,
-    chunk_of,
-    collected,
-    from_l2,
-    lengths_note,
-    pages_notes,
-)
+from karat.retrieve._stored import VectorStore, chunk_of, from_l2, lengths_note, pages_notes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,83 +25,56 @@ if TYPE_CHECKING:
 _SAMPLE = 64
 
 
-class Store:
-    """An index of FAISS. Scores are cosines where its vectors have length 1; `notes` say where they do not.
-
-    Each search replaces `chunks`: they are those that it found, and its rows refer to them.
-    """
+class Store(VectorStore):
+    """An index of FAISS."""
 
     name: ClassVar[str] = "faiss"
 
-    def __init__(self, file: Path, index: Any, records: Sequence[Mapping[str, Any]] | None, embedder: Embedder) -> None:
+    def __init__(
+        self, file: Path, index: Any, records: Sequence[Mapping[str, Any]] | None, embedder: Embedder | None
+    ) -> None:
         import faiss
 
-        self.file, self._index, self._embedder = file, index, embedder
-        self._chunks = Chunks([])
-        self._labels: dict[int, int] | None = None
+        super().__init__(str(file), index.ntotal, index.d, embedder)
+        self._index, self._records = index, records
+        self._places: dict[int, int] | None = None  # of FAISS's numbers, where they are no places
         if isinstance(index, faiss.IndexIDMap):
             labels = faiss.vector_to_array(index.id_map).tolist()
-            self._labels = {label: place for place, label in enumerate(labels)}
-        self._records = records
+            self._places = {label: place for place, label in enumerate(labels)}
         self._inner_product = index.metric_type == faiss.METRIC_INNER_PRODUCT
-        self._unit, self.notes = _look(index, self._inner_product)
+        self.is_unit, self.notes = _sampled(index, self._inner_product)
         self.notes += pages_notes(records or ())
 
     @classmethod
     def open(cls, target: str, embedder: Embedder | None) -> Self:
         file = index_file(Path(target).expanduser())
         index = read_index(file)
-        return cls(file, index, names_beside(file, index.ntotal), asked_of(embedder))
+        return cls(file, index, names_beside(file, index.ntotal), embedder)
 
-    @property
-    def chunks(self) -> Chunks:
-        return self._chunks
+    def nearest(self, queries: NDArray[np.float32], depth: int) -> tuple[Sequence[int], list[Chunk], Sequence[float]]:
+        found, labels = self._index.search(queries, depth)
+        query, place = np.nonzero(labels >= 0)
+        scores = found[query, place].astype(np.float64)
+        hits = labels[query, place].tolist()
+        chunks = {label: self._chunk(label) for label in set(hits)}
+        scores = scores if self._inner_product else from_l2(scores)
+        return query.tolist(), [chunks[label] for label in hits], scores.tolist()
 
-    def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
-        """The nearest of each query, as FAISS finds them; of equal scores the higher id first."""
-        check_depth(depth)
-        asked = self._embedder.embed(queries, "query") if queries else np.zeros((0, 0), np.float32)
-        check_size(self._embedder, asked, self._index.d, str(self.file))
-        full = np.flatnonzero(asked.any(axis=1))
-        if not len(full) or not self._index.ntotal:
-            self._chunks = Chunks([])
-            return Ranked.empty(len(queries))
-        scores, labels = self._index.search(np.ascontiguousarray(asked[full]), min(depth, self._index.ntotal))
-        line, place = np.nonzero(labels >= 0)
-        found = labels[line, place].tolist()
-        ids = {label: self._id(label) for label in set(found)}
-        label_of = {id_: label for label, id_ in ids.items()}
-        self._chunks, ranked = collected(
-            len(queries),
-            full[line].tolist(),
-            [ids[label] for label in found],
-            self._scores(scores[line, place]).tolist(),
-            lambda id_: chunk_of(id_, self._record(label_of[id_])),
-        )
-        return ranked
-
-    def _scores(self, found: NDArray[np.float32]) -> NDArray[np.float64]:
-        scores = found.astype(np.float64) if self._inner_product else from_l2(found.astype(np.float64))
-        return np.clip(scores, -1.0, 1.0) if self._unit else scores
-
-    def _place(self, label: int) -> int:
-        place = label if self._labels is None else self._labels.get(label, -1)
-        if self._records is not None and not 0 <= place < len(self._records):
+    def _chunk(self, label: int) -> Chunk:
+        if self._records is None:
+            return chunk_of(str(label), {})
+        place = label if self._places is None else self._places.get(label, -1)
+        if not 0 <= place < len(self._records):
             raise InputError(
                 f"FAISS returned the number {label}, which none of the {len(self._records)} entries beside it has",
-                place=str(self.file),
+                place=self.place,
                 remedy="Its vectors have numbers of their own: export ids and texts in an index with an IDMap.",
             )
-        return place
-
-    def _record(self, label: int) -> Mapping[str, Any]:
-        return self._records[self._place(label)] if self._records is not None else {}
-
-    def _id(self, label: int) -> str:
-        return str(self._record(label)["id"]) if self._records is not None else str(label)
+        record = self._records[place]
+        return chunk_of(str(record["id"]), record)
 
 
-def _look(index: Any, inner_product: bool) -> tuple[bool, tuple[str, ...]]:
+def _sampled(index: Any, inner_product: bool) -> tuple[bool, tuple[str, ...]]:
     """Whether the vectors have length 1, and what a user should know of the index."""
     notes: list[str] = []
     if hasattr(index, "nprobe"):
