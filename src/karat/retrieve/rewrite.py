@@ -1,16 +1,21 @@
-"""What a rewriter is: it turns a query into one or several, and says what it changed."""
+"""Rewriting: a query becomes one or several, and what was changed is said."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+
+import numpy as np
 
 from karat.core.errors import InputError, UsageError
 from karat.core.means import Means, Need
 from karat.core.registry import Registry
 from karat.io.opening import read_whole
+
+if TYPE_CHECKING:
+    from karat.core.ranked import Ints
 
 Texts = Callable[[], Iterable[str]]
 """Gives the corpus's texts to a rewriter that learns from them; not called otherwise."""
@@ -83,7 +88,7 @@ def _find(source: Any) -> type[Rewriter] | None:
     return found if fits else None
 
 
-REWRITERS: Registry[type[Rewriter]] = Registry("rewriter", ("karat.retrieve.rewrite",), "karat.rewriters", _find)
+REWRITERS: Registry[type[Rewriter]] = Registry("rewriter", ("karat.retrieve.rewriters",), "karat.rewriters", _find)
 
 
 def rewriter_named(text: str, texts: Texts) -> Rewriter:
@@ -130,6 +135,13 @@ def _further(rewriter: Rewriter, before: Rewritten) -> Rewritten:
         error,
         before.seconds + sum(result.seconds for result in results),
     )
+
+
+def spread(rewritten: Sequence[Rewritten]) -> tuple[list[str], Ints]:
+    """All queries to search, and the number of the question that each belongs to: its owner."""
+    queries = [query for one in rewritten for query in one.queries]
+    owner = np.repeat(np.arange(len(rewritten)), [len(one.queries) for one in rewritten])
+    return queries, owner.astype(np.int64)
 
 
 def wanted(target: str | None, rewriter: str, kind: str) -> str:

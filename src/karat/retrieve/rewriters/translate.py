@@ -10,27 +10,24 @@ import re
 from typing import ClassVar, Self
 
 from karat.core.errors import UsageError
-from karat.core.means import Prompt, Said
+from karat.core.means import Said
 from karat.core.text import NAMES
-from karat.retrieve.rewrite._by_chat import ByChat, one_text
-from karat.retrieve.rewrite._rewrite import Texts
+from karat.retrieve._by_chat import ChatRewriter, one_text
+from karat.retrieve.rewrite import Texts
 
 CODES = NAMES | {"it": "Italian", "pt": "Portuguese", "nl": "Dutch", "pl": "Polish", "uk": "Ukrainian", "tr": "Turkish"}
 CODES |= {"zh": "Chinese", "ja": "Japanese", "ko": "Korean", "ar": "Arabic", "cs": "Czech", "sv": "Swedish"}
 _NAME = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,3}")
-SYSTEM = """You translate questions for a search engine. Keep names, codes and numbers as they are. Write the
+_SYSTEM = """You translate questions for a search engine. Keep names, codes and numbers as they are. Write the
 translation alone, on one line, with nothing before or after it. Do not answer the question. One that is
 in that language already you give back as it is."""
 
 
-class Translate(ByChat):
+class Translate(ChatRewriter):
     """Every question in one other language."""
 
     name: ClassVar[str] = "translate"
-
-    def __init__(self, language: str) -> None:
-        super().__init__()
-        self.language = CODES.get(language.lower(), language)
+    system: ClassVar[str] = _SYSTEM
 
     @classmethod
     def open(cls, target: str | None, texts: Texts) -> Self:
@@ -38,14 +35,11 @@ class Translate(ByChat):
             raise UsageError("translate needs a language. Write translate:en, or its name: translate:Norwegian.")
         if len(target) > 40 or not _NAME.fullmatch(target):
             raise UsageError(f"translate:{target[:60]}: no language. Write translate:en or translate:Norwegian.")
-        return cls(target)
+        return cls(f"Translate this question into {CODES.get(target.lower(), target)}.")
 
-    def prompt(self, query: str) -> Prompt:
-        return Prompt(f"Translate this question into {self.language}.\n\n{query}", SYSTEM, purpose=self.name)
-
-    def read(self, said: Said, text: str) -> list[str]:
+    def read(self, reply: Said, text: str) -> list[str]:
         """The translation; half of one is none."""
-        return [] if said.cut else [one_text(text)]
+        return [] if reply.cut else [one_text(text)]
 
 
 rewriter = Translate

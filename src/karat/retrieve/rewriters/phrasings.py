@@ -7,20 +7,15 @@ its words, case and punctuation aside.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
-
-import numpy as np
+from typing import ClassVar, Self
 
 from karat.core.errors import InputError
 from karat.core.text import normalise
 from karat.core.text.wellformed import well_formed_values
-from karat.retrieve.rewrite._rewrite import Change, Rewritten, Texts, read_text, wanted
-
-if TYPE_CHECKING:
-    from karat.core.ranked import Ints
+from karat.retrieve.rewrite import Change, Rewritten, Texts, read_text, wanted
 
 REMEDY = 'Write {"question": "...", "phrasings": ["...", "..."]}.'
 
@@ -56,13 +51,6 @@ class Phrasings:
 
 
 rewriter = Phrasings
-
-
-def spread(rewritten: Sequence[Rewritten]) -> tuple[list[str], Ints]:
-    """All queries to search, and the number of the question that each belongs to: its owner."""
-    queries = [query for one in rewritten for query in one.queries]
-    owner = np.repeat(np.arange(len(rewritten)), [len(one.queries) for one in rewritten])
-    return queries, owner.astype(np.int64)
 
 
 def _record(line: str, place: str, row: int) -> tuple[str, tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -11,14 +11,14 @@ from karat.core.errors import UsageError
 from karat.core.means import Means, Need, Prompt, Said
 from karat.core.text import normalise
 from karat.core.text.blocks import drop_blocks
-from karat.retrieve.rewrite._rewrite import Change, Rewritten
+from karat.retrieve.rewrite import Change, Rewritten
 
 LONGEST = 4000  # characters of a query that a model made: a longer one is not what it was asked for
 _NUMBERING = re.compile(r"^\s*(?:[-*\u2022\u2013\u2014]\s+|\(?\d{1,2}[.):]\s+)")
 _QUOTES = "\"'`\u201c\u201d\u201e\u00ab\u00bb*"
 
 
-class ByChat:
+class ChatRewriter(ABC):
     """A rewriter that searches what a chat model makes of a query beside the query itself.
 
     A query without words is given back, and nobody is asked. A call that failed is the error of its query; a reply
@@ -26,17 +26,16 @@ class ByChat:
     """
 
     name: ClassVar[str]
+    system: ClassVar[str]
+    """What the model is told of its task."""
     needs: ClassVar[tuple[Need, ...]] = ("chat",)
 
-    def __init__(self) -> None:
+    def __init__(self, task: str) -> None:
+        self.task = task  # what is asked of it, above the query
         self._known: dict[str, Rewritten] = {}
 
     @abstractmethod
-    def prompt(self, query: str) -> Prompt:
-        """What the model is asked."""
-
-    @abstractmethod
-    def read(self, said: Said, text: str) -> list[str]:
+    def read(self, reply: Said, text: str) -> list[str]:
         """The queries in a reply, whose text is free of thoughts; none where there is nothing to search."""
 
     def prepare(self, queries: Sequence[str], means: Means) -> None:
@@ -45,9 +44,9 @@ class ByChat:
         missing = [query for query in dict.fromkeys(queries) if _has_words(query) and query not in self._known]
         if not missing:
             return
-        replies = chat.ask([self.prompt(query) for query in missing])
-        for query, said in zip(missing, replies, strict=True):
-            self._known[query] = self._made(query, said)
+        prompts = [Prompt(f"{self.task}\n\n{query}", self.system, purpose=self.name) for query in missing]
+        for query, reply in zip(missing, chat.ask(prompts), strict=True):
+            self._known[query] = self._from_reply(query, reply)
 
     def rewrite(self, query: str) -> Rewritten:
         if not _has_words(query):
@@ -56,16 +55,16 @@ class ByChat:
             raise UsageError(f"{self.name} was not told of the query {query[:60]!r}. Call prepare with it first.")
         return self._known[query]
 
-    def _made(self, query: str, said: Said) -> Rewritten:
-        seconds = said.seconds or 0.0
-        if said.error is not None or said.text is None:
-            return Rewritten(query, (), error=f"{self.name}: {said.error or 'no reply'}", seconds=seconds)
-        found = [text for text in self.read(said, drop_blocks(said.text).strip()) if _has_words(text)]
-        if not found:
-            cut = " (it was cut off for want of tokens)" if said.cut else ""
+    def _from_reply(self, query: str, reply: Said) -> Rewritten:
+        seconds = reply.seconds or 0.0
+        if reply.error is not None or reply.text is None:
+            return Rewritten(query, (), error=f"{self.name}: {reply.error or 'no reply'}", seconds=seconds)
+        texts = [text for text in self.read(reply, drop_blocks(reply.text).strip()) if _has_words(text)]
+        if not texts:
+            cut = " (it was cut off for want of tokens)" if reply.cut else ""
             remark = f"{self.name}: the reply holds nothing to search by{cut}; the question was searched alone."
             return Rewritten(query, (query,), remarks=(remark,), seconds=seconds)
-        queries = tuple(dict.fromkeys((query, *(text[:LONGEST] for text in found))))
+        queries = tuple(dict.fromkeys((query, *(text[:LONGEST] for text in texts))))
         return Rewritten(query, queries, tuple(Change(self.name, query, more) for more in queries[1:]), seconds=seconds)
 
 

@@ -14,7 +14,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -25,7 +25,8 @@ from karat.core.text import guess_language, stop_words
 from karat.core.text.characters import WORD, kind_of, points_of
 from karat.core.text.normalise import clean_all
 from karat.io.writing import write_whole
-from karat.retrieve.rewrite._rewrite import Change, Rewritten, Texts, read_text
+from karat.retrieve._terms import stems
+from karat.retrieve.rewrite import Change, Rewritten, Texts, read_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 HEADER = "karat spell 1"
 SHORTEST = 4
 LONGER = 7
-STEMMERS = {"en": "english", "ru": "russian", "hi": "hindi", "de": "german", "fr": "french", "es": "spanish"}
 _TOGETHER = 4096
+_PIECE = re.compile(r"\S+")
 _JOINERS = "-‐‑‒–—/\\'’.,:;_()[]"
 _PARTED = str.maketrans(dict.fromkeys(_JOINERS, " "))
 _JOINT = re.compile(rf"[{re.escape(_JOINERS)}](?!\s|$)")
@@ -144,8 +145,8 @@ class Spell:
     def _unknown(self, query: str) -> Iterator[tuple[int, int]]:
         """Where the terms stand that the corpus does not hold."""
         language = guess_language(query)
-        for piece in _pieces(query):
-            runs = list(_runs(query, *piece))
+        for piece in _PIECE.finditer(query):
+            runs = list(_runs(query, *piece.span()))
             whole = "".join(query[start:end] for start, end in runs).lower()
             if not self._is_fine(whole, language):
                 yield from (run for run in runs if not self._is_fine(query[slice(*run)].lower(), language))
@@ -161,17 +162,14 @@ class Spell:
 
     def _is_inflection(self, term: str, language: str | None) -> bool:
         """Whether a word of the corpus has the same stem, or a common word: "captain" is no slip for "contain"."""
-        if language not in STEMMERS:
+        if language is None:
             return False
-        from Stemmer import Stemmer
-
         from karat.models.embedders.wordllama import whole_words
 
-        stemmer = Stemmer(STEMMERS[language], 0)
         if language not in self._stems:
             common = whole_words() if language == "en" else []
-            self._stems[language] = frozenset(stemmer.stemWords([*self.counts, *common]))
-        return stemmer.stemWord(term) in self._stems[language]
+            self._stems[language] = frozenset(stems(language, [*self.counts, *common]))
+        return stems(language, [term])[0] in self._stems[language]
 
     @cached_property
     def _by_size(self) -> Mapping[tuple[str, int], list[str]]:
@@ -225,26 +223,12 @@ def _joined(text: str) -> Iterator[str]:
             yield text[start:done]
 
 
-def _pieces(query: str) -> Iterator[tuple[int, int]]:
-    """Where the pieces between white space stand."""
-    start = 0
-    for i in range(len(query) + 1):
-        if i == len(query) or query[i].isspace():
-            if i > start:
-                yield start, i
-            start = i + 1
-
-
 def _runs(query: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Where the runs of letters, marks and numbers stand in a piece."""
-    begun: int | None = None
-    for i in range(start, end + 1):
-        inside = i < end and kind_of(query[i]) == WORD
-        if inside and begun is None:
-            begun = i
-        elif not inside and begun is not None:
-            yield begun, i
-            begun = None
+    for is_word, group in groupby(range(start, end), lambda i: kind_of(query[i]) == WORD):
+        places = list(group)
+        if is_word:
+            yield places[0], places[-1] + 1
 
 
 def _begins_alike(term: str, word: str, distance: int) -> bool:

@@ -14,7 +14,7 @@ from typing import ClassVar, Self
 
 from karat.core.errors import InputError
 from karat.core.text import tokenise
-from karat.retrieve.rewrite._rewrite import Change, Rewritten, Texts, read_text, wanted
+from karat.retrieve.rewrite import Change, Rewritten, Texts, read_text, wanted
 
 RULE = "=>"
 _COMMENT = re.compile(r"(?:^|\s)#.*")

@@ -22,7 +22,7 @@ from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.postings import Postings, index
 from karat.retrieve._bm25.search import asked, search
 from karat.retrieve._bm25.variants import DELTA, EPSILON, VARIANTS, Formula
-from karat.retrieve._engine import Progress
+from karat.retrieve._engine import Progress, check_depth
 from karat.retrieve._terms import AUTO, Terms
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ class Engine:
 
     def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
         """The best rows of each query that hold at least one of its terms."""
-        if depth < 1:
-            raise UsageError(f"the depth of a search must be 1 or more, found {depth}.")
+        check_depth(depth)
         parts = [self._search(queries[i : i + _TOGETHER], depth) for i in range(0, len(queries), _TOGETHER)]
         if len(parts) == 1:
             return parts[0]

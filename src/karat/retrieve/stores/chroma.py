@@ -8,7 +8,7 @@ that it opens, also to read: work on a copy where that matters.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -16,19 +16,9 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from karat.core.docs import Chunk, Chunks
+from karat.core.docs import Chunk
 from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
-from karat.core.ranked import Ranked
-from karat.retrieve._engine import check_depth
-from karat.retrieve._stored import (
-    asked_of,
-    check_size,
-    chunk_of,
-    collected,
-    from_l2,
-    lengths_note,
-    pages_notes,
-)
+from karat.retrieve._stored import VectorStore, chunk_of, from_l2, lengths_note, pages_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,28 +34,23 @@ _SAMPLE = 16
 _FAULTS = (RuntimeError, OSError, KeyError, TypeError, AttributeError, ValueError)
 
 
-class Store:
-    """A collection of Chroma. Scores are cosines where its space is cosine or its vectors have length 1.
-
-    Each search replaces `chunks`: they are those that it found, and its rows refer to them.
-    """
+class Store(VectorStore):
+    """A collection of Chroma. Scores are cosines where its space is cosine, too."""
 
     name: ClassVar[str] = "chroma"
 
-    def __init__(self, place: str, collection: Any, embedder: Embedder) -> None:
-        self.place, self._collection, self._embedder = place, collection, embedder
-        self._chunks = Chunks([])
-        self.notes: tuple[str, ...] = ()
+    def __init__(self, place: str, collection: Any, embedder: Embedder | None) -> None:
         with _told(place):
             self._space = _space(collection)
-            self._total = int(collection.count())
+            total = int(collection.count())
             sample = collection.get(limit=_SAMPLE, include=["embeddings", "metadatas"])
         vectors = np.asarray(sample["embeddings"], np.float64)
-        self._dimension = int(vectors.shape[1]) if vectors.ndim == 2 and len(vectors) else None
-        self._unit = True
-        if self._dimension and self._space != "cosine":
+        dimension = int(vectors.shape[1]) if vectors.ndim == 2 and len(vectors) else None
+        super().__init__(place, total, dimension, embedder)
+        self._collection = collection
+        if dimension and self._space != "cosine":
             scores = "inner products with it" if self._space == "ip" else "1 - d/2 of its squared distances d"
-            self._unit, note = lengths_note(vectors, scores)
+            self.is_unit, note = lengths_note(vectors, scores)
             self.notes = (note,) if note else ()
         self._from_0 = collection.name == _LANGCHAIN
         self.notes += pages_notes(sample["metadatas"] or (), from_0=self._from_0)
@@ -85,48 +70,30 @@ class Store:
             raise UsageError(f"{place} holds no collection {wanted!r}.{did_you_mean(wanted, names)} {offered}")
         with _told(place):
             collection = client.get_collection(wanted or names[0], embedding_function=None)
-        return cls(f"{place}#{wanted or names[0]}", collection, asked_of(embedder))
+        return cls(f"{place}#{wanted or names[0]}", collection, embedder)
 
-    @property
-    def chunks(self) -> Chunks:
-        return self._chunks
-
-    def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
-        """The nearest of each query, as Chroma finds them; of equal scores the higher id first."""
-        check_depth(depth)
-        asked = self._embedder.embed(queries, "query") if queries else np.zeros((0, 0), np.float32)
-        check_size(self._embedder, asked, self._dimension, self.place)
+    def nearest(self, queries: NDArray[np.float32], depth: int) -> tuple[Sequence[int], list[Chunk], Sequence[float]]:
         query: list[int] = []
-        ids: list[str] = []
+        hits: list[Chunk] = []
         distances: list[float] = []
-        made: dict[str, Chunk] = {}
-        full = np.flatnonzero(asked.any(axis=1)) if self._total else np.zeros(0, np.int64)
-        for start in range(0, len(full), _QUERIES):
-            some = full[start : start + _QUERIES]
-            for number, found in zip(some.tolist(), self._ask(asked[some], depth), strict=True):
-                for id_, distance, text, meta in found:
+        chunks: dict[str, Chunk] = {}
+        for start in range(0, len(queries), _QUERIES):
+            with _told(self.place):
+                answer = self._collection.query(
+                    query_embeddings=queries[start : start + _QUERIES],
+                    n_results=depth,
+                    include=["documents", "metadatas", "distances"],
+                )
+            columns = (answer["ids"], answer["distances"], answer["documents"], answer["metadatas"])
+            for number, lists in enumerate(zip(*columns, strict=True), start):
+                for id_, distance, text, meta in zip(*lists, strict=True):
+                    if id_ not in chunks:
+                        chunks[id_] = chunk_of(id_, meta or {}, text or "", from_0=self._from_0)
                     query.append(number)
-                    ids.append(id_)
+                    hits.append(chunks[id_])
                     distances.append(distance)
-                    made.setdefault(id_, chunk_of(id_, meta or {}, text or "", from_0=self._from_0))
-        scores = self._scores(np.asarray(distances, np.float64))
-        self._chunks, ranked = collected(len(queries), query, ids, scores.tolist(), made.__getitem__)
-        return ranked
-
-    def _ask(self, asked: NDArray[np.float32], depth: int) -> Iterator[list[tuple[str, float, str, Mapping[str, Any]]]]:
-        with _told(self.place):
-            answer = self._collection.query(
-                query_embeddings=asked,
-                n_results=min(depth, self._total),
-                include=["documents", "metadatas", "distances"],
-            )
-        columns = (answer["ids"], answer["distances"], answer["documents"], answer["metadatas"])
-        for lists in zip(*columns, strict=True):
-            yield list(zip(*lists, strict=True))
-
-    def _scores(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
-        scores = from_l2(distances) if self._space == "l2" else 1.0 - distances
-        return np.clip(scores, -1.0, 1.0) if self._unit else scores
+        given = np.asarray(distances, np.float64)
+        return query, hits, (from_l2(given) if self._space == "l2" else 1.0 - given).tolist()
 
 
 def _space(collection: Any) -> str:

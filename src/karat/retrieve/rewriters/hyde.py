@@ -9,31 +9,29 @@ from __future__ import annotations
 from typing import ClassVar, Self
 
 from karat.core.errors import UsageError
-from karat.core.means import Prompt, Said
+from karat.core.means import Said
 from karat.core.text.refusals import declines
-from karat.retrieve.rewrite._by_chat import ByChat, one_text
-from karat.retrieve.rewrite._rewrite import Texts
+from karat.retrieve._by_chat import ChatRewriter, one_text
+from karat.retrieve.rewrite import Texts
 
-SYSTEM = """You write short passages as they might stand in a handbook or an article that answers a question. Three or
+_SYSTEM = """You write short passages as they might stand in a handbook or an article that answers a question. Three or
 four plain sentences in the language of the question. Make up what you do not know: the passage is only used to search
 by. Write the passage alone, with nothing before or after it."""
 
 
-class Hyde(ByChat):
+class Hyde(ChatRewriter):
     """A passage for every question: hypothetical document embedding, where the engine is dense."""
 
     name: ClassVar[str] = "hyde"
+    system: ClassVar[str] = _SYSTEM
 
     @classmethod
     def open(cls, target: str | None, texts: Texts) -> Self:
         if target is not None:
             raise UsageError(f"hyde:{target}: hyde takes nothing after a colon. Write hyde.")
-        return cls()
+        return cls("Write a passage that answers this question.")
 
-    def prompt(self, query: str) -> Prompt:
-        return Prompt(f"Write a passage that answers this question.\n\n{query}", SYSTEM, purpose=self.name)
-
-    def read(self, said: Said, text: str) -> list[str]:
+    def read(self, reply: Said, text: str) -> list[str]:
         """The passage, also one that was cut off; a refusal to write one is nothing to search by."""
         return [] if declines(text) else [one_text(text)]
 
