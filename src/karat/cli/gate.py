@@ -80,7 +80,7 @@ def command(
 
 
 def _write(found: Gate, junit: str | None, markdown: str | None) -> None:
-    from karat.core.writing import write_whole
+    from karat.io.writing import write_whole
     from karat.report import gated
     from karat.report.junit import render
 

@@ -44,8 +44,8 @@ def command(
     from pathlib import Path
 
     from karat.core.errors import UsageError
-    from karat.core.writing import write_whole
     from karat.experiment.power import power
+    from karat.io.writing import write_whole
     from karat.report import powered
 
     forms = {".md": powered.as_markdown, ".json": powered.as_json, ".txt": powered.render}

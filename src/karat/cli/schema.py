@@ -20,6 +20,6 @@ def command(
     if output is None:
         typer.echo(text, nl=False)
         return
-    from karat.core.writing import write_whole
+    from karat.io.writing import write_whole
 
     write_whole(output, text)

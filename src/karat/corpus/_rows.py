@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 import numpy as np
 
 from karat.core.errors import InputError
-from karat.core.writing import replaced
+from karat.io.writing import replaced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError
-from karat.core.writing import NO_ROOM, PART, unwritable, write_whole
 from karat.experiment._lock import LOCK, locked
 from karat.io.checksum import DamagedError, digest, file_crc32, file_sha256, sealed, unsealed
+from karat.io.writing import NO_ROOM, PART, unwritable, write_whole
 
 HEAD, JOURNAL = "index.json", "embeddings.journal"
 FORMAT, VERSION = "karat index", 1

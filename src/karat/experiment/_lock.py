@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from karat.core.errors import InputError, UsageError
-from karat.core.writing import private, unwritable
+from karat.io.writing import private, unwritable
 
 LOCK = ".lock"
 

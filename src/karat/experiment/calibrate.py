@@ -81,7 +81,7 @@ def calibrate(
 
 def calibration_writer(path: str | os.PathLike[str]) -> Callable[[Calibration], None]:
     """What writes a calibration into this file, by its ending; an ending that says nothing is refused at once."""
-    from karat.core.writing import write_whole
+    from karat.io.writing import write_whole
     from karat.report import calibrated as page
 
     forms: dict[str, Callable[[Calibration], str]] = {

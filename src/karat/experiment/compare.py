@@ -304,7 +304,7 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
 
 def comparison_writer(path: str | os.PathLike[str]) -> Callable[[Comparison], None]:
     """What writes a comparison into this file, by its ending; an ending that says nothing is refused at once."""
-    from karat.core.writing import write_whole
+    from karat.io.writing import write_whole
     from karat.report import compared, compared_latex
     from karat.report.html import compared as page
 

@@ -241,8 +241,8 @@ def _name(target: Path | None, extend: PathLike | None) -> str:
 
 def _write(new: Sequence[Question], whole: TestSet, target: Path, in_place: bool) -> None:
     """Write the test set; what stood in the file that is added to keeps its bytes."""
-    from karat.core.writing import write_whole
     from karat.files import write
+    from karat.io.writing import write_whole
 
     if not in_place:
         write(whole, target, format="canonical")

@@ -42,8 +42,8 @@ def index_of(
     """
     from importlib.metadata import version
 
-    from karat.core.writing import write_whole
     from karat.experiment.index import Index, index
+    from karat.io.writing import write_whole
     from karat.models import hosts, multilingual
 
     if embedder is not None:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
-from karat.core.writing import write_whole
 from karat.experiment.answering import rows_of
+from karat.io.writing import write_whole
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:

@@ -174,7 +174,7 @@ class Report(Glance):
         `export` adds, in a folder, the tables of LiveRAG ("liverag"), which hold `command`, or TREC runs ("trec").
         Results that name alpha or k get charts too.
         """
-        from karat.core.writing import write_whole
+        from karat.io.writing import write_whole
 
         target = Path(path)
         for name in export:
@@ -228,7 +228,7 @@ def export_to(name: str, evaluation: Evaluation, runs: Sequence[Run], folder: Pa
 def _export_liverag(evaluation: Evaluation, runs: Sequence[Run], folder: Path, command: str) -> list[Path]:
     from datetime import UTC, datetime
 
-    from karat.core.writing import write_whole
+    from karat.io.writing import write_whole
     from karat.report.liverag import render
 
     sources = {run.name: run.source for run in runs}

@@ -36,10 +36,10 @@ def export_review(
     """
     import polars as pl
 
-    from karat.core.writing import write_whole
     from karat.experiment.audit import audit
     from karat.experiment.index import Index
     from karat.files import read_testset
+    from karat.io.writing import write_whole
     from karat.match import resolve
     from karat.report.csv import written
 
@@ -187,7 +187,7 @@ def _refuse_existing(path: Path) -> None:
 
 def keep_original(source: Path) -> Path:
     """A copy of a file beside it, under a name that nothing has yet: qa.jsonl.original, qa.jsonl.original-2 ..."""
-    from karat.core.writing import write_whole
+    from karat.io.writing import write_whole
 
     path, number = source.with_name(source.name + ORIGINAL), 1
     while path.exists():

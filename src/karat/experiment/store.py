@@ -17,10 +17,10 @@ from typing import Any
 from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.glance import Glance, Table
 from karat.core.text.wellformed import well_formed_values
-from karat.core.writing import private, private_folder, unwritable, write_whole
 from karat.experiment._lock import is_locked, locked
 from karat.io.checksum import DamagedError, file_sha256, sealed, sealed_line, unsealed, unsealed_line
 from karat.io.opening import read_whole
+from karat.io.writing import private, private_folder, unwritable, write_whole
 
 MANIFEST, JOURNAL = "manifest.json", "journal.jsonl"
 RUNNING, STOPPED, DONE, DAMAGED, LAST = "running", "stopped", "done", "damaged", "LAST"

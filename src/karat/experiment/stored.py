@@ -18,8 +18,8 @@ from karat.core.language import parse
 from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores
 from karat.core.types import TestSet
-from karat.core.writing import write_whole
 from karat.io.opening import read_whole
+from karat.io.writing import write_whole
 from karat.results import evaluation, study
 from karat.results.evaluation import Note
 from karat.results.study import Study

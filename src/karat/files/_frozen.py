@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError
-from karat.core.writing import write_whole
 from karat.io.opening import read_whole
+from karat.io.writing import write_whole
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet

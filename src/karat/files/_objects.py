@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,16 +80,14 @@ def _from_path(path: Any, name: str | None, columns: Columns) -> tuple[list[Run]
     from karat.files._read import read_results
 
     runs, taken = read_results(path, columns=columns)
-    _rename(runs, name)
-    return runs, [taken]
+    return _renamed(runs, name), [taken]
 
 
-def _rename(runs: list[Run], name: str | None) -> None:
+def _renamed(runs: list[Run], name: str | None) -> list[Run]:
     """Under a name of the caller's, one system takes it, and several are set under it."""
     if name is None:
-        return
-    for run in runs:
-        run.name = name if len(runs) == 1 else f"{name} {run.name}"
+        return runs
+    return [replace(run, name=name if len(runs) == 1 else f"{name} {run.name}") for run in runs]
 
 
 def _from_frame(given: Any, name: str, columns: Columns) -> tuple[list[Run], list[Taken]]:
@@ -98,7 +97,7 @@ def _from_frame(given: Any, name: str, columns: Columns) -> tuple[list[Run], lis
     look = Look.of_frame(name, polars_frame(given), columns)
     runs, taken = results_from(look)
     if len(runs) > 1 and name != "results":
-        _rename(runs, name)
+        runs = _renamed(runs, name)
     return runs, [
         Taken("results (frame)" if name == "results" else f"{name} (frame)", taken.format, taken.what, taken.notes)
     ]
@@ -185,7 +184,7 @@ def _systems(given: Mapping[Any, Any], name: str | None, columns: Columns) -> tu
     takens: list[Taken] = []
     for system, value in given.items():
         if isinstance(value, Run):
-            value = value.named(str(system))
+            value = replace(value, name=str(system))
         if _level(value) == "empty":
             value = Run.from_lists(str(system), {})
         more, taken = as_runs(value, str(system), columns=columns)
@@ -241,10 +240,9 @@ def run_from(given: Mapping[Any, Any], name: str, place: str, format_name: str) 
         run = _scored(hits, name, place)
     elif all(isinstance(value, str) for value in values):
         answers = {qid: Answer(qid, well_formed(text)) for qid, text in hits.items()}
-        run = Run(name, [], np.zeros(1, np.int64), [], answers=answers)
+        run = Run(name, answers=answers, source=place)
     else:
-        run = Run.from_lists(name, {qid: _ids(docs, qid, place) for qid, docs in hits.items()})
-    run.source = place
+        run = Run.from_lists(name, {qid: _ids(docs, qid, place) for qid, docs in hits.items()}, place)
     return run, Taken(place, format_name, described([run]))
 
 
@@ -257,7 +255,7 @@ def _scored(hits: Mapping[str, Any], name: str, place: str) -> Run:
             changed[qid] = {}
         elif not _are_plain(docs):
             changed[qid] = dict(zip(_texts(docs, place) or docs, docs.values(), strict=True))
-    return Run.from_scores(name, {**hits, **changed} if changed else hits)
+    return Run.from_scores(name, {**hits, **changed} if changed else hits, place)
 
 
 def _ids(docs: Any, qid: str, place: str) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from karat.core.order import trec_key
+from karat.core.ranked import trec_key
 from karat.core.run import Run
 from karat.core.types import Answer
 from karat.files import _cells

@@ -77,7 +77,7 @@ class Building:
             failed=self.failed,
             source=source,
             texts=self.texts,
-            settings=settings,
+            settings=settings or {},
         )
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.core.errors import UsageError
-from karat.core.writing import replaced
 from karat.files._format import Format, formats
+from karat.io.writing import replaced
 
 if TYPE_CHECKING:
     from karat.core.run import Run
@@ -138,7 +138,7 @@ def _by_name(path: Path, kind: str) -> Format:
 
 def hits_of(run: Run) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Each question with its hits in ranked order: id, score and the fields that are known."""
-    from karat.core.order import ranking
+    from karat.core.ranked import ranking
 
     docs = run.doc_list
     order = ranking(run).tolist() if run.order == "score" else range(len(docs))

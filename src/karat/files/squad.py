@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from karat.core.run import Run
 from karat.core.types import Answer, Gold, Question, TestSet
 from karat.files import _cells
@@ -96,7 +94,7 @@ def _read_results(look: Look) -> tuple[list[Run], Taken]:
         if not qid or qid in answers:
             raise look.error(f"question id {_cells.shown(key)} is empty or stands twice", remedy="Correct the ids.")
         answers[qid] = Answer(qid, text)
-    run = Run(look.stem, [], np.zeros(1, np.int64), [], answers=answers, source=look.name)
+    run = Run(look.stem, answers=answers, source=look.name)
     return [run], Taken(look.name, FORMAT.name, described([run]))
 
 

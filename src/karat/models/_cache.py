@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import InputError, KaratError
-from karat.core.writing import private, unwritable
 from karat.io.checksum import row_checksums
+from karat.io.writing import private, unwritable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

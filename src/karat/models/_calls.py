@@ -16,8 +16,8 @@ from typing import Any
 
 from karat.core.errors import InputError
 from karat.core.means import Said
-from karat.core.writing import private, private_folder, unwritable
 from karat.io.checksum import crc32
+from karat.io.writing import private, private_folder, unwritable
 
 _KIND = 0x6B617261
 """What marks the file as one of calls (SQLite's application id)."""

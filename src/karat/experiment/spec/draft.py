@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.core.errors import InputError, UsageError
-from karat.core.writing import write_whole
 from karat.experiment._folder import is_index
 from karat.experiment.spec.presets import PRESETS
+from karat.io.writing import write_whole
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet

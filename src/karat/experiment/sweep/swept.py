@@ -189,9 +189,9 @@ class Swept(Glance):
 
     def save(self, path: str | os.PathLike[str], view: View | None = None) -> list[Path]:
         """Write the grid as .json, .csv or .txt; into a folder all of these, and row and summary files."""
-        from karat.core.writing import write_whole
         from karat.experiment.report import Report
         from karat.experiment.score import Choices
+        from karat.io.writing import write_whole
         from karat.report import swept as page
 
         target, view = Path(path), view or self.view()

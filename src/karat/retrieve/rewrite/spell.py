@@ -24,7 +24,7 @@ from karat.core.errors import InputError
 from karat.core.text import guess_language, stop_words
 from karat.core.text.characters import WORD, kind_of, points_of
 from karat.core.text.normalise import clean_all
-from karat.core.writing import write_whole
+from karat.io.writing import write_whole
 from karat.retrieve.rewrite._rewrite import Change, Rewritten, Texts, read_text
 
 if TYPE_CHECKING:

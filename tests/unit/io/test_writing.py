@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from karat.core.errors import InputError
-from karat.core.writing import private, private_folder, replaced, write_whole
+from karat.io.writing import private, private_folder, replaced, write_whole
 
 
 def test_folders_are_made_and_old_content_replaced(tmp_path):
@@ -46,7 +46,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
 
 KILLED = """
 import os, sys
-from karat.core.writing import replaced
+from karat.io.writing import replaced
 with replaced(sys.argv[1]) as part:
     part.write_text("half")
     os._exit(9)
