@@ -12,7 +12,7 @@ import pytest
 from karat.core.types import Gold, Question
 from karat.report import csv, frame, json, latex, liverag, markdown, parquet
 from karat.results.evaluation import Matching
-from karat.stats.usage import usage
+from karat.stats.summary import usage
 
 TIME = datetime(2026, 3, 4, 5, 6)
 
