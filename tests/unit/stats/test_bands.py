@@ -2,9 +2,7 @@ import pytest
 
 from karat.core.measure import Measure, MeasureSpec
 from karat.results.evaluation import Summary
-from karat.stats.bands import band
-from karat.stats.targets import targets
-from karat.stats.usage import usage
+from karat.stats.bands import band, targets
 
 
 def a_measure(name, k=None, **declared):
@@ -65,13 +63,3 @@ def test_targets_are_met_above_not_at():
         ("F1@5", 0.5, False, 1 / 3),
         ("Hit@5", 0.8, True, 1.0),
     ]
-
-
-def test_usage_by_hand():
-    found = usage("a", "seconds", [1.0, None, 3.0, 2.0])
-    assert (found.n, found.mean, found.p50) == (3, 2.0, 2.0)
-    assert found.p95 == pytest.approx(2.9)
-    assert (found.std, found.min, found.max, found.total) == (1.0, 1.0, 3.0, 6.0)
-    assert usage("a", "seconds", [4.0]).std is None
-    assert usage("a", "tokens", [None, None]) is None
-    assert usage("a", "tokens", []) is None

@@ -1,7 +1,7 @@
 import pytest
 from scipy import stats
 
-from karat.stats.student import t_quantile
+from karat.stats.tails import t_quantile
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 18, 57, 200, 1_999, 2_000, 50_000])
