@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from karat.files._labels import as_labels
     from karat.files._objects import as_runs, as_testset
     from karat.files._plain import Plain, read_plain, read_tables
-    from karat.files._printed import printed_measures
     from karat.files._read import read_any, read_results, read_testset
-    from karat.files._reply import ReplyReader
+    from karat.files._results import ReplyReader, printed_measures
     from karat.files._score_table import as_score_table, is_score_table
     from karat.files._write import convert, write
     from karat.files.canonical import answer_row
@@ -45,7 +44,7 @@ __all__ = [
 _HOME = {
     "Frozen": "_frozen",
     "Plain": "_plain",
-    "ReplyReader": "_reply",
+    "ReplyReader": "_results",
     "answer_row": "canonical",
     "as_labels": "_labels",
     "as_runs": "_objects",
@@ -56,7 +55,7 @@ _HOME = {
     "frozen_beside": "_frozen",
     "frozen_path": "_frozen",
     "is_score_table": "_score_table",
-    "printed_measures": "_printed",
+    "printed_measures": "_results",
     "read_any": "_read",
     "read_plain": "_plain",
     "read_results": "_read",

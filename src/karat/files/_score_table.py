@@ -12,15 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from karat.core.errors import UsageError
 from karat.core.text.words import plural
-from karat.files import _cells
-from karat.files._aliases import ID, QUESTION, RESULTS, TESTSET
-from karat.files._cells import CellError, shown
-from karat.files._look import Look
-from karat.files._objects import is_frame, polars_frame
-from karat.files._signs import has_records
-from karat.io.fields import field_name
+from karat.io import cells
+from karat.io.cells import CellError, shown
+from karat.io.fields import ID, QUESTION, RESULTS, TESTSET, field_name
+from karat.io.input import Input
 from karat.results.comparison import ScoreTable
 from karat.results.evaluation import Taken
 
@@ -41,44 +37,38 @@ Row = tuple[int, dict[str, Any]]
 
 def is_score_table(path: str | os.PathLike[str], columns: Mapping[str, str] | None = None) -> bool:
     """Whether a file has ids and a column of numbers that is nothing else of karat's."""
-    look = Look(path, columns)
-    if look.shape == "folder" or not has_records(look):
+    given = Input.open(path, columns)
+    if not given.has_records:
         return False
-    names = {field_name(look.original.get(name, name)) for name in look.fields}
+    names = {field_name(given.original.get(name, name)) for name in given.fields}
     if not names & {*ID, *QUESTION}:
         return False
-    return any(_is_measure(name) and any(_is_number(r.get(name)) for r in look.sample) for name in look.fields)
+    return any(_is_measure(name) and any(_is_number(r.get(name)) for r in given.sample) for name in given.fields)
 
 
 def as_score_table(given: Any, columns: Mapping[str, str] | None = None) -> ScoreTable:
     """A score table from a path, a list of dicts or a frame."""
-    if isinstance(given, ScoreTable):
-        return given
-    if isinstance(given, str | os.PathLike):
-        return _read(Look(given, columns))
-    if is_frame(given):
-        return _read(Look.of_frame("scores (frame)", polars_frame(given), columns))
-    if isinstance(given, Sequence):
-        return _read(Look.of_records("scores (list)", given, columns))
-    raise UsageError(f"scores cannot be read from {type(given).__name__}. Give a path, a list of dicts or a frame.")
+    return given if isinstance(given, ScoreTable) else _read(Input.of(given, "scores", columns))
 
 
-def _read(look: Look) -> ScoreTable:
-    if look.shape == "folder" or not has_records(look):
-        raise look.error("is no table of scores", remedy=_FORM)
-    rows: list[Row] = [(row, {look.columns.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in look.raw()]
+def _read(given: Input) -> ScoreTable:
+    if not given.has_records:
+        raise given.error("is no table of scores", remedy=_FORM)
+    rows: list[Row] = [
+        (row, {given.columns.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in given.raw()
+    ]
     names = list(dict.fromkeys(name for _, record in rows for name in record))
     by: dict[str, str] = {}
     for name in names:
         by.setdefault(field_name(name), name)
     key = next((by[alias] for alias in (*ID, *QUESTION) if alias in by), None)
     if key is None:
-        raise look.error(f"no column holds the id of the question (there are {', '.join(names[:12])})", remedy=_FORM)
+        raise given.error(f"no column holds the id of the question (there are {', '.join(names[:12])})", remedy=_FORM)
     system = next((by[alias] for alias in _SYSTEM if alias in by), None)
     measures, slices = _columns(rows, names, {key, system})
     if not measures:
-        raise look.error(f"no column holds scores (there are {', '.join(names[:12])})", remedy=_FORM)
-    keys = [_key(look, row, record, key, system) for row, record in rows]
+        raise given.error(f"no column holds scores (there are {', '.join(names[:12])})", remedy=_FORM)
+    keys = [_key(given, row, record, key, system) for row, record in rows]
     questions = tuple(dict.fromkeys(question for question, _ in keys))
     systems = tuple(dict.fromkeys(name for _, name in keys))
     place = {name: i for i, name in enumerate(questions)}, {name: i for i, name in enumerate(systems)}
@@ -92,8 +82,8 @@ def _read(look: Look) -> ScoreTable:
     status = by.get(_STATUS)
     for (row, record), (question, name) in zip(rows, keys, strict=True):
         if seen.setdefault((question, name), row) != row:
-            raise look.error(
-                f"a second row for question {shown(question)} of {shown(name)} (the first is {look.unit} "
+            raise given.error(
+                f"a second row for question {shown(question)} of {shown(name)} (the first is {given.unit} "
                 f"{seen[question, name]})",
                 row=row,
                 remedy="Keep one; where they are two systems, name them in a column system.",
@@ -101,11 +91,11 @@ def _read(look: Look) -> ScoreTable:
         q, s = place[0][question], place[1][name]
         held[s, q] = True
         failed[s, q] = status is not None and str(record.get(status)).strip().lower() in ("failed", "error")
-        values[s, q] = [_number(look, row, record.get(measure), measure) for measure in measures]
+        values[s, q] = [_number(given, row, record.get(measure), measure) for measure in measures]
         for label in slices:
-            if not _cells.is_missing(record.get(label)):
+            if not cells.is_missing(record.get(label)):
                 told[label].setdefault(question, str(record[label]).strip())
-        if text is not None and not _cells.is_missing(record.get(text)):
+        if text is not None and not cells.is_missing(record.get(text)):
             texts.setdefault(question, str(record[text]))
     sizes = ((systems, "system"), (measures, "measure"), (questions, "question"))
     what = ", ".join(plural(len(some), word) for some, word in sizes)
@@ -113,8 +103,8 @@ def _read(look: Look) -> ScoreTable:
     notes = (f"{plural(empty, 'cell')} without a score",) if empty else ()
     named = {label.removeprefix(_TAG) if label.startswith(_TAG) else _slice(label): told[label] for label in slices}
     return ScoreTable(
-        look.name, systems, questions, tuple(measures), values, held, failed, named, texts,
-        Taken(look.name, "score table", what, notes),
+        given.name, systems, questions, tuple(measures), values, held, failed, named, texts,
+        Taken(given.name, "score table", what, notes),
     )  # fmt: skip
 
 
@@ -128,7 +118,7 @@ def _columns(rows: Sequence[Row], names: Sequence[str], taken: set[str | None]) 
     for name in names:
         if name in taken:
             continue
-        filled = [record[name] for _, record in rows if not _cells.is_missing(record.get(name))]
+        filled = [record[name] for _, record in rows if not cells.is_missing(record.get(name))]
         if _is_measure(name) and any(map(_is_number, filled)):
             measures.append(name)
         elif (
@@ -147,28 +137,28 @@ def _is_measure(name: str) -> bool:
 
 def _is_number(value: Any) -> bool:
     try:
-        _cells.finite(value)
+        cells.finite(value)
     except CellError:
         return False
     return True
 
 
-def _key(look: Look, row: int, record: Mapping[str, Any], key: str, system: str | None) -> tuple[str, str]:
+def _key(given: Input, row: int, record: Mapping[str, Any], key: str, system: str | None) -> tuple[str, str]:
     try:
-        question = _cells.id_text(record.get(key))
-        name = look.stem if system is None else _cells.id_text(record.get(system))
+        question = cells.id_text(record.get(key))
+        name = given.stem if system is None else cells.id_text(record.get(system))
     except CellError:
-        missing = key if _cells.is_missing(record.get(key)) else system
-        raise look.error(f"a row without its {missing}", row=row, field=missing, remedy="Fill it in.") from None
+        missing = key if cells.is_missing(record.get(key)) else system
+        raise given.error(f"a row without its {missing}", row=row, field=missing, remedy="Fill it in.") from None
     return question, name
 
 
-def _number(look: Look, row: int, value: Any, measure: str) -> float:
+def _number(given: Input, row: int, value: Any, measure: str) -> float:
     if value is None or (isinstance(value, str) and not value.strip()):
         return math.nan
     try:
-        return _cells.finite(value)
+        return cells.finite(value)
     except CellError:
-        raise look.error(
+        raise given.error(
             f"{shown(value)} is no score: it is not a finite number", row=row, field=measure, remedy=_EMPTY
         ) from None

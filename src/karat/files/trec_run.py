@@ -18,11 +18,9 @@ from karat.core.errors import UsageError
 from karat.core.order import ranking
 from karat.core.run import Run
 from karat.core.text.words import plural
-from karat.files._cells import is_number
 from karat.files._format import Fit, Format
-from karat.files._runs import described
-from karat.files._write import plain, written
-from karat.results.evaluation import Taken
+from karat.files._write import PlainIds, plain, written
+from karat.io.cells import is_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,8 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.files._format import Kind
-    from karat.files._look import Look
-    from karat.files._source import Source
+    from karat.io.input import Input
+    from karat.io.source import Source
 
 T = TypeVar("T", bound="np.generic[Any]")
 _BLOCK = 8 << 20
@@ -40,10 +38,10 @@ _BLANKS = re.compile(rb"[ \t\r\f\v]+")
 _FIELDS = ("question", "Q0", "doc", "rank", "score", "tag")
 
 
-def _sniff(look: Look, kind: Kind) -> Fit | None:
-    if kind != "results" or look.source is None:
+def _sniff(given: Input, kind: Kind) -> Fit | None:
+    if given.source is None:
         return None
-    lines = [line.split() for line in look.source.head.decode("utf-8", "replace").split("\n")[:20] if line.strip()]
+    lines = [line.split() for line in given.source.head.decode("utf-8", "replace").split("\n")[:20] if line.strip()]
     whole = lines[:-1] if len(lines) > 1 else lines
     if not whole or any(len(line) < 5 for line in whole):
         return None
@@ -210,8 +208,7 @@ def _explain(block: bytes, source: Source, before: int) -> Exception:
 
     row = 1 + sum(earlier.count(b"\n") for earlier in islice(source.blocks(_BLOCK), before))
     for number, raw in enumerate(block.split(b"\n"), row):
-        line = source.decoded(raw, number)
-        fields = line.split()
+        fields = source.decoded(raw, number).split()
         if not fields:
             continue
         if len(fields) < 6:
@@ -270,10 +267,9 @@ def _refuse_repeats(
         )
 
 
-def _read_results(look: Look) -> tuple[list[Run], Taken]:
-    run, longer = read(look.need_source())
-    notes = (f"text after the tag in {plural(longer, 'line')}: ignored, as trec_eval does",) if longer else ()
-    return [run], Taken(run.source, FORMAT.name, described([run]), notes)
+def _read_results(given: Input) -> tuple[list[Run], list[str]]:
+    run, longer = read(given.need_source())
+    return [run], [f"text after the tag in {plural(longer, 'line')}: ignored, as trec_eval does"] if longer else []
 
 
 def _write(runs: Sequence[Run], path: Path) -> list[str]:
@@ -291,29 +287,20 @@ def _write(runs: Sequence[Run], path: Path) -> list[str]:
     if scores is not None and (ranking(run.by_score()) != order).any():
         scores = None
         lost.append("scores, which do not give the order of the hits: 1/rank is written")
-    order, docs, tag, renamed = order.tolist(), run.doc_list, plain(run.name), 0
+    docs, tag, ids = run.doc_list, plain(run.name), PlainIds()
     with written(path) as file:
         for q, qid in enumerate(run.question_ids):
-            seen: dict[str, str] = {}
-            for rank, hit in enumerate(order[run.offsets[q] : run.offsets[q + 1]], 1):
-                score = 1 / rank if scores is None else float(scores[hit])
-                doc, name = docs[hit], plain(docs[hit])
-                if seen.setdefault(name, doc) != doc:
-                    raise UsageError(
-                        f"question {qid!r}: {seen[name]!r} and {doc!r} are the same id once blanks are replaced. "
-                        "Rename one of them, or write another format."
-                    )
-                renamed += name != doc or plain(qid) != qid
-                file.write(f"{plain(qid)} Q0 {name} {rank} {score!r} {tag}\n")
-    if renamed:
-        lost.append(f"blanks in ids (written as _ in {plural(renamed, 'row')})")
-    return lost
+            hits = order[run.offsets[q] : run.offsets[q + 1]].tolist()
+            for rank, (question, doc) in enumerate(ids.of(qid, (docs[hit] for hit in hits)), 1):
+                score = 1 / rank if scores is None else float(scores[hits[rank - 1]])
+                file.write(f"{question} Q0 {doc} {rank} {score!r} {tag}\n")
+    return lost + ids.lost()
 
 
 FORMAT = Format(
-    "trec_run",
-    "TREC run: question Q0 document rank score tag",
-    _sniff,
+    name="trec_run",
+    about="TREC run: question Q0 document rank score tag",
+    sniff=_sniff,
     read_results=_read_results,
     write_results=_write,
     endings=(".trec", ".run"),

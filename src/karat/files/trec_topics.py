@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 from karat.core.types import Question, TestSet
-from karat.files._aliases import record_names
 from karat.files._format import Fit, Format, Kind
-from karat.files._look import Look
-from karat.files._testset import refuse_double, testset_of
-from karat.io.fields import field_name
-from karat.results.evaluation import Taken
+from karat.files._questions import gold_notes
+from karat.io.cells import shown
+from karat.io.fields import looks_keyed
+from karat.io.input import Input
 
 
-def _sniff(look: Look, kind: Kind) -> Fit | None:
-    if kind != "testset" or look.shape not in ("tsv", "columns") or look.source is None:
+def _sniff(given: Input, kind: Kind) -> Fit | None:
+    if given.shape not in ("tsv", "columns"):
         return None
-    lines = [line.split("\t") for line in look.head_lines()]
+    lines = [line.split("\t") for line in given.head_lines()]
     if not lines or any(len(cells) != 2 or not cells[0].strip() or not cells[1].strip() for cells in lines):
         return None
-    known = set(record_names())
-    if any(field_name(cell) in known for cell in lines[0]):
-        return None
-    return Fit(0.6, "an id, a tab and a text on every line")
+    return Fit(0.6, "an id, a tab and a text on every line") if looks_keyed(dict.fromkeys(lines[0])) else None
 
 
-def _read_testset(look: Look) -> tuple[TestSet, Taken]:
-    rows: dict[str, int] = {}
-    questions: list[Question] = []
-    for row, line in look.need_source().lines():
+def _read_testset(given: Input) -> tuple[TestSet, list[str]]:
+    questions: dict[str, Question] = {}
+    for row, line in given.need_source().lines():
         if not line.strip():
             continue
         qid, _, text = (part.strip() for part in line.partition("\t"))
         if not qid or not text:
-            raise look.error("not a question id, a tab and a text", row=row, remedy="Write id<TAB>text.")
-        refuse_double(look, qid, row, rows, True)
-        questions.append(Question(qid, text))
-    return testset_of(look, questions, FORMAT.name, ["questions only: no gold and no answers"])
+            raise given.error("not a question id, a tab and a text", row=row, remedy="Write id<TAB>text.")
+        if qid in questions:
+            raise given.error(
+                f"question id {shown(qid)} stands twice", row=row, remedy="Give every question its own id."
+            )
+        questions[qid] = Question(qid, text)
+    testset = TestSet(questions.values(), name=given.stem)
+    return testset, gold_notes(testset)
 
 
-FORMAT = Format("trec_topics", "topics: question id, tab, text", _sniff, _read_testset)
+FORMAT = Format(name="trec_topics", about="topics: question id, tab, text", sniff=_sniff, read_testset=_read_testset)

@@ -78,12 +78,15 @@ def pieces(path: Path, size: int = PIECE) -> Iterator[bytes]:
 def read_whole(path: Path, limit: int = TEXT_LIMIT) -> bytes:
     """All bytes of a file, unpacked; refused over the limit."""
     whole = io.BytesIO()
+    too_large = FileRefusedError(
+        "large", f"is larger than {_size(limit)}, the most that is read as one document", place=str(path),
+        remedy="Split it, or write JSON as JSONL, one record a line.",
+    )  # fmt: skip
+    if os.stat(path).st_size > limit:
+        raise too_large
     for piece in pieces(path):
         if whole.tell() + len(piece) > limit:
-            raise FileRefusedError(
-                "large", f"is larger than {limit >> 20:,} MB, the most that is read", place=str(path),
-                remedy="Split it.",
-            )  # fmt: skip
+            raise too_large
         whole.write(piece)
     return whole.getvalue()
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from karat.io.cells import CellError
 from karat.io.fields import field_name, nested
 
 MOST_PAGES = 1000
@@ -75,7 +76,7 @@ def shift(page: str, offset: int) -> str:
 
 
 def page_text(value: Any) -> str | None:
-    """A page as text without blanks, or None where a file says there is none ("N/A"); ValueError for what is no page.
+    """A page as text without blanks, or None where a file says there is none ("N/A"); CellError for what is no page.
 
     >>> [page_text(v) for v in (34, "34 ", 34.0, "iv", "N/A", None)]
     ['34', '34', '34', 'iv', None, None]
@@ -85,11 +86,11 @@ def page_text(value: Any) -> str | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"{str(value)[:60]!r} is no page")
+        raise CellError(f"{str(value)[:60]!r} is no page", "Give text or a whole number.")
     try:
         text = str(value).strip()
     except ValueError:
-        raise ValueError("a number of thousands of digits is no page") from None
+        raise CellError("a number of thousands of digits is no page", "Give text.") from None
     return None if text.lower() in NO_PAGE else text
 
 

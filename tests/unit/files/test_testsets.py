@@ -172,7 +172,7 @@ def test_momento_tables(put, tmp_path, ending):
 def test_momento_tables_must_belong_together(put, tmp_path):
     put("m/queries.csv", "id,text,answer\n1,a?,A\n")
     put("m/qrels.csv", "query_id,doc_id,relevance\n9,10,1\n")
-    assert refused(tmp_path / "m") == ": question '9' of qrels.csv is not in queries.csv. Give matching tables."
+    assert refused(tmp_path / "m") == ": question '9' of qrels.csv is not in queries.csv. Give matching files."
 
 
 def test_beir_prefers_test_and_says_so(put, tmp_path):

@@ -1,7 +1,6 @@
 import csv
 
 from karat.files import read_testset
-from karat.io.rows import next_row
 
 
 def test_a_long_cell_is_read_and_the_limit_of_the_program_stays(tmp_path):
@@ -12,12 +11,3 @@ def test_a_long_cell_is_read_and_the_limit_of_the_program_stays(tmp_path):
     testset, _ = read_testset(path)
     assert [len(question.text) for question in testset] == [200_006, 200_006]
     assert csv.field_size_limit() == before
-
-
-def test_the_limit_stays_between_two_rows():
-    rows = csv.reader(["a,b", "c" * 200_000])
-    before = csv.field_size_limit()
-    assert next_row(rows, 1 << 20) == ["a", "b"]
-    assert csv.field_size_limit() == before
-    assert next_row(rows, 1 << 20) == ["c" * 200_000]
-    assert next_row(rows, 1 << 20) is None
