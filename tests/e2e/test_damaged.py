@@ -1,5 +1,6 @@
 """Files that karat wrote and that came back with a changed bit: the same numbers, or a sentence that names the file."""
 
+import gzip
 import json
 import random
 
@@ -133,3 +134,8 @@ def test_a_study_that_is_cut_short_is_named(station, put, karat, last):
     study.write_bytes(study.read_bytes()[:200])
     with pytest.raises(KaratError, match=r"study.json.gz: is a truncated gzip file"):
         load_study(last())
+    study.write_bytes(gzip.compress(b" " * (64 << 20)))
+    shown = karat("show")
+    assert shown.code == 2
+    assert "study.json.gz: " in shown.sentence
+    assert "unpack" in shown.sentence

@@ -1,8 +1,10 @@
 """A run whose corpus holds documents that cannot be read: it names them everywhere, and exits with 5."""
 
 import json
+import os
 
 import pytest
+from fpdf import FPDF
 
 
 @pytest.fixture
@@ -44,3 +46,26 @@ def test_links_are_followed_where_karat_yaml_says_so(experiment, karat):
     assert done.code == 0, done.err
     (chunks,) = (experiment / "runs" / "indexes").rglob("chunks.jsonl")
     assert "swordfish" in chunks.read_text()
+
+
+def test_what_one_file_may_take_is_set_on_the_command_line(folder, karat):
+    (folder / "docs").mkdir()
+    (folder / "docs" / "sound.txt").write_text("The boiler room is locked at night.")
+    paper = FPDF()
+    paper.set_font("Helvetica")
+    for _ in range(3):
+        paper.add_page()
+        paper.cell(text="All is well in the boiler room.")
+    paper.output(folder / "docs" / "long.pdf")
+    whole = karat("index", "docs", "-o", "a.index", "--engine", "bm25")
+    assert whole.code == 0, whole.err
+    done = karat("index", "docs", "-o", "b.index", "--engine", "bm25", "--max-pages", "2")
+    assert done.code == 5
+    assert "long.pdf: has 3 pages" in done.out + done.err
+
+
+def test_a_pipe_in_place_of_karat_yaml_is_refused_at_once(folder, karat):
+    os.mkfifo(folder / "karat.yaml")
+    done = karat("run")
+    assert done.code == 2
+    assert "karat.yaml: is no regular file" in done.err

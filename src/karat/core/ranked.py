@@ -1,26 +1,35 @@
-"""Ranked: what an engine finds, for many queries at once."""
+"""Rankings, and the rule for which of two hits stands first: that of trec_eval 9.
+
+The higher score stands first, compared as float32; of equal scores the higher id in byte order. Code points order text
+as UTF-8 bytes do, so Python's comparison of strings is the byte order; tables of chunks are sorted by id, so that of
+two of their rows the higher one has the higher id.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from karat.core.run import Run
+
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
+
+Ties = Literal["float32", "double"]
+"""The precision at which scores are compared."""
 
 
 @dataclass(frozen=True)
 class Ranked:
     """Rows of a table of chunks with their scores, best first: those of query i stand at `offsets[i]:offsets[i + 1]`.
 
-    A higher score is better, whatever the engine. Scores are finite and compared as float32; of equal ones the higher
-    row, which is the higher id, comes first (the tie rule of trec_eval). No row stands twice for a query.
+    A higher score is better, whatever the engine. Scores are finite, and no row stands twice for a query.
     """
 
     offsets: Ints
@@ -87,3 +96,34 @@ def best_first(query: Ints, scores: Floats) -> Ints:
     bits = (-scores).astype(np.float32).view(np.int32).astype(np.int64)
     place = np.where(bits < 0, -(bits + 2**31), bits)
     return np.argsort(query * 2**32 + place, kind="stable")
+
+
+def ranking(run: Run, ties: Ties = "float32") -> Ints:
+    """Positions of all hits of a run, list by list, best first."""
+    if run.order == "given" or run.scores is None:
+        return np.arange(len(run))
+    scores = at_precision(run.scores, ties)
+    listed = np.repeat(np.arange(len(run.question_ids)), np.diff(run.offsets))
+    order = np.lexsort((-scores, listed))
+    ordered, lists = scores[order], listed[order]
+    tied = (ordered[1:] == ordered[:-1]) & (lists[1:] == lists[:-1])
+    if tied.any():
+        docs = run.doc_list
+        edges = np.flatnonzero(np.diff(np.concatenate(([False], tied, [False])).astype(np.int8)))
+        for begin, last in edges.reshape(-1, 2).tolist():
+            group = order[begin : last + 1].tolist()
+            order[begin : last + 1] = sorted(group, key=docs.__getitem__, reverse=True)
+    return order
+
+
+def at_precision(scores: Floats, ties: Ties) -> NDArray[np.floating[Any]]:
+    """Scores at the precision at which they are compared; beyond float32's range they tie at infinity, as in C."""
+    if ties == "double":
+        return scores
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32)
+
+
+def trec_key(hit: tuple[str, float]) -> tuple[float, str]:
+    """Sort key of an (id, score) pair; reversed, it gives the order of trec_eval."""
+    return at_precision(np.array(hit[1]), "float32").item(), hit[0]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from itertools import chain, repeat
 from math import isfinite
@@ -25,68 +25,58 @@ Order = Literal["given", "score"]
 HIT_FIELDS = ("chunk", "doc", "page", "page_label", "url", "text", "span", "tokens")
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Run(Glance):
-    """A system's hits, grouped by question, with its answers and failures.
+    """A system's hits, grouped by question, with its answers and failures. `dataclasses.replace` copies it.
 
     `question_ids` are the questions that have a list of hits; that of question i is `docs[offsets[i]:offsets[i + 1]]`.
     `order` says how to rank them: "given" keeps the order of the list; "score" ranks as trec_eval does: score
     descending as float32, then id descending. `fields` holds further columns of the hits (HIT_FIELDS), each as long as
-    `docs`. A question in `failed` has a reason instead of a result.
+    `docs`. A question in `failed` has a reason instead of a result, one in `unasked` a reason why no answer was asked
+    for. `settings` are alpha and k, and `texts` what the questions asked (to align without ids), where results say so.
+    `unique`: no id stands twice for a question. `by_question` holds the hits as dicts until columns are asked for.
     """
 
-    def __init__(
-        self,
-        name: str,
-        question_ids: Sequence[str],
-        offsets: NDArray[np.int64],
-        docs: Sequence[str] | pl.Series | None,
-        scores: NDArray[np.float64] | None = None,
-        *,
-        order: Order = "given",
-        fields: Mapping[str, Sequence[Any]] | None = None,
-        answers: Mapping[str, Answer] | None = None,
-        failed: Mapping[str, str] | None = None,
-        source: str | None = None,
-        unique: bool = False,
-        texts: Mapping[str, str] | None = None,
-        unasked: Mapping[str, str] | None = None,
-        settings: Mapping[str, float] | None = None,
-    ) -> None:
-        self.name, self.question_ids, self.offsets = name, list(question_ids), offsets
-        self._scores, self.order = scores, order
-        self.fields = dict(fields or {})
-        self.answers, self.failed = dict(answers or {}), dict(failed or {})
-        self.unasked = dict(unasked or {})  # questions whose answer was not asked for, with the reason
-        self.source = source or name
-        self.settings = dict(settings or {})  # alpha and k, where the results say them
-        self.unique = unique  # no id stands twice for a question (checked where the run was read)
-        self.texts = dict(texts or {})  # what the questions asked, where the results repeat it: to align without ids
-        self.by_question: Mapping[str, Mapping[str, float]] | None = None
-        if docs is not None:
-            self.docs = docs
+    name: str
+    question_ids: Sequence[str] = ()
+    offsets: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
+    _docs: Sequence[str] | pl.Series = ()
+    _scores: NDArray[np.float64] | None = None
+    _: KW_ONLY
+    order: Order = "given"
+    fields: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
+    unasked: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+    unique: bool = False
+    texts: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, float] = field(default_factory=dict)
+    by_question: Mapping[str, Mapping[str, float]] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.source:
+            object.__setattr__(self, "source", self.name)
 
     @classmethod
-    def from_scores(cls, name: str, hits: Mapping[str, Mapping[str, float]]) -> Run:
+    def from_scores(cls, name: str, hits: Mapping[str, Mapping[str, float]], source: str = "") -> Run:
         """A run from `{question: {doc: score}}`; the dicts are kept, and read when scores are asked for."""
-        sizes = np.fromiter(map(len, hits.values()), np.int64, len(hits))
-        offsets = np.concatenate(([0], np.cumsum(sizes)))
-        run = cls(name, list(hits), offsets, None, order="score", unique=True)
-        run.by_question = hits
-        return run
+        return cls(name, list(hits), _offsets(hits), order="score", source=source, unique=True, by_question=hits)
 
     @classmethod
-    def from_lists(cls, name: str, hits: Mapping[str, Sequence[str]]) -> Run:
+    def from_lists(cls, name: str, hits: Mapping[str, Sequence[str]], source: str = "") -> Run:
         """A run from `{question: [doc, ...]}`, best first."""
-        sizes = np.fromiter(map(len, hits.values()), np.int64, len(hits))
-        offsets = np.concatenate(([0], np.cumsum(sizes)))
-        return cls(name, list(hits), offsets, list(chain.from_iterable(hits.values())))
+        return cls(name, list(hits), _offsets(hits), list(chain.from_iterable(hits.values())), source=source)
 
-    @property
+    @cached_property
+    def docs(self) -> Sequence[str] | pl.Series:
+        """The id of each hit."""
+        return self._docs if self.by_question is None else list(chain.from_iterable(self.by_question.values()))
+
+    @cached_property
     def scores(self) -> NDArray[np.float64] | None:
         """The score of each hit, all finite; None where hits have none."""
-        if self._scores is None and self.by_question is not None:
-            self._lay_out(repeat(()))
-        return self._scores
+        return self._scores if self.by_question is None else self._lay_out(repeat(()))[0]
 
     def look_up(self, wanted: Mapping[str, Iterable[str]]) -> NDArray[np.float64]:
         """Scores of the wanted documents of each question, one after the other, NaN where they are no hits.
@@ -95,15 +85,16 @@ class Run(Glance):
         `scores` where the questions stand in the same order.
         """
         hits = self.by_question or {}
-        if self._scores is None and list(wanted) == self.question_ids:
-            return self._lay_out(wanted.values())
+        if "scores" not in self.__dict__ and list(wanted) == list(self.question_ids):
+            self.__dict__["scores"], wanted_scores = self._lay_out(wanted.values())
+            return wanted_scores
         none: Mapping[str, float] = {}
         lists = map(hits.get, wanted, repeat(none))
         found = [map(docs.get, names) for docs, names in zip(lists, wanted.values(), strict=True)]
         return np.array(list(chain.from_iterable(found)), np.float64)
 
-    def _lay_out(self, wanted: Iterable[Iterable[str]]) -> NDArray[np.float64]:
-        """Fill `scores` from the dicts, looking up documents of each on the way."""
+    def _lay_out(self, wanted: Iterable[Iterable[str]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Scores of all hits of the dicts, and of the wanted documents of each, looked up on the way."""
         hits = self.by_question or {}
         scores = np.empty(len(self))
         buffer = scores.view(np.uint8).data
@@ -119,12 +110,7 @@ class Run(Glance):
             raise _bad_score(self.name, hits) from None
         if not np.isfinite(scores.sum()) and not np.isfinite(scores).all():
             raise _bad_score(self.name, hits)
-        self._scores = scores
-        return np.array(found, np.float64)
-
-    @cached_property
-    def docs(self) -> Sequence[str] | pl.Series:
-        return list(chain.from_iterable((self.by_question or {}).values()))
+        return scores, np.array(found, np.float64)
 
     @property
     def first_doc(self) -> str:
@@ -138,28 +124,16 @@ class Run(Glance):
         """The ids of the hits as Python strings."""
         return list(self.docs) if not isinstance(self.docs, list) else self.docs
 
-    def named(self, name: str) -> Run:
-        """The same run under another name."""
-        run = copy(self)
-        run.name = name
-        return run
-
     def by_score(self) -> Run:
         """The same hits ranked by their scores; without scores, unchanged."""
-        if self.scores is None or self.order == "score":
-            return self
-        return Run(
-            self.name, self.question_ids, self.offsets, self.docs, self.scores, order="score", fields=self.fields,
-            answers=self.answers, failed=self.failed, source=self.source, texts=self.texts, unasked=self.unasked,
-            settings=self.settings,
-        )  # fmt: skip
+        return self if self.order == "score" or self.scores is None else replace(self, order="score")
 
-    def with_answers(self, answers: Mapping[str, Answer], unasked: Mapping[str, str] | None = None) -> Run:
-        """The same hits and failures with other answers; `unasked` are questions that nobody was to answer."""
-        return Run(
-            self.name, self.question_ids, self.offsets, self.docs, self.scores, order=self.order, fields=self.fields,
-            answers=answers, failed=self.failed, source=self.source, unique=self.unique, texts=self.texts,
-            unasked=unasked, settings=self.settings,
+    def without_rankings(self) -> Run:
+        """The same answers and failures without the hits, which remain as the contexts of the answers."""
+        bare = Run(self.name)
+        return replace(
+            self, question_ids=bare.question_ids, offsets=bare.offsets, _docs=bare.docs, _scores=None, order="given",
+            fields={}, by_question=None,
         )  # fmt: skip
 
     @property
@@ -167,13 +141,6 @@ class Run(Glance):
         """Whether the hits are texts without any id: contexts, which only quotes can be found in."""
         texts = self.fields.get("text")
         return len(self) > 0 and texts is not None and all(d == t for d, t in zip(self.doc_list, texts, strict=True))
-
-    def without_rankings(self) -> Run:
-        """The same answers and failures without the hits, which remain as the contexts of the answers."""
-        return Run(
-            self.name, [], np.zeros(1, np.int64), [], answers=self.answers, failed=self.failed, source=self.source,
-            texts=self.texts, settings=self.settings,
-        )  # fmt: skip
 
     def __len__(self) -> int:
         return int(self.offsets[-1])
@@ -216,6 +183,10 @@ class Run(Glance):
             (question, sizes.get(question, 0), texts.get(question) or "", self.failed.get(question, ""))
             for question in self.asked
         )
+
+
+def _offsets(lists: Mapping[str, Sized]) -> NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(np.fromiter(map(len, lists.values()), np.int64, len(lists)))))
 
 
 def _is_finite(score: object) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -76,6 +76,71 @@ class Scores(Glance):
     details: Mapping[tuple[int, int, int], Mapping[str, Any]] = field(default_factory=dict)
     floors: Mapping[tuple[int, int], Floor] = field(default_factory=dict)  # system, measure: what chance gives
     lists_end: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def without_values(
+        cls, systems: Sequence[str], questions: Sequence[str], measures: Sequence[Measure], reason: str
+    ) -> Scores:
+        """No value for anything, all for the same reason."""
+        shape = (len(systems), len(questions), len(measures))
+        status = np.full(shape, Status.undefined, np.uint8)
+        reasons = dict.fromkeys(np.ndindex(shape), reason)
+        return cls(tuple(systems), tuple(questions), tuple(measures), np.full(shape, np.nan), status, reasons)
+
+    @classmethod
+    def concat(cls, parts: Sequence[Scores], axis: Literal["systems", "measures"] = "systems") -> Scores:
+        """Scores of the same questions, one part's systems (or measures of the same systems) after the other's."""
+        first, along = parts[0], 0 if axis == "systems" else 2
+        if len(parts) == 1:
+            return first
+        before = np.cumsum([0, *(part.values.shape[along] for part in parts)]).tolist()
+        shifts = [(n, 0) if axis == "systems" else (0, n) for n in before]
+
+        def shifted(name: str) -> dict[Any, Any]:
+            return {
+                (key[0] + systems, *key[1:-1], key[-1] + measures): entry
+                for part, (systems, measures) in zip(parts, shifts, strict=False)
+                for key, entry in getattr(part, name).items()
+            }
+
+        return cls(
+            tuple(name for part in parts for name in part.systems) if axis == "systems" else first.systems,
+            first.questions,
+            tuple(measure for part in parts for measure in part.measures) if axis == "measures" else first.measures,
+            np.concatenate([part.values for part in parts], axis=along),
+            np.concatenate([part.status for part in parts], axis=along),
+            shifted("reasons"),
+            shifted("details"),
+            shifted("floors"),
+            {system: end for part in parts for system, end in part.lists_end.items()},
+        )
+
+    def select(self, *, systems: Sequence[int] | None = None, measures: Sequence[int] | None = None) -> Scores:
+        """The scores of some systems and measures, by their numbers, in this order; None: all."""
+        rows = range(len(self.systems)) if systems is None else systems
+        columns = range(len(self.measures)) if measures is None else measures
+        row_of, column_of = ({old: new for new, old in enumerate(one)} for one in (rows, columns))
+
+        def selected(table: Mapping[Any, Any]) -> dict[Any, Any]:
+            return {
+                (row_of[key[0]], *key[1:-1], column_of[key[-1]]): entry
+                for key, entry in table.items()
+                if key[0] in row_of and key[-1] in column_of
+            }
+
+        block = np.ix_(rows, range(len(self.questions)), columns)
+        names = tuple(self.systems[row] for row in rows)
+        return Scores(
+            names,
+            self.questions,
+            tuple(self.measures[column] for column in columns),
+            self.values[block],
+            self.status[block],
+            selected(self.reasons),
+            selected(self.details),
+            selected(self.floors),
+            {name: self.lists_end[name] for name in names if name in self.lists_end},
+        )
 
     def value(self, system: int, question: int, measure: int) -> float | None:
         """The score, or None where there is none."""

@@ -18,6 +18,11 @@ from karat.io.opening import FileRefusedError, is_gzip, pieces, read_whole
 Progress = Callable[[str, int, int], None]
 """What is being done, how much of it is done, and how much there is."""
 
+
+def silent(what: str, done: int, total: int) -> None:
+    """A Progress that tells nobody."""
+
+
 ROWS_NAMED = 20
 """How many rows with the same kind of problem are named one by one."""
 
@@ -46,7 +51,7 @@ class File:
     place: str
     named: bool = False  # given by its own name, not found in a folder
     columns: Mapping[str, str] = field(default_factory=dict)
-    progress: Progress = lambda what, done, total: None
+    progress: Progress = silent
     limits: ReadLimits = field(default_factory=ReadLimits)
     problems: list[Problem] = field(default_factory=list)
     fields: set[str] = field(default_factory=set)  # what its records call their fields, where columns are named

@@ -13,7 +13,7 @@ from pathlib import Path
 from karat.core.docs import Doc, Problem
 from karat.core.errors import InputError, UsageError
 from karat.corpus._decode import printable
-from karat.corpus._file import HEAD, File, Progress, ReadError
+from karat.corpus._file import HEAD, File, Progress, ReadError, silent
 from karat.corpus._process import ReaderProcess
 from karat.corpus._reader import Reader, content_of, readable, reader_of, unforeseen
 from karat.corpus._records import check_used, checked
@@ -43,14 +43,10 @@ class Reading:
     taken: tuple[TakenFile, ...]
 
 
-def _silent(what: str, done: int, total: int) -> None:
-    pass
-
-
 def read(
     sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    progress: Progress = _silent,
+    progress: Progress = silent,
     columns: Mapping[str, str] | None = None,
     limits: ReadLimits | None = None,
     follow_links: bool = False,

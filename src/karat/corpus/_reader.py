@@ -1,6 +1,6 @@
 """Reader: what a file of this room registers, and which reader a file is given to.
 
-A module `corpus/<name>.py` defines `READER`, a Reader; a plug-in names one under the entry-point group
+A module `corpus/readers/<name>.py` defines `READER`, a Reader; a plug-in names one under the entry-point group
 `karat.readers`.
 """
 
@@ -40,7 +40,7 @@ def _find(found: Any) -> Reader | None:
     return entry if isinstance(entry, Reader) else None
 
 
-READERS = Registry("reader", ("karat.corpus",), "karat.readers", _find, partial=True)
+READERS = Registry("reader", ("karat.corpus.readers",), "karat.readers", _find)
 
 _SIGNS = (
     (b"\x89PNG", "an image", False),

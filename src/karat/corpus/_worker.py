@@ -112,7 +112,7 @@ def _answer(file: File, reader: str, replies: IO[bytes]) -> bool:
 def _reader(name: str) -> Reader:
     """A reader by its name; one of karat's own is imported alone, since listing them all takes a while."""
     try:
-        reader = import_module(f"karat.corpus.{name}").READER
+        reader = import_module(f"karat.corpus.readers.{name}").READER
     except (ImportError, AttributeError):
         return READERS.get(name)
     return reader if isinstance(reader, Reader) else READERS.get(name)

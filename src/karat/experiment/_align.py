@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 from karat.core.run import Run
 from karat.core.text.normalise import normalise
@@ -11,6 +13,8 @@ from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
+
+T = TypeVar("T")
 
 
 def align(testset: TestSet, run: Run) -> tuple[Run, list[Note]]:
@@ -79,9 +83,11 @@ def _rename(run: Run, renamed: dict[str, str], taken: set[str]) -> Run:
         leaves = qid in taken and (qid in run.texts or qid in claimed)
         return f"{qid} (results)" if leaves else qid
 
-    return Run(
-        run.name, [name(q) for q in run.question_ids], run.offsets, run.docs, run.scores, order=run.order,
-        fields=run.fields, answers={name(q): a for q, a in run.answers.items()},
-        failed={name(q): r for q, r in run.failed.items()}, source=run.source, unique=run.unique,
-        texts={name(q): t for q, t in run.texts.items()}, settings=run.settings,
+    def by_name(of_questions: Mapping[str, T]) -> dict[str, T]:
+        return {name(qid): value for qid, value in of_questions.items()}
+
+    return replace(
+        run, question_ids=[name(qid) for qid in run.question_ids], answers=by_name(run.answers),
+        failed=by_name(run.failed), unasked=by_name(run.unasked), texts=by_name(run.texts), by_question=None,
+        _docs=run.docs, _scores=run.scores,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from karat.core.answered import Answered
 from karat.core.means import Means
-from karat.core.order import ranking
+from karat.core.ranked import ranking
 
 if TYPE_CHECKING:
     from karat.core.run import Run

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from karat.core.order import Ties, ranking
+from karat.core.ranked import Ties, ranking
 from karat.core.text import drop_blocks
 from karat.diagnose.guards import Facts
 from karat.experiment._answered import missing_of, unanswered

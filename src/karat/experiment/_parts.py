@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from karat.core.scores import Scores
 
 if TYPE_CHECKING:
@@ -30,25 +28,8 @@ def parted(
 
 def joined_scores(systems: Sequence[str], parts: Sequence[Scores]) -> Scores:
     """The scores of all parts, systems in this order."""
-    if len(parts) == 1:
-        return parts[0]
-    rows = {name: (part, s) for part in parts for s, name in enumerate(part.systems)}
-    place = {name: i for i, name in enumerate(systems)}
-    first = parts[0]
-    reasons = {(place[part.systems[s]], q, m): reason for part in parts for (s, q, m), reason in part.reasons.items()}
-    details = {(place[part.systems[s]], q, m): shown for part in parts for (s, q, m), shown in part.details.items()}
-    floors = {(place[part.systems[s]], m): floor for part in parts for (s, m), floor in part.floors.items()}
-    return Scores(
-        tuple(systems),
-        first.questions,
-        first.measures,
-        np.array([rows[name][0].values[rows[name][1]] for name in systems]),
-        np.array([rows[name][0].status[rows[name][1]] for name in systems]),
-        dict(sorted(reasons.items())),
-        dict(sorted(details.items(), key=lambda item: item[0])),
-        dict(sorted(floors.items())),
-        {system: end for part in parts for system, end in part.lists_end.items()},
-    )
+    joined = Scores.concat(parts)
+    return joined if len(parts) == 1 else joined.select(systems=[joined.systems.index(name) for name in systems])
 
 
 def joined_matching(parts: Sequence[Matching]) -> Matching | None:

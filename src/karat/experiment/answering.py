@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.asked import Asked, Context
-from karat.core.order import ranking
+from karat.core.ranked import ranking
 from karat.core.types import Answer
 from karat.experiment._answered import contexts_of
 from karat.experiment._limited import answered_ids, gold_of, unasked
@@ -170,7 +170,7 @@ def _answered(
         spent = contender.seconds[number_of[qid]] if len(contender.seconds) else None
         seconds = {"retrieve": spent, **answer.seconds} if spent is not None else answer.seconds
         timed[qid] = replace(answer, seconds=seconds)
-    return replace(contender, run=contender.run.with_answers(timed, others))
+    return replace(contender, run=replace(contender.run, answers=timed, unasked=others))
 
 
 def _has_texts(contender: Contender) -> bool:

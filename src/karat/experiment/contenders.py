@@ -172,8 +172,7 @@ class Work:
         if isinstance(one.source, ResultsFile):
             runs, _ = read_results(one.source.path, columns=self.spec.keys.map)
             shown = [_of_several(one, runs, run) for run in runs]
-            for configuration, run in zip(shown, runs, strict=True):
-                run.name = configuration.name
+            runs = [replace(run, name=configuration.name) for configuration, run in zip(shown, runs, strict=True)]
             runs, told = brought_together(self.testset, runs, self.choices)
             timed = [seconds_before_answering(run, self.testset.ids) for run in runs]
             return [self._contender(c, run, s) for c, run, s in zip(shown, runs, timed, strict=True)], told
@@ -202,7 +201,7 @@ class Work:
 
     def _contender(self, configuration: Configuration, hits: Run, seconds: Sequence[float | None]) -> Contender:
         """A system that is not karat's; its hits may be chunks of an index of the run all the same."""
-        hits.name = configuration.name
+        hits = replace(hits, name=configuration.name)
         known = [sum(i.strip() in made.index.chunks.row_of for i in hits.doc_list) for made in self.indexes]
         if not known:
             return Contender(configuration, hits, seconds)

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.scores import Floor, Scores, Status
+from karat.core.scores import Scores, Status
 
 if TYPE_CHECKING:
     from karat.core.means import Means
@@ -192,8 +190,9 @@ def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], mean
 
     testset = study.evaluation.testset
     dialect, spec = dialect_named(study.evaluation.dialect), study.manifest.get("spec", {})
-    for run in runs:  # every question that was to be answered has a row
-        run.unasked = unasked(testset, [qid for qid in testset.ids if qid in run.answers or qid in run.failed])
+    rows = ([qid for qid in testset.ids if qid in run.answers or qid in run.failed] for run in runs)
+    # every question that was to be answered has a row
+    runs = [replace(run, unasked=unasked(testset, asked)) for run, asked in zip(runs, rows, strict=True)]
     return compute(
         measures, [run.name for run in runs], testset.ids, answered=answered_of(testset, runs, means),
         failed=by_pair(testset, [run.failed for run in runs]), unanswered=unanswered_of(testset, runs),
@@ -213,39 +212,13 @@ def _joined(evaluation: Evaluation, judged: Scores) -> Evaluation:
     from karat.stats.summary import summarise
     from karat.stats.targets import targets
 
-    old = evaluation.scores
-    names = {m.name for m in judged.measures}
-    kept = [m for m, measure in enumerate(old.measures) if measure.name not in names]
-    shape = (len(old.systems), len(old.questions), len(judged.measures))
-    values, status = np.full(shape, np.nan), np.full(shape, Status.undefined, np.uint8)
-    place = {kept_at: number for number, kept_at in enumerate(kept)}
-    reasons = {(s, q, place[m]): text for (s, q, m), text in old.reasons.items() if m in place}
-    details = {(s, q, place[m]): shown for (s, q, m), shown in old.details.items() if m in place}
-    row_of = {name: number for number, name in enumerate(judged.systems)}
-    for s, name in enumerate(old.systems):
-        if name not in row_of:
-            for m, measure in enumerate(judged.measures):
-                before = _before(old, s, measure, _judges(judged, m))
-                for q in range(shape[1]):
-                    if before is None:
-                        reasons[s, q, len(kept) + m] = NOT_JUDGED
-                        continue
-                    values[s, q, m], status[s, q, m] = old.values[s, q, before], old.status[s, q, before]
-                    if (why := old.reason(s, q, before)) is not None:
-                        reasons[s, q, len(kept) + m] = why
-                    if shown := old.detail(s, q, before):
-                        details[s, q, len(kept) + m] = shown
-            continue
-        values[s], status[s] = judged.values[row_of[name]], judged.status[row_of[name]]
-        at = row_of[name]
-        reasons.update({(s, q, len(kept) + m): why for (j, q, m), why in judged.reasons.items() if j == at})
-        details.update({(s, q, len(kept) + m): shown for (j, q, m), shown in judged.details.items() if j == at})
-    scores = Scores(
-        old.systems, old.questions, (*(old.measures[m] for m in kept), *judged.measures),
-        np.concatenate((old.values[:, :, kept], values), axis=2),
-        np.concatenate((old.status[:, :, kept], status), axis=2), reasons, details, _floors(old, judged, kept),
-        old.lists_end,
-    )  # fmt: skip
+    old, names = evaluation.scores, {measure.name for measure in judged.measures}
+    kept = [number for number, measure in enumerate(old.measures) if measure.name not in names]
+    more = [
+        judged.select(systems=[judged.systems.index(name)]) if name in judged.systems else _before(old, s, judged)
+        for s, name in enumerate(old.systems)
+    ]
+    scores = Scores.concat([old.select(measures=kept), Scores.concat(more)], axis="measures")
     by = tuple(dict.fromkeys(one.slice for one in evaluation.summaries if one.slice is not None))
     banded = {one.measure for one in evaluation.summaries if one.band}
     bands = {measure.spec.name for measure in scores.measures if measure.name in banded}
@@ -259,12 +232,19 @@ def _joined(evaluation: Evaluation, judged: Scores) -> Evaluation:
     )  # fmt: skip
 
 
-def _before(old: Scores, system: int, measure: Measure, judges: set[tuple[Any, ...]]) -> int | None:
-    """The column in which the same judge judged a system before; None: there is none."""
-    found = next((m for m, one in enumerate(old.measures) if one.name == measure.name), None)
-    if found is None or not (old.status[system, :, found] == Status.ok).any():
-        return None
-    return found if "chat" not in measure.needs or _judges(old, found, system) == judges else None
+def _before(old: Scores, system: int, judged: Scores) -> Scores:
+    """What the same judge said of a system before, by the measures now judged."""
+    column_of = {measure.name: number for number, measure in enumerate(old.measures)}
+    columns = []
+    for number, measure in enumerate(judged.measures):
+        column = column_of.get(measure.name)
+        known = column is not None and (old.status[system, :, column] == Status.ok).any()
+        asks = "chat" in measure.needs
+        if column is None or not known or (asks and _judges(old, column, system) != _judges(judged, number)):
+            columns.append(Scores.without_values([old.systems[system]], old.questions, [measure], NOT_JUDGED))
+        else:
+            columns.append(old.select(systems=[system], measures=[column]))
+    return Scores.concat(columns, axis="measures")
 
 
 def _judges(scores: Scores, measure: int, system: int | None = None) -> set[tuple[Any, ...]]:
@@ -284,11 +264,3 @@ def _notes(before: Sequence[Note], judged: Scores, scores: Scores, summaries: Se
     again = tuple(f"{measure.name} {_JUDGED_BY} " for measure in judged.measures)
     kept = [n for n in before if n.guard not in _ANEW and not n.text.startswith(again)]
     return (*kept, *told, *judge_notes(judged))
-
-
-def _floors(old: Scores, judged: Scores, kept: Sequence[int]) -> dict[tuple[int, int], Floor]:
-    """What chance gives, by the places that systems and measures have once they are joined."""
-    place = {kept_at: number for number, kept_at in enumerate(kept)}
-    found = {(s, place[m]): floor for (s, m), floor in old.floors.items() if m in place}
-    known = {name: number for number, name in enumerate(old.systems)}
-    return found | {(known[judged.systems[s]], len(kept) + m): floor for (s, m), floor in judged.floors.items()}

@@ -14,7 +14,7 @@ from karat.experiment.progress import shown_in_notebook
 if TYPE_CHECKING:
     from karat.core.judged import Repeats
     from karat.core.means import Means
-    from karat.core.order import Ties
+    from karat.core.ranked import Ties
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet

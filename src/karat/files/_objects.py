@@ -87,7 +87,7 @@ def _renamed(runs: list[Run], name: str | None) -> list[Run]:
     """Under a name of the caller's, one system takes it, and several are set under it."""
     if name is None:
         return runs
-    return [run.named(name if len(runs) == 1 else f"{name} {run.name}") for run in runs]
+    return [replace(run, name=name if len(runs) == 1 else f"{name} {run.name}") for run in runs]
 
 
 def _from_list(given: Sequence[Any], name: str | None, columns: Names) -> Read:
@@ -154,7 +154,7 @@ def _systems(given: Mapping[Any, Any], name: str | None, columns: Names) -> Read
     parts = []
     for system, value in given.items():
         if isinstance(value, Run):
-            value = value.named(str(system))
+            value = replace(value, name=str(system))
         elif _level(value) == "empty":
             value = Run.from_lists(str(system), {})
         parts.append(as_runs(value, str(system), columns=columns))
@@ -209,11 +209,8 @@ def run_of(given: Mapping[Any, Any], name: str, place: str) -> Run:
     if values and all(isinstance(value, str) for value in values):
         return answers_only(name, {qid: Answer(qid, well_formed(text)) for qid, text in hits.items()}, place)
     if any(isinstance(value, Mapping) for value in values):
-        run = _scored(hits, name, place)
-    else:
-        run = Run.from_lists(name, {qid: _ids(docs, qid, place) for qid, docs in hits.items()})
-    run.source = place
-    return run
+        return _scored(hits, name, place)
+    return Run.from_lists(name, {qid: _ids(docs, qid, place) for qid, docs in hits.items()}, source=place)
 
 
 def _scored(hits: Mapping[str, Any], name: str, place: str) -> Run:
@@ -225,7 +222,7 @@ def _scored(hits: Mapping[str, Any], name: str, place: str) -> Run:
             changed[qid] = {}
         elif not _are_plain(docs):
             changed[qid] = dict(zip(_texts(docs, place) or docs, docs.values(), strict=True))
-    return Run.from_scores(name, {**hits, **changed} if changed else hits)
+    return Run.from_scores(name, {**hits, **changed} if changed else hits, source=place)
 
 
 def _ids(docs: Any, qid: str, place: str) -> list[str]:

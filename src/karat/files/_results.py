@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from karat.core.errors import InputError
-from karat.core.order import trec_key
+from karat.core.ranked import trec_key
 from karat.core.run import Run
 from karat.core.types import Answer
 from karat.files._entries import entry_fields

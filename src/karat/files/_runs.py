@@ -82,7 +82,7 @@ class RunBuilder:
 
 def answers_only(name: str, answers: dict[str, Answer], source: str) -> Run:
     """A run of answers without hits."""
-    return Run(name, [], np.zeros(1, np.int64), [], answers=answers, source=source)
+    return Run(name, answers=answers, source=source)
 
 
 def described(runs: list[Run]) -> str:

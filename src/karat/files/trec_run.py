@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.errors import UsageError
-from karat.core.order import ranking
+from karat.core.ranked import ranking
 from karat.core.run import Run
 from karat.core.text.words import plural
 from karat.files._format import Fit, Format

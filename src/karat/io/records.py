@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from karat.core.text.wellformed import well_formed, well_formed_values
+from karat.core.text.words import plural
 from karat.io.cells import Record
 from karat.io.limits import LINE_LIMIT
 
@@ -36,10 +37,14 @@ class JSONError(ValueError):
         self.problem, self.remedy, self.row = problem, remedy, row
 
 
-def parse_json(text: str) -> Any:
-    """A JSON value; doubled keys and endless nesting are refused, and what is no character is replaced."""
+def parse_json(text: str, *, strict: bool = True) -> Any:
+    """A JSON value; endless nesting is refused.
+
+    `strict`: so is an object that names a field twice, of which else the last one counts; and what is no character is
+    replaced.
+    """
     try:
-        value = json.loads(text, object_pairs_hook=_once)
+        value = json.loads(text, object_pairs_hook=_once if strict else None)
     except json.JSONDecodeError as problem:
         what = f"not valid JSON ({problem.msg}, column {problem.colno})"
         raise JSONError(what, "Correct it, or write the file again.", problem.lineno) from None
@@ -49,7 +54,7 @@ def parse_json(text: str) -> Any:
         raise
     except ValueError:
         raise JSONError("a number in the JSON has too many digits", "Write it as text.") from None
-    return well_formed_values(value) if _NO_CHARACTER.search(text) else value
+    return well_formed_values(value) if strict and _NO_CHARACTER.search(text) else value
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Record:
@@ -121,7 +126,7 @@ def named_rows(header: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]],
         if len(cells) == len(header):
             yield row, dict(zip(header, cells, strict=True))
         else:
-            problem = f"the row has {len(cells)} cells and the header has {len(header)}"
+            problem = f"the row has {plural(len(cells), 'cell')} and the header has {len(header)}"
             remedy = "Fill in the missing cells, and put quotation marks around cells that hold the separator."
             refuse(row, problem, remedy)
 

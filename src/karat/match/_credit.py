@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.order import Ties, ranking
+from karat.core.ranked import Ties, ranking
 from karat.match._matcher import Keys, each
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 
 from karat.core.errors import InputError
 from karat.core.judged import Judged, Repeats
-from karat.core.order import Ties
+from karat.core.ranked import Ties
 from karat.match._credit import Credits, credit, units_of
 from karat.match._entries import Entries
 from karat.match._locate import Wanted, locate, rows_of

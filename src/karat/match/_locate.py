@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.order import Ties, comparable
+from karat.core.ranked import Ties, at_precision
 from karat.match._ranks import ranks_of
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _rank(found: Sequence[Found], unit: Ints, wanted: Wanted, ties: Ties) -> Int
         row = np.concatenate([f.row + before for f, before in zip(found, lists.tolist(), strict=False)])
         score = np.concatenate([f.score for f in found])
     assert scores is not None
-    compared = comparable(scores, ties)
+    compared = at_precision(scores, ties)
 
     def tied_docs(listed: int, tie: float) -> list[str]:
         number = int(np.searchsorted(lists, listed, side="right")) - 1
@@ -107,7 +107,7 @@ def _rank(found: Sequence[Found], unit: Ints, wanted: Wanted, ties: Ties) -> Int
         begin = int(run.offsets[place])
         return [run.docs[begin + i] for i in equal]
 
-    return ranks_of(compared, offsets, row, comparable(score, ties), lambda i: wanted.docs[unit[i]], tied_docs)
+    return ranks_of(compared, offsets, row, at_precision(score, ties), lambda i: wanted.docs[unit[i]], tied_docs)
 
 
 def _find(run: Run, wanted: Wanted) -> Found:

@@ -13,6 +13,7 @@ import numpy as np
 
 from karat.core.errors import InputError, UsageError
 from karat.core.ranked import Ranked
+from karat.io.arrays import REMEDY, mapped_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,7 +93,7 @@ def cosines(vectors: Vectors, queries: Vectors, found: Ints) -> Scores:
     given = (faiss.swig_ptr(array) for array in (scores, queries, vectors, found))
     faiss.fvec_inner_products_by_idx(*given, vectors.shape[1], *found.shape)
     if not (np.abs(scores[found >= 0]) <= _MOST).all():
-        raise InputError("a vector is not of length 1", place="the vectors of the index", remedy="Index again.")
+        raise InputError("a vector is not of length 1", place="the vectors of the index", remedy=REMEDY)
     return np.where(found >= 0, np.clip(scores, -1, 1), np.float32(-np.inf))
 
 
@@ -116,9 +117,9 @@ def read(folder: Path, completed: Callable[[Mapping[str, Any]], dict[str, Any]])
         raise damaged(folder / "dense.json", f"cannot be read ({problem.strerror})") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError) as problem:
         raise damaged(folder / "dense.json", f"is not what karat wrote ({problem})") from None
-    vectors = _mapped(folder / "vectors.npy", np.float32, 2)
-    digests = _mapped(folder / "digests.npy", np.uint8, 2)
-    rows = _mapped(folder / "rows.npy", np.int64, 1)
+    vectors = mapped_array(folder / "vectors.npy", np.float32, 2)
+    digests = mapped_array(folder / "digests.npy", np.uint8, 2)
+    rows = mapped_array(folder / "rows.npy", np.int64, 1)
     if digests.shape != (len(vectors), 16):
         raise damaged(folder / "digests.npy", f"has the shape {digests.shape} beside {len(vectors)} vectors")
     if len(rows) and not (rows.min() >= -1 and rows.max() < len(vectors)):
@@ -126,18 +127,6 @@ def read(folder: Path, completed: Callable[[Mapping[str, Any]], dict[str, Any]])
     return settings, Content(fingerprint, vectors, digests, rows)
 
 
-def _mapped(file: Path, dtype: type[np.generic], dimensions: int) -> NDArray[Any]:
-    try:
-        found = np.load(file, mmap_mode="r", allow_pickle=False)
-    except OSError as problem:
-        raise damaged(file, f"cannot be read ({problem.strerror or problem})") from None
-    except (ValueError, EOFError, SyntaxError, TypeError, OverflowError) as problem:
-        raise damaged(file, f"is not what karat wrote ({problem})") from None
-    if found.dtype != dtype or found.ndim != dimensions or not found.flags.c_contiguous:
-        raise damaged(file, f"is an array of {found.dtype} with shape {found.shape}, which is not what karat wrote")
-    return np.asarray(found)
-
-
 def damaged(file: Path, problem: str) -> InputError:
     """What to say of a file that `write` did not write so."""
-    return InputError(problem, place=str(file), remedy="Index again.")
+    return InputError(problem, place=str(file), remedy=REMEDY)

@@ -1,11 +1,14 @@
 """Run: hits by question, from dicts and lists."""
 
+from dataclasses import FrozenInstanceError, fields, replace
+
 import numpy as np
 import pytest
 
 from karat.core.errors import InputError
 from karat.core.run import Run
-from karat.core.types import Answer
+from karat.core.types import Answer, Question, TestSet
+from karat.experiment._align import align
 
 
 def test_scores_of_dicts():
@@ -51,15 +54,40 @@ def test_a_score_that_is_no_finite_number_is_named(length, bad, shown):
         _ = Run.from_scores("bm25", {"a": hits, "b": {"x": 1.0, **hits, "y": bad}}).scores
 
 
-def test_by_score_keeps_everything_else():
-    answers = {"a": Answer("a", "yes")}
-    run = Run("s", ["a"], np.array([0, 2]), ["x", "y"], np.array([1.0, 2.0]), fields={"page": ["1", "2"]},
-              answers=answers, failed={"b": "why"}, source="file", texts={"a": "what?"})  # fmt: skip
-    ranked = run.by_score()
-    assert ranked.order == "score"
-    assert (ranked.fields, ranked.answers, ranked.failed) == (run.fields, run.answers, run.failed)
-    assert (ranked.source, ranked.texts, ranked.doc_list) == ("file", {"a": "what?"}, ["x", "y"])
-    assert ranked.by_score() is ranked
+def full_run() -> Run:
+    """A run with something in every field."""
+    return Run("s", ["a"], np.array([0, 2]), ["x", "y"], np.array([1.0, 2.0]), fields={"page": ["1", "2"]},
+               answers={"a": Answer("a", "yes")}, failed={"b": "why"}, unasked={"c": "no reference"}, source="file",
+               unique=True, texts={"a": "what?"}, settings={"alpha": 0.3})  # fmt: skip
+
+
+def test_a_run_is_frozen():
+    with pytest.raises(FrozenInstanceError):
+        full_run().name = "t"
+
+
+@pytest.mark.parametrize(
+    ("copied", "changed"),
+    [
+        (lambda run: replace(run, name="t"), {"name"}),
+        (lambda run: run.by_score(), {"order"}),
+        (lambda run: run.without_rankings(), {"question_ids", "offsets", "_docs", "_scores", "fields"}),
+        (lambda run: align(TestSet([Question("n", "what?")]), run)[0], {"question_ids", "answers", "texts"}),
+    ],
+)
+def test_a_copy_keeps_every_other_field(copied, changed):
+    run = full_run()
+    before, after = ({f.name: getattr(one, f.name) for f in fields(Run)} for one in (run, copied(run)))
+    differ = {name for name in before if not np.array_equal(np.array(before[name]), np.array(after[name]))}
+    assert differ == changed
+    assert all(after[name] for name in set(before) - changed - {"offsets", "_scores", "by_question"})
+
+
+def test_a_copy_of_dicts_has_the_same_hits():
+    run = Run.from_scores("s", {"a": {"x": 1, "y": 2.5}})
+    copied = replace(run, name="t")
+    assert (copied.doc_list, copied.scores.tolist(), copied.source) == (["x", "y"], [1.0, 2.5], "s")
+    assert run.by_score() is run
 
 
 def test_times_alone_are_no_answers():
@@ -76,9 +104,3 @@ def test_the_first_doc_is_read_without_laying_out_the_others():
     assert run.first_doc == "x"
     assert "docs" not in vars(run)
     assert Run.from_lists("b", {"q": ["z"]}).first_doc == "z"
-
-
-def test_a_run_under_another_name_leaves_the_first_as_it_was():
-    run = Run.from_scores("a", {"q": {"x": 1.0}})
-    other = run.named("b")
-    assert (run.name, other.name, other.doc_list) == ("a", "b", ["x"])

@@ -1,15 +1,18 @@
 """Questions brought together by id, or by what they ask."""
 
+from dataclasses import replace
+
 from karat.core.run import Run
 from karat.core.types import Answer, Question, TestSet
 from karat.experiment._align import align
 
 
 def run_of(texts, answers=None):
-    run = Run.from_lists("s", {q: [q] for q in texts})
-    run.texts = {q: t for q, t in texts.items() if t}
-    run.answers = {q: Answer(q, a) for q, a in (answers or {}).items()}
-    return run
+    return replace(
+        Run.from_lists("s", {q: [q] for q in texts}),
+        texts={q: t for q, t in texts.items() if t},
+        answers={q: Answer(q, a) for q, a in (answers or {}).items()},
+    )
 
 
 ASKED = TestSet([Question(str(i), text) for i, text in enumerate(["How high?", "How deep?", "How far?"], 1)])

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from karat.core.errors import InputError
-from karat.core.order import ranking
+from karat.core.ranked import ranking
 from karat.files import read_results
 from karat.files.trec_run import read
 from karat.io.source import Source

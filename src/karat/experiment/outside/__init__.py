@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, redirect_stdout
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from karat.core.errors import UsageError
@@ -92,14 +93,11 @@ def run_of(name: str, replies: Iterable[tuple[Question, Reply]]) -> Run:
 
 def run_of_records(name: str, records: Sequence[Mapping[str, Any]]) -> Run:
     """The same from rows of canonical results, as a journal keeps them."""
-    import numpy as np
-
     from karat.core.run import Run
     from karat.files import as_runs
 
     if all(row.get("status") == "failed" for row in records):
         failed = {str(row["id"]): str(row["error"]) for row in records}
-        return Run(name, [], np.zeros(1, np.int64), [], failed=failed)
+        return Run(name, failed=failed)
     (run,), _ = as_runs(list(records), name)
-    run.name = name
-    return run
+    return replace(run, name=name)

@@ -15,6 +15,7 @@ import numpy as np
 
 from karat.core.docs import unread_line
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
+from karat.core.scores import Scores
 from karat.experiment.frozen import changed_notes
 from karat.experiment.progress import shown_in_notebook
 from karat.experiment.retrieval import is_approximate
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from karat.core.judged import Judged, Repeats
     from karat.core.measure import Measure
     from karat.core.ranked import Ranked
-    from karat.core.scores import Scores
     from karat.core.types import TestSet
     from karat.experiment.index import Index
     from karat.experiment.sweep._pool import Pool
@@ -117,7 +117,8 @@ def sweep(
                 _note("warning", f"{cells[0].name} cuts by rank, and of larger chunks that is more text. {EQUAL}")
             )
         swept = Swept(
-            questions, _joined(scores), tuple(parts), cells, _main_name(cells), length, tuple(notes), (taken,), dialect
+            questions, Scores.concat(scores), tuple(parts), cells, _main_name(cells), length, tuple(notes), (taken,),
+            dialect,
         )  # fmt: skip
         weakref.finalize(swept, stack.pop_all().close)
     return swept
@@ -290,27 +291,6 @@ def judge(part: Part, measures: Sequence[Measure], repeats: Repeats) -> Judged:
     ]
     names = [point.name for point in part.points]
     return judged_of(rankings, names, part.resolution, length=part.length, repeats=repeats, tokens=tokens)
-
-
-def _joined(scores: Sequence[Scores]) -> Scores:
-    """The scores of several indexes, one after the other."""
-    from karat.core.scores import Scores
-
-    if len(scores) == 1:
-        return scores[0]
-    reasons: dict[tuple[int, int, int], str] = {}
-    before = 0
-    for one in scores:
-        reasons |= {(s + before, q, m): why for (s, q, m), why in one.reasons.items()}
-        before += len(one.systems)
-    return Scores(
-        tuple(name for one in scores for name in one.systems),
-        scores[0].questions,
-        scores[0].measures,
-        np.concatenate([one.values for one in scores]),
-        np.concatenate([one.status for one in scores]),
-        reasons,
-    )
 
 
 def _check_found(shares: Mapping[str, float], length: int, allow: bool) -> list[Note]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import InputError
+from karat.io.arrays import REMEDY, mapped_array
 from karat.io.writing import write_whole
 from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.postings import KTH, LEVELS, Postings
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 _CARD = "bm25.json"
 _FORMAT = "karat bm25 index"
 _VERSION = 1
-_REMEDY = "Index the documents again."
 _ARRAYS = {
     "letters": (np.uint8, 1),
     "ends": (np.int64, 1),
@@ -45,12 +45,12 @@ def write(folder: Path, settings: Mapping[str, Any], language: str, lexicon: Lex
 def read(folder: Path) -> tuple[dict[str, Any], str, Lexicon, Postings]:
     """Settings, language, terms and postings of a folder that `write` filled."""
     settings, language = _card(folder)
-    part = {name: _array(folder / f"{name}.npy", *kind) for name, kind in _ARRAYS.items()}
+    part = {name: mapped_array(folder / f"{name}.npy", *kind) for name, kind in _ARRAYS.items()}
     lexicon = Lexicon(part.pop("letters"), part.pop("ends"), part.pop("heads"))
     postings = Postings(**part)
     problem = _unsound(lexicon, postings)
     if problem:
-        raise InputError(f"is damaged: {problem}", place=str(folder), remedy=_REMEDY)
+        raise InputError(f"is damaged: {problem}", place=str(folder), remedy=REMEDY)
     return settings, language, lexicon, postings
 
 
@@ -59,37 +59,23 @@ def _card(folder: Path) -> tuple[dict[str, Any], str]:
     try:
         card = json.loads((folder / _CARD).read_bytes())
     except FileNotFoundError:
-        raise InputError(f"is no BM25 index: it has no {_CARD}", place=str(folder), remedy=_REMEDY) from None
+        raise InputError(f"is no BM25 index: it has no {_CARD}", place=str(folder), remedy=REMEDY) from None
     except OSError as problem:
         raise InputError(f"cannot be read: {problem.strerror or problem}", place=place) from None
     except (ValueError, RecursionError):
-        raise InputError("is damaged: no JSON", place=place, remedy=_REMEDY) from None
+        raise InputError("is damaged: no JSON", place=place, remedy=REMEDY) from None
     if not isinstance(card, dict) or card.get("format") != _FORMAT:
-        raise InputError("does not belong to a BM25 index of karat", place=place, remedy=_REMEDY)
+        raise InputError("does not belong to a BM25 index of karat", place=place, remedy=REMEDY)
     if card.get("version") != _VERSION:
         found = card.get("version")
         raise InputError(
             f"is of version {found!r} of karat's BM25 index; this karat reads version {_VERSION}",
             place=place,
-            remedy=_REMEDY,
+            remedy=REMEDY,
         )
     if not isinstance(card.get("settings"), dict) or not isinstance(card.get("language"), str):
-        raise InputError("is damaged: no settings", place=place, remedy=_REMEDY)
+        raise InputError("is damaged: no settings", place=place, remedy=REMEDY)
     return card["settings"], card["language"]
-
-
-def _array(path: Path, dtype: type[Any], dimensions: int) -> NDArray[Any]:
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise InputError("is missing from the BM25 index", place=str(path), remedy=_REMEDY) from None
-    except OSError as problem:
-        raise InputError(f"cannot be read: {problem.strerror or problem}", place=str(path)) from None
-    except (ValueError, EOFError, SyntaxError, TypeError, OverflowError):
-        raise InputError("is damaged: it is cut off or no array", place=str(path), remedy=_REMEDY) from None
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != dimensions:
-        raise InputError("is damaged: an array of another kind", place=str(path), remedy=_REMEDY)
-    return array.view(np.ndarray)
 
 
 def _unsound(lexicon: Lexicon, postings: Postings) -> str | None:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from karat.core.docs import Doc
 from karat.core.text.sentences import sentence_spans
-from karat.corpus.cutting._cut import Piece, Way
-from karat.corpus.cutting.tokens import windows
+from karat.corpus._chunk import Chunker, Piece
+from karat.corpus.chunkers.tokens import windows
 
 _MOST_WORDS = 200
 
@@ -27,4 +27,4 @@ def _pieces(doc: Doc, size: int, overlap: int) -> Sequence[Piece]:
     return [Piece(group[0][0], group[-1][1]) for group in groups]
 
 
-way = Way("sentences", "groups of so many sentences that overlap", _pieces, unit="sentences", size=5)
+CHUNKER = Chunker("sentences", "groups of so many sentences that overlap", _pieces, unit="sentences", size=5)

@@ -9,7 +9,7 @@ from karat.core.docs import Doc
 from karat.corpus._file import File
 from karat.corpus._reader import Reader
 from karat.corpus._records import docs_of
-from karat.corpus.jsonl import lines_of
+from karat.corpus.readers.jsonl import lines_of
 
 
 def _sniff(file: File) -> bool | None:

@@ -22,7 +22,7 @@ import numpy as np
 from karat.core.docs import Doc
 from karat.core.text.characters import SPACE, WORD, kinds_of, points_of
 from karat.core.text.sentences import sentence_spans
-from karat.corpus.cutting._cut import Piece, Way
+from karat.corpus._chunk import Chunker, Piece
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -142,7 +142,7 @@ def _pieces(doc: Doc, size: int, overlap: int) -> Sequence[Piece]:
     return [Piece(start, end) for start, end in windows(doc.text, size, overlap)]
 
 
-way = Way(
+CHUNKER = Chunker(
     "tokens",
     "windows of so many words that overlap, ended at a sentence or a line where one ends near",
     _pieces,

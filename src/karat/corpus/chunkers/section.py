@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from karat.core.docs import Doc, Section
 from karat.core.text.normalise import tokenise
-from karat.corpus.cutting._cut import Piece, Way
-from karat.corpus.cutting.tokens import windows
+from karat.corpus._chunk import Chunker, Piece
+from karat.corpus.chunkers.tokens import windows
 
 
 def _pieces(doc: Doc, size: int, overlap: int) -> Sequence[Piece]:
@@ -57,7 +57,7 @@ def _title(doc: Doc, path: Sequence[Section]) -> str | None:
     return " > ".join(steps) or doc.title
 
 
-way = Way(
+CHUNKER = Chunker(
     "section",
     "one chunk for each headed part, its heading at the start; a long one is cut on by tokens",
     _pieces,

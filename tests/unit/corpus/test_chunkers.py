@@ -1,4 +1,4 @@
-"""Where each way of cutting cuts."""
+"""Where each way of chunking cuts."""
 
 from itertools import pairwise
 
@@ -6,7 +6,7 @@ import pytest
 
 from karat.core.docs import Doc, Section
 from karat.core.text import tokenise
-from karat.corpus import Cutting, cut
+from karat.corpus import Chunking, chunk_docs
 
 
 def words(first, last):
@@ -14,7 +14,7 @@ def words(first, last):
 
 
 def texts(text, setting, **fields):
-    return [chunk.text for chunk in cut([Doc("a", text, **fields)], Cutting.parse(setting)).chunks]
+    return [chunk.text for chunk in chunk_docs([Doc("a", text, **fields)], Chunking.parse(setting)).chunks]
 
 
 def test_windows_overlap_and_the_last_brings_something_new():
@@ -61,7 +61,7 @@ def test_punctuation_that_stands_alone_is_no_token_and_is_not_lost():
     assert texts(text, "tokens:2:0") == ["— one — two -", "three . * * *"]
     assert texts(text, "tokens:2:1") == ["— one — two -", "two - three . * * *"]
     assert texts("* * *", "tokens:2:1") == ["* * *"]
-    (chunk,) = cut([Doc("a", "* * *")]).chunks
+    (chunk,) = chunk_docs([Doc("a", "* * *")]).chunks
     assert chunk.tokens == 0
 
 
@@ -92,14 +92,14 @@ def test_one_endless_word_is_cut_and_a_long_one_is_not():
 
 @pytest.mark.parametrize("text", ["=" * 200_000, "- " * 100_000, "\u0301" * 100_000, "A. " * 60_000, "x\n\n" * 60_000])
 def test_odd_texts_grow_little(text):
-    chunks = cut([Doc("a", text)]).chunks
+    chunks = chunk_docs([Doc("a", text)]).chunks
     assert sum(len(chunk.text) for chunk in chunks) < 1.5 * len(text)
     assert max(len(chunk.text) for chunk in chunks) <= 4800
 
 
 def test_tokens_are_counted_as_scoring_counts_them():
     text = "Well-known e-mail: a@b.c — 3.5 % of “it”, ½ ² टीम। " * 30
-    chunks = cut([Doc("a", text)]).chunks
+    chunks = chunk_docs([Doc("a", text)]).chunks
     assert len(chunks) > 1
     assert [c.tokens for c in chunks] == [len(tokenise(c.text, "words")) for c in chunks]
     assert chunks[0].tokens <= 200
@@ -139,7 +139,7 @@ def sections(*found):
 
 def test_a_section_is_a_chunk_under_the_way_to_it():
     parts = sections(("Watch", 1), ("Night", 2), ("Duties", 3), ("Food", 1))
-    chunks = cut([Doc("a", HANDBOOK, "Handbook", sections=parts)], Cutting.parse("section")).chunks
+    chunks = chunk_docs([Doc("a", HANDBOOK, "Handbook", sections=parts)], Chunking.parse("section")).chunks
     assert [(c.title, c.text) for c in chunks] == [
         ("Handbook", "Preface."),
         ("Handbook > Watch", "# Watch\nAll stand watch."),
@@ -151,9 +151,11 @@ def test_a_section_is_a_chunk_under_the_way_to_it():
 
 def test_a_title_is_said_once_and_none_is_invented():
     parts = sections(("Watch", 1), ("Night", 2))
-    titles = [c.title for c in cut([Doc("a", HANDBOOK, "Watch", sections=parts)], Cutting.parse("section")).chunks]
+    titles = [
+        c.title for c in chunk_docs([Doc("a", HANDBOOK, "Watch", sections=parts)], Chunking.parse("section")).chunks
+    ]
     assert titles == ["Watch", "Watch", "Watch > Night"]
-    titles = [c.title for c in cut([Doc("a", HANDBOOK, sections=parts)], Cutting.parse("section")).chunks]
+    titles = [c.title for c in chunk_docs([Doc("a", HANDBOOK, sections=parts)], Chunking.parse("section")).chunks]
     assert titles == [None, "Watch", "Watch > Night"]
 
 
@@ -166,7 +168,7 @@ def test_a_heading_with_nothing_below_it_stands_alone():
 def test_a_long_section_is_cut_on_and_never_into_the_next():
     text = f"# A\n{words(1, 9)}\n# B\n{words(10, 12)}"
     parts = (Section("A", 1, 0), Section("B", 1, text.index("# B")))
-    chunks = cut([Doc("a", text, "T", sections=parts)], Cutting.parse("section:5:1")).chunks
+    chunks = chunk_docs([Doc("a", text, "T", sections=parts)], Chunking.parse("section:5:1")).chunks
     assert [(c.title, c.text) for c in chunks] == [
         ("T > A", f"# A\n{words(1, 4)}"),
         ("T > A", words(4, 8)),

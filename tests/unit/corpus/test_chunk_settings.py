@@ -1,11 +1,11 @@
-"""The setting that names a way of cutting."""
+"""The setting that names a way of chunking."""
 
-import json
+import types
 
 import pytest
 
 from karat.core.errors import UsageError
-from karat.corpus import CUTTINGS, Cutting
+from karat.corpus import CHUNKERS, Chunking, Way
 
 
 @pytest.mark.parametrize(
@@ -26,25 +26,22 @@ from karat.corpus import CUTTINGS, Cutting
     ],
 )
 def test_a_setting_is_read_and_printed_back_in_full(text, full):
-    cutting = Cutting.parse(text)
-    assert cutting.text == full
-    assert Cutting.parse(full) == cutting
-    assert Cutting(**json.loads(json.dumps(cutting.plain()))) == cutting
+    chunking = Chunking.parse(text)
+    assert chunking.text == full
+    assert Chunking.parse(full) == chunking
 
 
 def test_the_default_is_200_tokens_of_which_40_are_repeated():
-    assert Cutting() == Cutting("tokens", 200, 40)
-    assert Cutting().plain() == {"by": "tokens", "size": 200, "overlap": 40}
-    assert Cutting("page").plain() == {"by": "page"}
+    assert Chunking() == Chunking("tokens", 200, 40)
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("tokns", "unknown cutting 'tokns'. Did you mean tokens?"),
-        ("", "unknown cutting ''"),
-        ("tokens:0", "size of cutting by tokens is 0"),
-        ("tokens:10:10", r"overlap of cutting by tokens is 10. .* less than the size \(10\)"),
+        ("tokns", "unknown chunker 'tokns'. Did you mean tokens?"),
+        ("", "unknown chunker ''"),
+        ("tokens:0", "size of chunking by tokens is 0"),
+        ("tokens:10:10", r"overlap of chunking by tokens is 10. .* less than the size \(10\)"),
         ("tokens:10:-1", "'-1' in 'tokens:10:-1' is no whole number"),
         ("tokens:ten", "'ten' in 'tokens:ten' is no whole number"),
         ("tokens:", "'' in 'tokens:' is no whole number"),
@@ -57,16 +54,21 @@ def test_the_default_is_200_tokens_of_which_40_are_repeated():
 )
 def test_what_cannot_be_is_said(text, sentence):
     with pytest.raises(UsageError, match=sentence):
-        Cutting.parse(text)
+        Chunking.parse(text)
 
 
 @pytest.mark.parametrize("values", [{"size": True}, {"size": 2.0}, {"size": "9"}, {"size": 9, "overlap": 1.0}])
 def test_values_from_json_are_checked_too(values):
     with pytest.raises(UsageError, match="whole number"):
-        Cutting("tokens", **values)
+        Chunking("tokens", **values)
 
 
 def test_every_way_is_in_the_room_under_its_name():
-    assert CUTTINGS.keys() == ["page", "section", "sentences", "tokens", "whole"]
-    assert [way.name for way in CUTTINGS] == CUTTINGS.keys()
-    assert all(way.summary for way in CUTTINGS)
+    assert CHUNKERS.keys() == ["page", "section", "sentences", "tokens", "whole"]
+    assert [way.name for way in CHUNKERS] == CHUNKERS.keys()
+    assert all(way.summary for way in CHUNKERS)
+
+
+def test_the_names_that_plug_ins_of_0_3_use_are_known():
+    plugin = types.SimpleNamespace(way=Way("lines", "lines", lambda doc, size, overlap: []))
+    assert CHUNKERS.find(plugin) is plugin.way

@@ -1,4 +1,4 @@
-"""Laws of every way of cutting, and of the tables: nothing lost, nothing changed, the same every time."""
+"""Laws of every way of chunking, and of the tables: nothing lost, nothing changed, the same every time."""
 
 import random
 import tempfile
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from karat.core.docs import Chunk, Doc, Page, Section
 from karat.core.text import sentences, tokenise
 from karat.core.text.sentences import sentence_spans
-from karat.corpus import CUTTINGS, Cutting, cut, load_chunks, load_docs, save_chunks, save_docs
+from karat.corpus import CHUNKERS, Chunking, chunk_docs, load_chunks, load_docs, save_chunks, save_docs
 
 WORDS = [
     *(
@@ -58,18 +58,18 @@ def corpora():
 
 
 @st.composite
-def cuttings(draw):
-    way = CUTTINGS.get(draw(st.sampled_from(CUTTINGS.keys())))
+def chunkings(draw):
+    way = CHUNKERS.get(draw(st.sampled_from(CHUNKERS.keys())))
     if way.size is None:
-        return Cutting(way.name)
+        return Chunking(way.name)
     size = draw(st.integers(1, 12))
-    return Cutting(way.name, size, draw(st.integers(0, size - 1)))
+    return Chunking(way.name, size, draw(st.integers(0, size - 1)))
 
 
-@given(corpora(), cuttings())
+@given(corpora(), chunkings())
 @settings(max_examples=250, deadline=None)
-def test_every_character_is_in_a_chunk_and_every_chunk_is_its_span(docs, cutting):
-    chunks = cut(docs, cutting).chunks
+def test_every_character_is_in_a_chunk_and_every_chunk_is_its_span(docs, chunking):
+    chunks = chunk_docs(docs, chunking).chunks
     keys = [c.id.encode("utf-8", "surrogatepass") for c in chunks]
     assert keys == sorted(set(keys))
     held = {doc.id: set() for doc in docs}
@@ -85,20 +85,20 @@ def test_every_character_is_in_a_chunk_and_every_chunk_is_its_span(docs, cutting
         assert all(c.isspace() for i, c in enumerate(doc.text) if i not in held[doc.id])
 
 
-@given(corpora(), cuttings(), st.randoms(use_true_random=False))
+@given(corpora(), chunkings(), st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
-def test_the_same_documents_give_the_same_chunks_in_any_order(docs, cutting, chance):
-    found = list(cut(docs, cutting).chunks)
-    assert list(cut(iter(docs), Cutting.parse(cutting.text)).chunks) == found
+def test_the_same_documents_give_the_same_chunks_in_any_order(docs, chunking, chance):
+    found = list(chunk_docs(docs, chunking).chunks)
+    assert list(chunk_docs(iter(docs), Chunking.parse(chunking.text)).chunks) == found
     mixed = docs[:]
     chance.shuffle(mixed)
-    assert list(cut(mixed, cutting).chunks) == found
+    assert list(chunk_docs(mixed, chunking).chunks) == found
 
 
-@given(documents(), cuttings())
+@given(documents(), chunkings())
 @settings(max_examples=300, deadline=None)
-def test_pages_are_those_whose_characters_the_chunk_holds(doc, cutting):
-    for chunk in cut([doc], cutting).chunks:
+def test_pages_are_those_whose_characters_the_chunk_holds(doc, chunking):
+    for chunk in chunk_docs([doc], chunking).chunks:
         start, end = chunk.span or (0, len(doc.text))
         shared = {p.number: doc.text[max(p.start, start) : min(p.end, end)].strip() for p in doc.pages}
         assert list(chunk.pages) == [number for number, text in shared.items() if text]
@@ -111,7 +111,7 @@ def test_pages_are_those_whose_characters_the_chunk_holds(doc, cutting):
 def test_windows_keep_their_size_go_on_and_cut_no_word(doc, size, data):
     overlap = data.draw(st.integers(0, size - 1))
     text = doc.text
-    chunks = cut([Doc("a", text)], Cutting("tokens", size, overlap)).chunks
+    chunks = chunk_docs([Doc("a", text)], Chunking("tokens", size, overlap)).chunks
     assert all(chunk.tokens <= size for chunk in chunks)
     spans = [chunk.span for chunk in chunks]
     for (start, end), (after, later) in pairwise(spans):
@@ -128,7 +128,7 @@ def test_windows_keep_their_size_go_on_and_cut_no_word(doc, size, data):
 def test_windows_of_common_words_repeat_exactly_the_overlap(words, size, data):
     overlap = data.draw(st.integers(0, size - 1))
     text = " ".join(words)
-    spans = [chunk.span for chunk in cut([Doc("a", text)], Cutting("tokens", size, overlap)).chunks]
+    spans = [chunk.span for chunk in chunk_docs([Doc("a", text)], Chunking("tokens", size, overlap)).chunks]
     for (_, end), (after, _) in pairwise(spans):
         assert len(tokenise(text[after:end], "words")) == overlap
 
@@ -183,6 +183,6 @@ def test_tables_come_back_as_they_were(chunks, docs):
 def test_more_documents_leave_the_ids_of_the_others(setting):
     chance = random.Random(7)
     docs = [Doc(f"d{i}", " ".join(chance.choices(WORDS[:7], k=400))) for i in range(4)]
-    cutting = Cutting.parse(setting)
-    few, many = cut(docs[:2], cutting).chunks, cut(docs, cutting).chunks
+    chunking = Chunking.parse(setting)
+    few, many = chunk_docs(docs[:2], chunking).chunks, chunk_docs(docs, chunking).chunks
     assert [c for c in many if c.doc in ("d0", "d1")] == list(few)

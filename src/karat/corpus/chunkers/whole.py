@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.core.docs import Doc
-from karat.corpus.cutting._cut import Piece, Way
+from karat.corpus._chunk import Chunker, Piece
 
 
 def _pieces(doc: Doc, size: int, overlap: int) -> Sequence[Piece]:
     return [Piece(0, len(doc.text))]
 
 
-way = Way("whole", "the document is one chunk, under its own id", _pieces, keeps_id=True)
+CHUNKER = Chunker("whole", "the document is one chunk, under its own id", _pieces, keeps_id=True)

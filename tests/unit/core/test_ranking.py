@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from karat.core.order import comparable, ranking
+from karat.core.ranked import at_precision, ranking
 from karat.core.run import Run
 
 
@@ -35,7 +35,7 @@ def test_scores_that_float32_cannot_tell_apart_are_tied():
 def test_scores_beyond_float32_tie_at_infinity():
     assert ranked({"a": 1e300, "b": 1e200, "c": 1.0}) == ["b", "a", "c"]
     assert ranked({"a": 1e300, "b": 1e200, "c": 1.0}, "double") == ["a", "b", "c"]
-    assert np.isinf(comparable(np.array([1e300]), "float32")).all()
+    assert np.isinf(at_precision(np.array([1e300]), "float32")).all()
 
 
 def test_each_list_is_ranked_on_its_own():

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from karat.core.docs import Doc
-from karat.corpus.cutting._cut import Piece, Way
-from karat.corpus.cutting.tokens import windows
+from karat.corpus._chunk import Chunker, Piece
+from karat.corpus.chunkers.tokens import windows
 
 _SIZE, _OVERLAP = 200, 40
 
@@ -26,4 +26,4 @@ def _instead_of(doc: Doc) -> str | None:
     return None if doc.pages else f"has no pages, so it was cut by tokens:{_SIZE}:{_OVERLAP}."
 
 
-way = Way("page", "one chunk for each page that has text", _pieces, instead_of=_instead_of)
+CHUNKER = Chunker("page", "one chunk for each page that has text", _pieces, instead_of=_instead_of)
