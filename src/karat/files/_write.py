@@ -75,10 +75,14 @@ def convert(
     columns: Mapping[str, str] | None = None,
 ) -> tuple[Taken, str, list[str]]:
     """Writes what one file holds as another: what it was taken for, the format written, and what that cannot hold."""
-    what: TestSet | Sequence[Run]
     kinds = [kind for kind in _A if _fitting(Path(target), kind, format)]
-    read = {("test set",): read_testset, ("results",): read_results}.get(tuple(kinds), read_any)
-    what, taken = read(source, columns=columns)
+    what: TestSet | list[Run]
+    if kinds == ["test set"]:
+        what, taken = read_testset(source, columns=columns)
+    elif kinds == ["results"]:
+        what, taken = read_results(source, columns=columns)
+    else:
+        what, taken = read_any(source, columns=columns)
     chosen = _chosen(Path(target), "test set" if isinstance(what, TestSet) else "results", format)
     return taken, chosen.name, write(what, target, format=format, inputs=(source,))
 

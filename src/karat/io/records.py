@@ -11,7 +11,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from karat.core.text.wellformed import well_formed, well_formed_values
 from karat.core.text.words import plural
@@ -90,12 +90,14 @@ def json_items(items: Iterable[Any], refuse: Refuse, first: int = 1) -> Rows:
             refuse(row, problem, 'Write {"id": ..., ...}.')
 
 
-def cell_rows(lines: Iterable[str], delimiter: str, refuse: Refuse, *, quoted: bool = True) -> Iterator[Any]:
+def cell_rows(
+    lines: Iterable[str], delimiter: str, refuse: Refuse, *, quoted: bool = True
+) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV or TSV text as lists of cells, numbered by the line they start on; blank ones are passed over.
 
     A cell may have LINE_LIMIT characters. `quoted`: quotation marks hold a cell together.
     """
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
     while True:
         row = reader.line_num + 1
