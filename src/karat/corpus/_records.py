@@ -8,9 +8,9 @@ from typing import Any
 
 from karat.core.docs import Doc, Page
 from karat.core.errors import UsageError, did_you_mean
-from karat.corpus._decode import plain
 from karat.corpus._file import File, ReadError
 from karat.io.cells import CellError, is_missing
+from karat.io.decoding import plain
 from karat.io.fields import DOCUMENT, field_name, flattened
 from karat.io.pages import PageReader, counts_from_0, page_number
 from karat.io.records import JSONError, parse_json

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from karat.core.docs import Problem
 from karat.core.errors import InputError
-from karat.corpus._decode import printable
+from karat.io.decoding import printable
 
 _JUNK_FOLDERS = frozenset({"__pycache__", "__MACOSX", "node_modules"})
 _JUNK_FILES = frozenset({"thumbs.db", "desktop.ini"})

@@ -18,10 +18,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from karat.corpus._decode import printable
 from karat.corpus._file import File, ReadError
 from karat.corpus._objects import doc_fields
 from karat.corpus._reader import READERS, Reader, content_of, out_of_memory
+from karat.io.decoding import printable
 from karat.io.limits import ReadLimits
 
 NUMBER = 8

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from karat.core.docs import Doc
-from karat.corpus._decode import decode, is_binary
 from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
 from karat.corpus._records import Row, docs_of, parsed
+from karat.io.decoding import decode, is_binary
 from karat.io.fields import DOCUMENT, field_name
 from karat.io.records import from_columns
 

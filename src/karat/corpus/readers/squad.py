@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 
 from karat.core.docs import Doc
-from karat.corpus._decode import plain
 from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
 from karat.corpus._records import parsed
+from karat.io.decoding import plain
 from karat.io.squad import paragraphs
 
 _OPENING = re.compile(rb'^\s*\{.*"data"\s*:\s*\[\s*\{', re.DOTALL)

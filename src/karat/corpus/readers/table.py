@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from karat.core.docs import Doc
-from karat.corpus._decode import is_binary
 from karat.corpus._file import File, explained
 from karat.corpus._reader import Reader
 from karat.corpus._records import Row, docs_of
 from karat.io import parquet
+from karat.io.decoding import is_binary
 from karat.io.limits import LINE_LIMIT
 from karat.io.records import cell_rows, named_rows
 
