@@ -43,7 +43,7 @@ class GoldReader:
 
     def read(self, record: Record) -> list[Gold] | None:
         """The gold of a record; None when the source states that there is none to find."""
-        value = self.columns.value(record, "gold")
+        value = cells.as_object(self.columns.value(record, "gold"))
         listed = self._listed(value) if value is not None else []
         units, none_stated = self._units(record)
         if none_stated and not units and not listed:

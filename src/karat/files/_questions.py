@@ -16,7 +16,6 @@ from karat.io.cells import CellError, Record, shown
 from karat.io.fields import FLAT_GOLD, GOLD_FIELDS, NO_TAG, RESULTS, TABLE, TAG_NAME, TESTSET, Columns
 from karat.io.input import Input
 from karat.io.pages import PageReader
-from karat.io.records import JSONError, parse_json
 
 Judgements = dict[str, dict[str, int]]
 
@@ -123,12 +122,9 @@ class QuestionReader(RecordReader):
         return value is None or not cells.truth(value)
 
     def _tags(self, record: Record) -> dict[str, str]:
-        value = self.columns.value(record, "tags")
+        value = cells.as_object(self.columns.value(record, "tags"))
         if isinstance(value, str) and value.strip().startswith("{"):
-            try:
-                value = parse_json(value)
-            except JSONError:
-                raise CellError(f"{shown(value)} is not valid JSON", "Write an object of names and values.") from None
+            raise CellError(f"{shown(value)} is not valid JSON", "Write an object of names and values.")
         if isinstance(value, Mapping):
             tags = {str(name): _tag(part) for name, part in value.items() if not cells.is_missing(part)}
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import threading
@@ -60,7 +59,7 @@ class ResultReader(RecordReader):
 
     def __init__(self, given: Input) -> None:
         super().__init__(given, RESULTS)
-        self.shared_passages = self.uneven_texts = self.odd_confidence = 0
+        self.shared_passages = self.uneven_texts = self.uneven_scores = self.odd_confidence = 0
 
     def notes(self) -> list[str]:
         """What to say of all that was read so far, a sentence each."""
@@ -73,6 +72,8 @@ class ResultReader(RecordReader):
             notes.append(
                 f"in {self.uneven_texts} rows there are not as many contexts as ids: texts of hits are unknown there"
             )
+        if self.uneven_scores:
+            notes.append(f"in {self.uneven_scores} rows there are not as many scores as ids: left aside there")
         return notes
 
     def key(self, record: Record) -> Key:
@@ -120,7 +121,7 @@ class ResultReader(RecordReader):
 
     def _hits(self, record: Record) -> tuple[list[dict[str, Any]] | None, tuple[str, ...] | None]:
         """The ranked hits and the contexts; None where the record gives none."""
-        value = self.columns.value(record, "retrieved")
+        value = cells.as_object(self.columns.value(record, "retrieved"))
         if value is not None:
             return self._entries(value), self._texts(record)
         value = self.columns.value(record, "passages")
@@ -147,6 +148,8 @@ class ResultReader(RecordReader):
         if scores is not None and len(scores) == len(hits):
             for hit, score in zip(hits, scores, strict=True):
                 hit["score"] = cells.finite(score)
+        elif scores:
+            self.uneven_scores += 1
         return hits, texts
 
     def _column(self, record: Record, unit: str) -> list[Any] | None:
@@ -274,7 +277,7 @@ class ResultReader(RecordReader):
         return None
 
     def _number(self, record: Record, field: str) -> float | None:
-        value = self._value_or_parts(record, field)
+        value = cells.as_object(self.columns.value(record, field))
         if isinstance(value, Mapping):
             value = cells.total_of(value)
         return None if value is None else cells.finite(value, field)
@@ -287,16 +290,8 @@ class ResultReader(RecordReader):
         read, written = self._number(record, "tokens_read"), self._number(record, "tokens_written")
         return None if read is None or written is None else read + written
 
-    def _value_or_parts(self, record: Record, field: str) -> Any:
-        """A value as it stands, or an object of parts, which a table holds as JSON."""
-        value = self.columns.value(record, field)
-        if isinstance(value, str) and value.lstrip().startswith("{"):
-            with suppress(ValueError, RecursionError):
-                return json.loads(value)
-        return value
-
     def _seconds(self, record: Record) -> dict[str, float]:
-        value = self._value_or_parts(record, "seconds")
+        value = cells.as_object(self.columns.value(record, "seconds"))
         if isinstance(value, Mapping):
             return {str(k): cells.finite(v, "seconds") for k, v in value.items() if v is not None}
         seconds: dict[str, float] = {}

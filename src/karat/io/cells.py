@@ -142,6 +142,14 @@ def as_list(value: Any) -> list[Any] | None:
     return _parsed_list(value.strip()) if isinstance(value, str) and value.strip()[:1] in ("[", "(") else [value]
 
 
+def as_object(value: Any) -> Any:
+    """The object that a cell of a table holds as JSON; every other value as it is."""
+    if isinstance(value, str) and value.strip()[:1] == "{" and value.strip()[-1:] == "}":
+        with suppress(ValueError, RecursionError):
+            return well_formed_values(json.loads(value))
+    return value
+
+
 def _parsed_list(text: str) -> list[Any]:
     """A JSON list, or a flat list as Python or numpy prints it; read by hand, never evaluated.
 
