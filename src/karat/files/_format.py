@@ -68,37 +68,37 @@ def formats() -> Registry[Format]:
     return Registry("format", ("karat.files",), "karat.formats", _find)
 
 
-def lists_hits(given: Input) -> bool:
+def lists_hits(input: Input) -> bool:
     """Whether a field holds what a system retrieved."""
-    columns = Columns(RESULTS, given.fields)
+    columns = Columns(RESULTS, input.fields)
     return any(alias not in _OPEN for field in RETRIEVED_FIELDS for alias in columns.of[field])
 
 
-def names_gold(given: Input) -> bool:
+def names_gold(input: Input) -> bool:
     """Whether a field holds gold."""
-    return Columns(TESTSET, given.fields).has(*GOLD_FIELDS)
+    return Columns(TESTSET, input.fields).has(*GOLD_FIELDS)
 
 
-def fits(given: Input, kind: Kind) -> bool:
+def fits(input: Input, kind: Kind) -> bool:
     """Whether the records can be of this kind."""
-    return given.has_records and (_is_testset(given) if kind == "testset" else _is_results(given))
+    return input.has_records and (_is_testset(input) if kind == "testset" else _is_results(input))
 
 
-def _is_testset(given: Input) -> bool:
+def _is_testset(input: Input) -> bool:
     """Whether the records can be questions: not what a system returned, without gold or a reference beside it."""
-    columns, hit = Columns(TESTSET, given.fields), Columns(TABLE, given.fields)
+    columns, hit = Columns(TESTSET, input.fields), Columns(TABLE, input.fields)
     has_gold = columns.has(*GOLD_FIELDS)
     is_hit = hit.has("doc") and hit.has("score", "rank")  # a row a hit, not a question
-    returned = lists_hits(given) or "response" in given.fields or is_hit
+    returned = lists_hits(input) or "response" in input.fields or is_hit
     if returned and not has_gold and not any(alias != "answer" for alias in columns.of["answers"]):
         return False
     return columns.has("question") or (columns.has("id") and (has_gold or columns.has("answers")))
 
 
-def _is_results(given: Input) -> bool:
+def _is_results(input: Input) -> bool:
     """Whether the records can be results: not a test set whose `answer` is the reference."""
-    columns, hits = Columns(RESULTS, given.fields), lists_hits(given)
+    columns, hits = Columns(RESULTS, input.fields), lists_hits(input)
     answered = any(alias != "answer" for alias in columns.of["answer"])
-    if not columns.has("id", "question") or (names_gold(given) and not hits and not answered):
+    if not columns.has("id", "question") or (names_gold(input) and not hits and not answered):
         return False
     return hits or columns.has("answer", "retrieved_text", "status", "error")

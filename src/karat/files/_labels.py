@@ -22,39 +22,39 @@ _WORDS = {
 _FORM = "Name the columns id, system, measure, label, rater; id and label must be there."
 
 
-def as_labels(given: Any, *, columns: Mapping[str, str] | None = None) -> Labels:
+def as_labels(labels: Any, *, columns: Mapping[str, str] | None = None) -> Labels:
     """Labels from a path, a list of dicts or a frame."""
-    return given if isinstance(given, Labels) else _read(Input.of(given, "labels", columns))
+    return labels if isinstance(labels, Labels) else _read(Input.of(labels, "labels", columns))
 
 
-def _read(given: Input) -> Labels:
-    if given.folder is not None:
-        raise given.error("is a folder where a file of labels is meant", remedy="Name a file in it.")
-    if not given.has_records:
-        raise given.error("is no table of labels", remedy=_FORM)
-    columns = Columns(LABELS, given.fields)
+def _read(input: Input) -> Labels:
+    if input.folder is not None:
+        raise input.error("is a folder where a file of labels is meant", remedy="Name a file in it.")
+    if not input.has_records:
+        raise input.error("is no table of labels", remedy=_FORM)
+    columns = Columns(LABELS, input.fields)
     for need in ("id", "label"):
         if not columns.has(need):
             remedy = f"{columns.nearest((need,))} {_FORM}".strip()
-            raise given.error(f"no column holds the {need} (there are {given.named(given.fields)})", remedy=remedy)
-    if given.map_notes:
-        raise UsageError(given.map_notes[0])
-    read = [_label(given, columns, row, record) for row, record in given.records()]
+            raise input.error(f"no column holds the {need} (there are {input.named(input.fields)})", remedy=remedy)
+    if input.map_notes:
+        raise UsageError(input.map_notes[0])
+    read = [_label(input, columns, row, record) for row, record in input.records()]
     rows = tuple(label for label in read if label is not None)
     empty = len(read) - len(rows)
     if not rows:
-        raise given.error("no row holds a label", remedy='Fill in the column "label".')
-    _refuse_mixtures(given, rows)
-    _refuse_doubles(given, rows)
+        raise input.error("no row holds a label", remedy='Fill in the column "label".')
+    _refuse_mixtures(input, rows)
+    _refuse_doubles(input, rows)
     what = f"{plural(len(rows), 'label')} by {plural(len({label.rater for label in rows}), 'rater')}"
     notes = [f"{plural(empty, 'row')} without a label"] if empty else []
-    notes += given.column_notes([aliases[0] for aliases in columns.of.values() if aliases])
-    return Labels(given.name, given.unit, rows, empty, Taken(given.name, "labels", what, tuple(notes)))
+    notes += input.column_notes([aliases[0] for aliases in columns.of.values() if aliases])
+    return Labels(input.name, input.unit, rows, empty, Taken(input.name, "labels", what, tuple(notes)))
 
 
-def _label(given: Input, columns: Columns, row: int, record: Mapping[str, Any]) -> Label | None:
+def _label(input: Input, columns: Columns, row: int, record: Mapping[str, Any]) -> Label | None:
     """The label of a row; None where it is left empty."""
-    with given.reading(row, columns):
+    with input.reading(row, columns):
         texts = {}
         for field in ("id", "system", "measure", "rater"):
             value = columns.value(record, field)
@@ -78,30 +78,30 @@ def _label(given: Input, columns: Columns, row: int, record: Mapping[str, Any]) 
     return Label(texts["id"] or "", number, texts["system"], texts["measure"], texts["rater"], row, is_word)
 
 
-def _refuse_mixtures(given: Input, rows: Sequence[Label]) -> None:
+def _refuse_mixtures(input: Input, rows: Sequence[Label]) -> None:
     """Words and numbers for one measure: nobody can say which number a yes is."""
     first: dict[str | None, Label] = {}
     for label in rows:
         earlier = first.setdefault(label.measure, label)
         if earlier.is_word != label.is_word:
-            raise given.error(
-                f"a {'word' if label.is_word else 'number'} where {given.unit} {earlier.row} has a "
+            raise input.error(
+                f"a {'word' if label.is_word else 'number'} where {input.unit} {earlier.row} has a "
                 f"{'word' if earlier.is_word else 'number'}",
                 row=label.row,
                 remedy="Write all labels of a measure in one way.",
             )
 
 
-def _refuse_doubles(given: Input, rows: Sequence[Label]) -> None:
+def _refuse_doubles(input: Input, rows: Sequence[Label]) -> None:
     seen: dict[tuple[str | None, ...], int] = {}
     for label in rows:
         key = (label.question, label.system, label.measure, label.rater)
         earlier = seen.setdefault(key, label.row)
         if earlier != label.row:
             who = "" if label.rater is None else f" by {shown(label.rater)}"
-            raise given.error(
+            raise input.error(
                 f"a second label{who} for the same answer to question {shown(label.question)} "
-                f"(the first is in {given.unit} {earlier})",
+                f"(the first is in {input.unit} {earlier})",
                 row=label.row,
                 remedy='Keep one, or name the raters in a column "rater", if they are two people.',
             )

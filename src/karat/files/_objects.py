@@ -50,36 +50,36 @@ _LEVELS = {
 """What a value of a dict of results may be, in words."""
 
 
-def as_testset(given: Any, *, columns: Names = None) -> tuple[TestSet, Taken]:
+def as_testset(testset: Any, *, columns: Names = None) -> tuple[TestSet, Taken]:
     """A test set from a path, a TestSet, qrels as a dict, a list of dicts or a frame."""
-    if isinstance(given, TestSet):
-        return given, Taken(given.name, "TestSet", described_testset(given))
-    if isinstance(given, str | os.PathLike):
-        return read_testset(given, columns=columns)
-    if isinstance(given, Mapping):
-        testset = qrels_testset(given, "test set (dict)")
-        return testset, Taken("test set (dict)", "dict", described_testset(testset))
-    return testset_from(Input.of(given, "test set", columns))
+    if isinstance(testset, TestSet):
+        return testset, Taken(testset.name, "TestSet", described_testset(testset))
+    if isinstance(testset, str | os.PathLike):
+        return read_testset(testset, columns=columns)
+    if isinstance(testset, Mapping):
+        judged = qrels_testset(testset, "test set (dict)")
+        return judged, Taken("test set (dict)", "dict", described_testset(judged))
+    return testset_from(Input.of(testset, "test set", columns))
 
 
-def as_runs(given: Any, name: str | None = None, *, columns: Names = None) -> Read:
+def as_runs(results: Any, name: str | None = None, *, columns: Names = None) -> Read:
     """Runs from a path or several, a Run or several, dicts, lists of records or frames; see this module's docstring."""
-    if isinstance(given, Run):
-        return [given], [Taken(given.source, "Run", described([given]))]
-    if isinstance(given, str | os.PathLike):
-        runs, taken = read_results(given, columns=columns)
+    if isinstance(results, Run):
+        return [results], [Taken(results.source, "Run", described([results]))]
+    if isinstance(results, str | os.PathLike):
+        runs, taken = read_results(results, columns=columns)
         return _renamed(runs, name), [taken]
-    if is_frame(given):
-        runs, taken = results_from(Input.of_frame(name or "results", given, columns))
+    if is_frame(results):
+        runs, taken = results_from(Input.of_frame(name or "results", results, columns))
         runs = _renamed(runs, name) if len(runs) > 1 else runs
         return runs, [replace(taken, place=f"{name or 'results'} (frame)")]
-    if isinstance(given, Mapping):
-        return _from_dict(given, name, columns)
-    if isinstance(given, Sequence):
-        return _from_list(given, name, columns)
+    if isinstance(results, Mapping):
+        return _from_dict(results, name, columns)
+    if isinstance(results, Sequence):
+        return _from_list(results, name, columns)
     raise UsageError(
-        f"results cannot be made of {type(given).__name__}. Give a path, a dict, a list of dicts, a frame, or several "
-        "systems as {name: ...}."
+        f"results cannot be made of {type(results).__name__}. Give a path, a dict, a list of dicts, a frame, or "
+        "several systems as {name: ...}."
     )
 
 
@@ -90,13 +90,13 @@ def _renamed(runs: list[Run], name: str | None) -> list[Run]:
     return [replace(run, name=name if len(runs) == 1 else f"{name} {run.name}") for run in runs]
 
 
-def _from_list(given: Sequence[Any], name: str | None, columns: Names) -> Read:
-    if given and all(isinstance(item, str | os.PathLike | Run) for item in given):
-        return _joined([as_runs(item, columns=columns) for item in given])
-    if not all(isinstance(item, Mapping) for item in given):
-        kinds = ", ".join(sorted({type(item).__name__ for item in given})[:4])
+def _from_list(results: Sequence[Any], name: str | None, columns: Names) -> Read:
+    if results and all(isinstance(item, str | os.PathLike | Run) for item in results):
+        return _joined([as_runs(item, columns=columns) for item in results])
+    if not all(isinstance(item, Mapping) for item in results):
+        kinds = ", ".join(sorted({type(item).__name__ for item in results})[:4])
         raise UsageError(f"a list of results must hold paths only, or dicts only, and this one holds {kinds}.")
-    runs, taken = results_from(Input.of_records(name or "results", given, columns))
+    runs, taken = results_from(Input.of_records(name or "results", results, columns))
     return runs, [replace(taken, place=f"{name or 'results'} (list)")]
 
 
@@ -105,15 +105,15 @@ def _joined(parts: Iterable[Read]) -> Read:
     return [run for some in runs for run in some], [taken for some in takens for taken in some]
 
 
-def _from_dict(given: Mapping[Any, Any], name: str | None, columns: Names) -> Read:
-    if not given:
+def _from_dict(results: Mapping[Any, Any], name: str | None, columns: Names) -> Read:
+    if not results:
         raise UsageError("the dict of results is empty. Give {question: {doc: score}} or {system: run}.")
-    level = {_level(value) for value in given.values()}
+    level = {_level(value) for value in results.values()}
     if level <= {"list", "empty"} or level <= {"scores", "empty"} or level == {"answer"}:
-        run = run_of(given, name or "results", f"{name or 'results'} (dict)")
+        run = run_of(results, name or "results", f"{name or 'results'} (dict)")
         return [run], [Taken(run.source, "dict", described([run]))]
     if level <= {"system", "path", "empty"}:
-        return _systems(given, name, columns)
+        return _systems(results, name, columns)
     mixture = ", ".join(_LEVELS[each] for each in sorted(level))
     raise UsageError(
         f"the dict of results mixes {mixture}. Give {{question: {{doc: score}}}}, {{question: [doc, ...]}} or "
@@ -148,11 +148,11 @@ def _names_file(text: str) -> bool:
         return False
 
 
-def _systems(given: Mapping[Any, Any], name: str | None, columns: Names) -> Read:
+def _systems(results: Mapping[Any, Any], name: str | None, columns: Names) -> Read:
     if name is not None:
         raise UsageError(f"system {name!r} is a dict of systems. Give one run for each name.")
     parts = []
-    for system, value in given.items():
+    for system, value in results.items():
         if isinstance(value, Run):
             value = replace(value, name=str(system))
         elif _level(value) == "empty":
@@ -197,14 +197,12 @@ def _are_plain(keys: Collection[Any]) -> bool:
     return all(key == key.strip() == well_formed(key) for key in keys)
 
 
-def run_of(given: Mapping[Any, Any], name: str, place: str) -> Run:
+def run_of(results: Mapping[Any, Any], name: str, place: str) -> Run:
     """One run from a dict of scores, of lists or of answers; dicts of scores under ids are kept as they are."""
-    questions = _texts(given, place)
-    hits = (
-        given
-        if questions is None and isinstance(given, dict)
-        else dict(zip(questions or given, given.values(), strict=True))
-    )
+    questions = _texts(results, place)
+    hits = results
+    if questions is not None or not isinstance(results, dict):
+        hits = dict(zip(questions or results, results.values(), strict=True))
     values = hits.values()
     if values and all(isinstance(value, str) for value in values):
         return answers_only(name, {qid: Answer(qid, well_formed(text)) for qid, text in hits.items()}, place)
@@ -240,12 +238,12 @@ def _ids(docs: Any, qid: str, place: str) -> list[str]:
         raise InputError(f"question {shown(qid)}: {error.problem}", place=place, remedy=error.remedy) from None
 
 
-def qrels_testset(given: Mapping[Any, Any], place: str) -> TestSet:
+def qrels_testset(qrels: Mapping[Any, Any], place: str) -> TestSet:
     """A test set from `{question: {doc: grade}}` or `{question: [doc, ...]}`."""
-    if not given:
+    if not qrels:
         raise InputError("no questions", place=place, remedy="Give {question: {doc: grade}}.")
     table: dict[str, dict[str, int]] = {}
-    for qid, docs in zip(_texts(given, place) or given, given.values(), strict=True):
+    for qid, docs in zip(_texts(qrels, place) or qrels, qrels.values(), strict=True):
         if isinstance(docs, Mapping):
             grades = [_grade(grade, qid, place) for grade in docs.values()]
             table[qid] = dict(zip(_texts(docs, place) or docs, grades, strict=True))

@@ -60,39 +60,39 @@ class Plain:
         return lists
 
 
-def read_plain(given: Any, name: str = "table") -> Plain:
+def read_plain(table: Any, name: str = "table") -> Plain:
     """A table of a path (CSV, TSV, JSON, JSONL, Parquet, Markdown with one table), a frame, a list of dicts, a dict."""
-    tables = read_tables(given, name)
+    tables = read_tables(table, name)
     if len(tables) > 1:
         raise InputError(f"holds {len(tables)} tables", place=tables[0].name, remedy="Keep one of them.")
     return tables[0]
 
 
-def read_tables(given: Any, name: str = "table") -> tuple[Plain, ...]:
+def read_tables(table: Any, name: str = "table") -> tuple[Plain, ...]:
     """The same as `read_plain`, but Markdown may hold several tables."""
-    if isinstance(given, Mapping):
-        return (Plain(name, (), (), (), "record", given),)
-    source = Input.of(given, name)
-    if not isinstance(given, str | os.PathLike):
-        source.name = name
-    if source.name.lower().endswith((".md", ".markdown")):
-        return _markdown(source)
+    if isinstance(table, Mapping):
+        return (Plain(name, (), (), (), "record", table),)
+    input = Input.of(table, name)
+    if not isinstance(table, str | os.PathLike):
+        input.name = name
+    if input.name.lower().endswith((".md", ".markdown")):
+        return _markdown(input)
     try:
-        return (_table(source),)
+        return (_table(input),)
     except InputError:
-        if source.name.lower().endswith((".txt", ".tex", ".html")) and source.shape in ("csv", "tsv"):
-            raise _no_table(source) from None  # a text whose first line holds a comma
+        if input.name.lower().endswith((".txt", ".tex", ".html")) and input.shape in ("csv", "tsv"):
+            raise _no_table(input) from None  # a text whose first line holds a comma
         raise
 
 
-def _markdown(given: Input) -> tuple[Plain, ...]:
+def _markdown(input: Input) -> tuple[Plain, ...]:
     """The tables of a Markdown file, their cells without marks of emphasis."""
     from markdown_it import MarkdownIt
 
     tables: list[Plain] = []
     lines: list[list[str]] = []
     numbers: list[int] = []
-    for token in MarkdownIt("commonmark").enable("table").parse(given.need_source().text()):
+    for token in MarkdownIt("commonmark").enable("table").parse(input.need_source().text()):
         if token.type == "tr_open":
             lines.append([])
             numbers.append((token.map or [0])[0] + 1)
@@ -102,47 +102,47 @@ def _markdown(given: Input) -> tuple[Plain, ...]:
             columns = tuple(head or f"column {i}" for i, head in enumerate(lines[0], 1))
             rows = tuple(dict(zip(columns, line, strict=True)) for line in lines[1:])
             if rows:
-                tables.append(Plain(given.name, columns, rows, tuple(numbers[1:])))
+                tables.append(Plain(input.name, columns, rows, tuple(numbers[1:])))
             lines, numbers = [], []
     if not tables:
-        raise given.error("holds no table", remedy="Give CSV, TSV, JSON, JSONL, Parquet, or Markdown with a table.")
+        raise input.error("holds no table", remedy="Give CSV, TSV, JSON, JSONL, Parquet, or Markdown with a table.")
     return tuple(tables)
 
 
-def _no_table(given: Input) -> InputError:
-    return given.error("is no table with named columns", remedy="Give CSV, TSV, JSON, JSONL, Parquet or Markdown.")
+def _no_table(input: Input) -> InputError:
+    return input.error("is no table with named columns", remedy="Give CSV, TSV, JSON, JSONL, Parquet or Markdown.")
 
 
-def _table(given: Input) -> Plain:
-    if given.shape in ("text", "columns", "folder"):
-        raise _no_table(given)
-    document = given.document if given.shape == "json object" else None
-    if document is not None and not given.wrapper:
-        return Plain(given.name, (), (), (), "record", document)
-    numbered = _two_headers(given) or [(row, dict(record)) for row, record in given.raw()]
+def _table(input: Input) -> Plain:
+    if input.shape in ("text", "columns", "folder"):
+        raise _no_table(input)
+    document = input.document if input.shape == "json object" else None
+    if document is not None and not input.wrapper:
+        return Plain(input.name, (), (), (), "record", document)
+    numbered = _two_headers(input) or [(row, dict(record)) for row, record in input.raw()]
     if not numbered:
-        raise given.error("no rows", remedy="Give at least one.")
+        raise input.error("no rows", remedy="Give at least one.")
     if len(numbered) == 1 and any(isinstance(value, dict) for value in numbered[0][1].values()):
-        return Plain(given.name, (), (), (), "record", document or numbered[0][1])
+        return Plain(input.name, (), (), (), "record", document or numbered[0][1])
     columns = tuple(dict.fromkeys(str(name) for _, record in numbered for name in record))
     rows = tuple({str(name): _without_nan(value) for name, value in record.items()} for _, record in numbered)
-    return Plain(given.name, columns, rows, tuple(row for row, _ in numbered), given.unit, document)
+    return Plain(input.name, columns, rows, tuple(row for row, _ in numbered), input.unit, document)
 
 
 def _without_nan(value: Any) -> Any:
     return None if isinstance(value, float) and value != value else value
 
 
-def _two_headers(given: Input) -> list[tuple[int, Record]] | None:
+def _two_headers(input: Input) -> list[tuple[int, Record]] | None:
     """Records under a header of two lines, measures over statistics, as pandas writes them; None where it is one."""
-    if given.shape not in ("csv", "tsv"):
+    if input.shape not in ("csv", "tsv"):
         return None
 
     def refuse(row: int | None, problem: str, remedy: str) -> None:
-        raise given.error(problem, row=row, remedy=remedy)
+        raise input.error(problem, row=row, remedy=remedy)
 
-    lines = (f"{line}\n" for _, line in given.need_source().lines())
-    numbered = cell_rows(lines, given.delimiter, refuse)
+    lines = (f"{line}\n" for _, line in input.need_source().lines())
+    numbered = cell_rows(lines, input.delimiter, refuse)
     first = list(islice(numbered, 3))
     if len(first) < 3:
         return None

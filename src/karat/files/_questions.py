@@ -26,11 +26,11 @@ _PLACES = ("page_number", "page", "page_label", "url", "quote", "span")  # that 
 class RecordReader:
     """Reads the records of one input that has a record a question, by one of the tables of names."""
 
-    def __init__(self, given: Input, table: Mapping[str, tuple[str, ...]], number_from: int | None = None) -> None:
-        self.given, self.columns, self.pages = given, Columns(table, given.fields), PageReader()
+    def __init__(self, input: Input, table: Mapping[str, tuple[str, ...]], number_from: int | None = None) -> None:
+        self.input, self.columns, self.pages = input, Columns(table, input.fields), PageReader()
         self.has_ids = self.columns.has("id")
         self.number_from = number_from  # without ids: number the questions from here
-        self._float_ids = has_float_ids(given, self.columns.of["id"])
+        self._float_ids = has_float_ids(input, self.columns.of["id"])
         self._rows: dict[Any, int] = {}
 
     def text(self, record: Record, field: str) -> str | None:
@@ -60,8 +60,8 @@ class RecordReader:
             return
         named = self.has_ids or self.number_from is not None
         what = f"question id {shown(qid)}" if named else f"the question {shown(qid)}"
-        raise self.given.error(
-            f"{what} stands twice (first in {self.given.unit} {first}){'' if named else ', and there are no ids'}",
+        raise self.input.error(
+            f"{what} stands twice (first in {self.input.unit} {first}){'' if named else ', and there are no ids'}",
             row=row,
             remedy="Give every question its own id." if named else 'Give every question an "id".',
         )
@@ -75,11 +75,11 @@ class RecordReader:
         return [f"no ids: questions are numbered from {self.number_from} in the order of the file"]
 
 
-def has_float_ids(given: Input, aliases: tuple[str, ...]) -> bool:
+def has_float_ids(input: Input, aliases: tuple[str, ...]) -> bool:
     """Whether a text column of ids was a column of floats ("7.0") before it was written."""
-    if not aliases or given.shape not in ("csv", "tsv"):
+    if not aliases or input.shape not in ("csv", "tsv"):
         return False
-    values = [str(record.get(aliases[0]) or "").strip() for record in given.sample]
+    values = [str(record.get(aliases[0]) or "").strip() for record in input.sample]
     return all(value.endswith(".0") and value[:-2].isdecimal() for value in values)
 
 
@@ -92,19 +92,19 @@ def id_of(value: Any, from_float: bool) -> str:
 class QuestionReader(RecordReader):
     """Reads questions; remembers what the notes must say. `pages_in` are columns that hold gold pages."""
 
-    def __init__(self, given: Input, *, pages_in: Iterable[str] = (), number_from: int | None = None) -> None:
-        super().__init__(given, TESTSET, number_from)
-        complete_gold(self.columns, given.fields)
-        self.by_system = Columns(RESULTS, given.fields).has("system")  # rows of several systems repeat the questions
+    def __init__(self, input: Input, *, pages_in: Iterable[str] = (), number_from: int | None = None) -> None:
+        super().__init__(input, TESTSET, number_from)
+        complete_gold(self.columns, input.fields)
+        self.by_system = Columns(RESULTS, input.fields).has("system")  # rows of several systems repeat the questions
         others = tuple(alias for alias in self.columns.of["answers"] if alias != "answer")
-        self.drops_answer = "answer" in self.columns.of["answers"] and bool(others or lists_hits(given))
+        self.drops_answer = "answer" in self.columns.of["answers"] and bool(others or lists_hits(input))
         if self.drops_answer:
             self.columns.of["answers"] = others
         self.gold = GoldReader(self.columns, self.pages, pages_in)
 
     def read(self, record: Record, row: int) -> Question:
         """One record as a question."""
-        with self.given.reading(row, self.columns):
+        with self.input.reading(row, self.columns):
             qid, text = self.question_id(record, row)
             answers = _answers(*self.columns.first(record, "answers"))
             answerable = self._answerable(record)
@@ -133,7 +133,7 @@ class QuestionReader(RecordReader):
             if TAG_NAME.match(name) and name not in NO_TAG and not cells.is_missing(record.get(name)):
                 self.columns.at = name
                 self.columns.used[name] = None
-                tags[self.given.original.get(name, name)] = _tag(record[name])
+                tags[self.input.original.get(name, name)] = _tag(record[name])
         return tags
 
     def states_gold(self, record: Record) -> bool:
@@ -150,21 +150,21 @@ class QuestionReader(RecordReader):
         near = columns.nearest(GOLD_FIELDS)
         if near or must:
             remedy = near or f"{columns.nearest(('answers',))} {_NO_GOLD}".strip()
-            raise self.given.error("no gold", row=row, remedy=remedy)
+            raise self.input.error("no gold", row=row, remedy=remedy)
 
 
 def read_questions(
-    given: Input, *, pages_in: Iterable[str] = (), number_from: int | None = None
+    input: Input, *, pages_in: Iterable[str] = (), number_from: int | None = None
 ) -> tuple[TestSet, list[str]]:
     """The questions of an input with one record a question, or a question and system."""
-    reader = QuestionReader(given, pages_in=pages_in, number_from=number_from)
+    reader = QuestionReader(input, pages_in=pages_in, number_from=number_from)
     rows: dict[str, int] = {}
     questions: dict[str, Question] = {}
     bare: list[tuple[Record, int]] = []  # neither gold nor answers
-    for row, record in given.records():
+    for row, record in input.records():
         question = reader.read(record, row)
         if reader.by_system and question.id in questions:
-            _refuse_other(given, question, questions[question.id], row, rows[question.id])
+            _refuse_other(input, question, questions[question.id], row, rows[question.id])
             continue
         reader.refuse_double(question.id, row)
         questions[question.id], rows[question.id] = question, row
@@ -174,16 +174,16 @@ def read_questions(
             else:
                 bare.append((record, row))
     if not questions:
-        raise given.error("no questions", remedy="Give at least one.")
+        raise input.error("no questions", remedy="Give at least one.")
     if bare:
         reader.refuse_misspelled(*bare[0], must=len(bare) < len(questions))
         if not any(question.text for question in questions.values()):
-            raise given.error("no gold, no answers and no questions", row=bare[0][1], remedy=_NO_GOLD)
-    testset = TestSet(questions.values(), name=given.stem)
+            raise input.error("no gold, no answers and no questions", row=bare[0][1], remedy=_NO_GOLD)
+    testset = TestSet(questions.values(), name=input.stem)
     return testset, _notes(reader, testset)
 
 
-def _refuse_other(given: Input, question: Question, first: Question, row: int, first_row: int) -> None:
+def _refuse_other(input: Input, question: Question, first: Question, row: int, first_row: int) -> None:
     """Rows of several systems must agree on the question they answer."""
     for what, one, other in (
         ("text", question.text, first.text),
@@ -191,8 +191,8 @@ def _refuse_other(given: Input, question: Question, first: Question, row: int, f
         ("reference answer", question.answers, first.answers),
     ):
         if one != other:
-            raise given.error(
-                f"question {shown(question.id)} has another {what} than in {given.unit} {first_row}",
+            raise input.error(
+                f"question {shown(question.id)} has another {what} than in {input.unit} {first_row}",
                 row=row,
                 remedy="Give the same gold to every system, or a test set of its own.",
             )
@@ -205,8 +205,8 @@ def _notes(reader: QuestionReader, testset: TestSet) -> list[str]:
         notes.append(f'{reader.gold.missing_pages} gold pages are "N/A" and name no page')
     if reader.drops_answer:
         notes.append('"answer" is taken for a system\'s answer, not for the reference')
-    others = [alias for aliases in RESULTS.values() for alias in aliases] if lists_hits(reader.given) else ()
-    return notes + reader.given.column_notes(reader.columns.used, others)
+    others = [alias for aliases in RESULTS.values() for alias in aliases] if lists_hits(reader.input) else ()
+    return notes + reader.input.column_notes(reader.columns.used, others)
 
 
 def gold_notes(testset: TestSet) -> list[str]:
@@ -249,85 +249,85 @@ def _tag(value: Any) -> str:
     return ", ".join(map(cells.plain_text, value if isinstance(value, list | tuple) else [value]))
 
 
-def read_judgement_rows(given: Input) -> tuple[TestSet, list[str]]:
+def read_judgement_rows(input: Input) -> tuple[TestSet, list[str]]:
     """A test set from a table of judgements; they may name more than a document: its page, a quote, an address."""
-    if not any(name in given.fields for name in _PLACES):
-        qrels, columns = read_judgements(given)
-        return TestSet(qrels=qrels, name=given.stem), given.column_notes(columns.used)
-    columns, flat = _judgement_columns(given), Columns(TESTSET, ())
-    flat.of |= Columns(FLAT_GOLD, given.fields).of
+    if not any(name in input.fields for name in _PLACES):
+        qrels, columns = read_judgements(input)
+        return TestSet(qrels=qrels, name=input.stem), input.column_notes(columns.used)
+    columns, flat = _judgement_columns(input), Columns(TESTSET, ())
+    flat.of |= Columns(FLAT_GOLD, input.fields).of
     reader = GoldReader(flat, PageReader())
     golds: dict[str, dict[Gold, Gold]] = {}  # what a row names -> the same with its grade
-    for row, qid, grade, record in _judgements(given, columns):
-        with given.reading(row, flat):
+    for row, qid, grade, record in _judgements(input, columns):
+        with input.reading(row, flat):
             entries = reader.read(record) or []
             if len(entries) != 1:
                 raise CellError("a judgement names one unit", "Give one document a row.")
         if entries[0] in golds.setdefault(qid, {}):
-            raise _judged_twice(given, entries[0].label, qid, row)
+            raise _judged_twice(input, entries[0].label, qid, row)
         golds[qid][entries[0]] = replace(entries[0], grade=grade)
-    testset = TestSet([Question(qid, gold=tuple(entries.values())) for qid, entries in golds.items()], name=given.stem)
+    testset = TestSet([Question(qid, gold=tuple(entries.values())) for qid, entries in golds.items()], name=input.stem)
     notes = [*reader.pages.notes(), *range_note(gold for one in testset for gold in one.gold)]
-    return testset, notes + given.column_notes([*columns.used, *flat.used])
+    return testset, notes + input.column_notes([*columns.used, *flat.used])
 
 
-def read_judgements(given: Input) -> tuple[Judgements, Columns]:
+def read_judgements(input: Input) -> tuple[Judgements, Columns]:
     """{question: {doc: grade}} of a table, and by which columns; without a grade every row is a relevant document."""
-    columns = _judgement_columns(given)
+    columns = _judgement_columns(input)
     table: Judgements = {}
-    for row, qid, grade, record in _judgements(given, columns):
-        with given.reading(row, columns):
+    for row, qid, grade, record in _judgements(input, columns):
+        with input.reading(row, columns):
             name = cells.id_text(columns.cell(record, "doc"))
         if name in table.setdefault(qid, {}):
-            raise _judged_twice(given, name, qid, row)
+            raise _judged_twice(input, name, qid, row)
         table[qid][name] = grade
     if not table:
-        raise given.error("no judgements", remedy="Give at least one.")
+        raise input.error("no judgements", remedy="Give at least one.")
     return table, columns
 
 
 def joined_judgements(
-    given: Input, questions: list[Question], queries: Path, qrels: Path
+    input: Input, questions: list[Question], queries: Path, qrels: Path
 ) -> tuple[list[Question], list[str]]:
     """Questions with the gold that the other table of a folder gives them, and the ids judged there, in its order."""
     if not questions:
-        raise given.error(f"no questions in {queries.name}", remedy="Give at least one.")
+        raise input.error(f"no questions in {queries.name}", remedy="Give at least one.")
     judged, _ = read_judgements(Input.open(qrels))
     ids = {question.id for question in questions}
     unknown = next((qid for qid in judged if qid not in ids), None)
     if unknown is not None:
-        raise given.error(
+        raise input.error(
             f"question {unknown!r} of {qrels.name} is not in {queries.name}", remedy="Give matching files."
         )
     golds = {qid: tuple(Gold(id=doc, grade=grade) for doc, grade in docs.items()) for qid, docs in judged.items()}
     return [replace(question, gold=golds.get(question.id, ())) for question in questions], list(judged)
 
 
-def _judgements(given: Input, columns: Columns) -> Iterator[tuple[int, str, int, Record]]:
+def _judgements(input: Input, columns: Columns) -> Iterator[tuple[int, str, int, Record]]:
     """Each row with its question and grade."""
-    float_ids = has_float_ids(given, columns.of["question"])
-    for row, record in given.records():
-        with given.reading(row, columns):
+    float_ids = has_float_ids(input, columns.of["question"])
+    for row, record in input.records():
+        with input.reading(row, columns):
             qid = id_of(columns.cell(record, "question"), float_ids)
             grade = cells.whole(columns.cell(record, "grade")) if columns.has("grade") else 1
         yield row, qid, grade, record
 
 
-def _judgement_columns(given: Input) -> Columns:
+def _judgement_columns(input: Input) -> Columns:
     """Which columns hold the question, the document and, where there is one, the grade: one each."""
-    columns = Columns(TABLE, given.fields)
+    columns = Columns(TABLE, input.fields)
     for field, example in (("question", "query_id"), ("doc", "doc_id")):
         if not columns.of[field]:
             near = columns.nearest((field,))
-            raise given.error(f"no column with the {field}", remedy=near or f'Name it "{example}", or use --map.')
+            raise input.error(f"no column with the {field}", remedy=near or f'Name it "{example}", or use --map.')
         columns.of[field] = columns.of[field][:1]
     taken = columns.of["question"] + columns.of["doc"]
     columns.of["grade"] = tuple(name for name in columns.of["grade"] if name not in taken)[:1]
     return columns
 
 
-def _judged_twice(given: Input, name: str, qid: str, row: int) -> Exception:
-    return given.error(
+def _judged_twice(input: Input, name: str, qid: str, row: int) -> Exception:
+    return input.error(
         f"document {shown(name)} is judged twice for question {shown(qid)}",
         row=row,
         remedy="Keep one row for each question and document.",

@@ -47,69 +47,69 @@ def read_results(path: Path, *, columns: Mapping[str, str] | None = None) -> tup
 
 def read_any(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[TestSet | list[Run], Taken]:
     """Whatever the file holds; what could be both is taken for what it fits better, a test set when in doubt."""
-    given = Input.open(path, columns)
-    testset, results = _best(given, "testset"), _best(given, "results")
+    input = Input.open(path, columns)
+    testset, results = _best(input, "testset"), _best(input, "results")
     if results is not None and (testset is None or results[1].confidence > testset[1].confidence):
-        return results_from(given)
-    return testset_from(given)
+        return results_from(input)
+    return testset_from(input)
 
 
-def testset_from(given: Input) -> tuple[TestSet, Taken]:
+def testset_from(input: Input) -> tuple[TestSet, Taken]:
     """A test set from an input."""
-    entry = _fitting(given, "testset")
+    entry = _fitting(input, "testset")
     assert entry.read_testset is not None
-    testset, notes = entry.read_testset(given)
-    return testset, Taken(given.name, entry.name, described_testset(testset), (*notes, *given.map_notes))
+    testset, notes = entry.read_testset(input)
+    return testset, Taken(input.name, entry.name, described_testset(testset), (*notes, *input.map_notes))
 
 
-def results_from(given: Input) -> tuple[list[Run], Taken]:
+def results_from(input: Input) -> tuple[list[Run], Taken]:
     """Results from an input."""
-    entry = _fitting(given, "results")
+    entry = _fitting(input, "results")
     assert entry.read_results is not None
-    runs, notes = entry.read_results(given)
-    return runs, Taken(given.name, entry.name, described(runs), (*notes, *given.map_notes))
+    runs, notes = entry.read_results(input)
+    return runs, Taken(input.name, entry.name, described(runs), (*notes, *input.map_notes))
 
 
-def _best(given: Input, kind: Kind) -> tuple[Format, Fit] | None:
+def _best(input: Input, kind: Kind) -> tuple[Format, Fit] | None:
     """The format that fits best, if any does; of equals the first by name."""
-    fitting = [(entry, fit) for entry in formats() if kind in entry.kinds and (fit := entry.sniff(given, kind))]
+    fitting = [(entry, fit) for entry in formats() if kind in entry.kinds and (fit := entry.sniff(input, kind))]
     return max(fitting, key=lambda pair: pair[1].confidence, default=None)
 
 
-def _fitting(given: Input, kind: Kind) -> Format:
-    best = _best(given, kind)
+def _fitting(input: Input, kind: Kind) -> Format:
+    best = _best(input, kind)
     if best is not None:
         return best[0]
     other: Kind = "results" if kind == "testset" else "testset"
-    swapped = _best(given, other)
+    swapped = _best(input, other)
     if swapped is not None and swapped[1].confidence >= 0.5:
-        raise given.error(
+        raise input.error(
             f"holds {_WORD[other]} ({swapped[0].name}: {swapped[1].reason}) where {_WORD[kind]} should be",
             remedy="The test set comes first, then the results.",
         )
-    raise _nothing_fits(given, kind)
+    raise _nothing_fits(input, kind)
 
 
-def _nothing_fits(given: Input, kind: Kind) -> InputError:
+def _nothing_fits(input: Input, kind: Kind) -> InputError:
     known = ", ".join(entry.name for entry in formats() if kind in entry.kinds)
-    if given.folder is not None:
-        inside = ", ".join(sorted(path.name for path in given.folder.iterdir())[:6]) or "nothing"
-        return given.error(
+    if input.folder is not None:
+        inside = ", ".join(sorted(path.name for path in input.folder.iterdir())[:6]) or "nothing"
+        return input.error(
             f"is a folder where a file is meant (it holds {inside})",
             remedy="Name a file in it; of folders, BEIR (queries.jsonl, qrels/) and momento (queries, qrels) are read.",
         )
-    if given.fields:
+    if input.fields:
         if kind == "results":
-            near = Columns(RESULTS, given.fields).nearest((*RETRIEVED_FIELDS, "id", "question", "answer"))
+            near = Columns(RESULTS, input.fields).nearest((*RETRIEVED_FIELDS, "id", "question", "answer"))
         else:
-            near = Columns(TESTSET, given.fields).nearest((*GOLD_FIELDS, "id", "question", "answers"))
-        hints = (near, *given.map_notes, "Rename the fields, or say --map column=field.", f"Formats: {known}.")
-        return given.error(
-            f"{given.shape} with the fields {given.named(given.fields)} is no known form of {_WORD[kind]}",
+            near = Columns(TESTSET, input.fields).nearest((*GOLD_FIELDS, "id", "question", "answers"))
+        hints = (near, *input.map_notes, "Rename the fields, or say --map column=field.", f"Formats: {known}.")
+        return input.error(
+            f"{input.shape} with the fields {input.named(input.fields)} is no known form of {_WORD[kind]}",
             remedy=" ".join(hints).strip(),
         )
-    line = "" if given.source is None else given.source.first_line[:60]
-    what = "an empty table" if given.shape in TABLES else f"text that starts with {line!r}"
-    if given.shape.startswith("json"):
+    line = "" if input.source is None else input.source.first_line[:60]
+    what = "an empty table" if input.shape in TABLES else f"text that starts with {line!r}"
+    if input.shape.startswith("json"):
         what = "JSON without records"
-    return given.error(f"{what} is no known form of {_WORD[kind]}", remedy=f"Formats: {known}.")
+    return input.error(f"{what} is no known form of {_WORD[kind]}", remedy=f"Formats: {known}.")

@@ -57,8 +57,8 @@ class ResultRow:
 class ResultReader(RecordReader):
     """Reads the records of one results input."""
 
-    def __init__(self, given: Input) -> None:
-        super().__init__(given, RESULTS)
+    def __init__(self, input: Input) -> None:
+        super().__init__(input, RESULTS)
         self.shared_passages = self.uneven_texts = self.uneven_scores = self.odd_confidence = 0
 
     def notes(self) -> list[str]:
@@ -82,8 +82,8 @@ class ResultReader(RecordReader):
         if system is None and self.columns.has("system"):
             raise CellError("no system", f'Fill in "{self.columns.of["system"][0]}" in every row, or in none.')
         if system is None and not self._questions_repeat:
-            return self.given.stem, "", ""
-        system = self.given.stem if system is None else system.strip()
+            return self.input.stem, "", ""
+        system = self.input.stem if system is None else system.strip()
         return system, self.text(record, "alpha") or "", self.text(record, "k") or ""
 
     @cached_property
@@ -92,7 +92,7 @@ class ResultReader(RecordReader):
         if not self.columns.has("alpha", "k"):
             return False
         with suppress(CellError):  # the row that has no id is named when it is read
-            ids = [self.question_id(record)[0] for _, record in self.given.records()]
+            ids = [self.question_id(record)[0] for _, record in self.input.records()]
             return len(set(ids)) < len(ids)
         return False
 
@@ -159,15 +159,15 @@ class ResultReader(RecordReader):
         return cells.page_items(value) if unit == "page" else cells.ids_of(value)
 
     def _set_page(self, hit: dict[str, Any]) -> None:
-        """A page that is not given ("N/A") keeps its slot and matches nothing."""
+        """A page that is missing ("N/A") keeps its slot and matches nothing."""
         if "page" not in hit:
             return
-        given = hit.pop("page")
-        page, _ = self.pages.read(page=page_text(given))
+        cell = hit.pop("page")
+        page, _ = self.pages.read(page=page_text(cell))
         if page is not None:
             hit["page"] = page
         if hit.keys() <= {"page"}:
-            hit["id"] = page or ("N/A" if cells.is_missing(given) else str(given).strip())
+            hit["id"] = page or ("N/A" if cells.is_missing(cell) else str(cell).strip())
 
     def _add_texts(self, record: Record, hits: list[dict[str, Any]], texts: tuple[str, ...] | None) -> None:
         """Texts in the order of the hits, or under their ids, as momento writes them."""
@@ -302,12 +302,12 @@ class ResultReader(RecordReader):
         return seconds
 
 
-def read_systems(given: Input) -> tuple[list[Run], list[str]]:
+def read_systems(input: Input) -> tuple[list[Run], list[str]]:
     """The systems of an input with one record a question and system."""
-    reader = ResultReader(given)
+    reader = ResultReader(input)
     builders: dict[Key, RunBuilder] = {}
-    for row, record in given.records():
-        with given.reading(row, reader.columns):
+    for row, record in input.records():
+        with input.reading(row, reader.columns):
             key = reader.key(record)
             qid, text = reader.question_id(record)
             reader.refuse_double(qid, row, key)
@@ -323,12 +323,12 @@ def read_systems(given: Input) -> tuple[list[Run], list[str]]:
             builder.answers[qid] = result.answer
         builder.blank += result.blank
     if not builders:
-        raise given.error("no results", remedy="Give at least one row.")
+        raise input.error("no results", remedy="Give at least one row.")
     names = system_names(builders)
-    runs = [builder.run(names[key], given.name, key) for key, builder in builders.items()]
-    others = [alias for aliases in TESTSET.values() for alias in aliases] if names_gold(given) else ()
+    runs = [builder.run(names[key], input.name, key) for key, builder in builders.items()]
+    others = [alias for aliases in TESTSET.values() for alias in aliases] if names_gold(input) else ()
     notes = [*reader.notes(), *reader.id_notes(), *list_notes(builders.values())]
-    return runs, notes + given.column_notes(reader.columns.used, others)
+    return runs, notes + input.column_notes(reader.columns.used, others)
 
 
 class ReplyReader:
@@ -366,16 +366,16 @@ def printed_measures(path: str | os.PathLike[str], *, columns: Mapping[str, str]
 
     Columns are named as in the file; systems and questions as `read_results` names them.
     """
-    given = Input.open(path, columns)
-    reader = ResultReader(given)
+    input = Input.open(path, columns)
+    reader = ResultReader(input)
     measures = [name for name in reader.columns.unknown if PRINTED.match(name)]
     printed: dict[Key, dict[str, dict[str, float]]] = {}
     cutoffs: dict[Key, set[str]] = {}
-    for row, record in given.records():
-        with given.reading(row):
+    for row, record in input.records():
+        with input.reading(row):
             key, (qid, _) = reader.key(record), reader.question_id(record)
             printed.setdefault(key, {})[qid] = {
-                given.original[name]: cells.finite(record[name], name)
+                input.original[name]: cells.finite(record[name], name)
                 for name in measures
                 if record.get(name) not in (None, "")
             }

@@ -37,25 +37,25 @@ Row = tuple[int, dict[str, Any]]
 
 def is_score_table(path: str | os.PathLike[str], columns: Mapping[str, str] | None = None) -> bool:
     """Whether a file has ids and a column of numbers that is nothing else of karat's."""
-    given = Input.open(path, columns)
-    if not given.has_records:
+    input = Input.open(path, columns)
+    if not input.has_records:
         return False
-    names = {field_name(given.original.get(name, name)) for name in given.fields}
+    names = {field_name(input.original.get(name, name)) for name in input.fields}
     if not names & {*ID, *QUESTION}:
         return False
-    return any(_is_measure(name) and any(_is_number(r.get(name)) for r in given.sample) for name in given.fields)
+    return any(_is_measure(name) and any(_is_number(r.get(name)) for r in input.sample) for name in input.fields)
 
 
-def as_score_table(given: Any, columns: Mapping[str, str] | None = None) -> ScoreTable:
+def as_score_table(scores: Any, columns: Mapping[str, str] | None = None) -> ScoreTable:
     """A score table from a path, a list of dicts or a frame."""
-    return given if isinstance(given, ScoreTable) else _read(Input.of(given, "scores", columns))
+    return scores if isinstance(scores, ScoreTable) else _read(Input.of(scores, "scores", columns))
 
 
-def _read(given: Input) -> ScoreTable:
-    if not given.has_records:
-        raise given.error("is no table of scores", remedy=_FORM)
+def _read(input: Input) -> ScoreTable:
+    if not input.has_records:
+        raise input.error("is no table of scores", remedy=_FORM)
     rows: list[Row] = [
-        (row, {given.columns.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in given.raw()
+        (row, {input.columns.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in input.raw()
     ]
     names = list(dict.fromkeys(name for _, record in rows for name in record))
     by: dict[str, str] = {}
@@ -63,12 +63,12 @@ def _read(given: Input) -> ScoreTable:
         by.setdefault(field_name(name), name)
     key = next((by[alias] for alias in (*ID, *QUESTION) if alias in by), None)
     if key is None:
-        raise given.error(f"no column holds the id of the question (there are {', '.join(names[:12])})", remedy=_FORM)
+        raise input.error(f"no column holds the id of the question (there are {', '.join(names[:12])})", remedy=_FORM)
     system = next((by[alias] for alias in _SYSTEM if alias in by), None)
     measures, slices = _columns(rows, names, {key, system})
     if not measures:
-        raise given.error(f"no column holds scores (there are {', '.join(names[:12])})", remedy=_FORM)
-    keys = [_key(given, row, record, key, system) for row, record in rows]
+        raise input.error(f"no column holds scores (there are {', '.join(names[:12])})", remedy=_FORM)
+    keys = [_key(input, row, record, key, system) for row, record in rows]
     questions = tuple(dict.fromkeys(question for question, _ in keys))
     systems = tuple(dict.fromkeys(name for _, name in keys))
     place = {name: i for i, name in enumerate(questions)}, {name: i for i, name in enumerate(systems)}
@@ -82,8 +82,8 @@ def _read(given: Input) -> ScoreTable:
     status = by.get(_STATUS)
     for (row, record), (question, name) in zip(rows, keys, strict=True):
         if seen.setdefault((question, name), row) != row:
-            raise given.error(
-                f"a second row for question {shown(question)} of {shown(name)} (the first is {given.unit} "
+            raise input.error(
+                f"a second row for question {shown(question)} of {shown(name)} (the first is {input.unit} "
                 f"{seen[question, name]})",
                 row=row,
                 remedy="Keep one; where they are two systems, name them in a column system.",
@@ -91,7 +91,7 @@ def _read(given: Input) -> ScoreTable:
         q, s = place[0][question], place[1][name]
         held[s, q] = True
         failed[s, q] = status is not None and str(record.get(status)).strip().lower() in ("failed", "error")
-        values[s, q] = [_number(given, row, record.get(measure), measure) for measure in measures]
+        values[s, q] = [_number(input, row, record.get(measure), measure) for measure in measures]
         for label in slices:
             if not cells.is_missing(record.get(label)):
                 told[label].setdefault(question, str(record[label]).strip())
@@ -103,8 +103,8 @@ def _read(given: Input) -> ScoreTable:
     notes = (f"{plural(empty, 'cell')} without a score",) if empty else ()
     named = {label.removeprefix(_TAG) if label.startswith(_TAG) else _slice(label): told[label] for label in slices}
     return ScoreTable(
-        given.name, systems, questions, tuple(measures), values, held, failed, named, texts,
-        Taken(given.name, "score table", what, notes),
+        input.name, systems, questions, tuple(measures), values, held, failed, named, texts,
+        Taken(input.name, "score table", what, notes),
     )  # fmt: skip
 
 
@@ -143,22 +143,22 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def _key(given: Input, row: int, record: Mapping[str, Any], key: str, system: str | None) -> tuple[str, str]:
+def _key(input: Input, row: int, record: Mapping[str, Any], key: str, system: str | None) -> tuple[str, str]:
     try:
         question = cells.id_text(record.get(key))
-        name = given.stem if system is None else cells.id_text(record.get(system))
+        name = input.stem if system is None else cells.id_text(record.get(system))
     except CellError:
         missing = key if cells.is_missing(record.get(key)) else system
-        raise given.error(f"a row without its {missing}", row=row, field=missing, remedy="Fill it in.") from None
+        raise input.error(f"a row without its {missing}", row=row, field=missing, remedy="Fill it in.") from None
     return question, name
 
 
-def _number(given: Input, row: int, value: Any, measure: str) -> float:
+def _number(input: Input, row: int, value: Any, measure: str) -> float:
     if value is None or (isinstance(value, str) and not value.strip()):
         return math.nan
     try:
         return cells.finite(value)
     except CellError:
-        raise given.error(
+        raise input.error(
             f"{shown(value)} is no score: it is not a finite number", row=row, field=measure, remedy=_EMPTY
         ) from None

@@ -27,17 +27,17 @@ def _queries(folder: Path) -> Path | None:
     return next((p for name in ("queries.jsonl", "queries.jsonl.gz") if (p := folder / name).is_file()), None)
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    if given.folder is None or _queries(given.folder) is None or not _qrels(given.folder):
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    if input.folder is None or _queries(input.folder) is None or not _qrels(input.folder):
         return None
     return Fit(0.97, "queries.jsonl and qrels/*.tsv")
 
 
-def _read_testset(given: Input) -> tuple[TestSet, list[str]]:
-    queries = None if given.folder is None else _queries(given.folder)
-    if given.folder is None or queries is None:
-        raise given.error("no queries.jsonl in the folder", remedy="Give a BEIR folder.")
-    chosen, *others = _qrels(given.folder)
+def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
+    queries = None if input.folder is None else _queries(input.folder)
+    if input.folder is None or queries is None:
+        raise input.error("no queries.jsonl in the folder", remedy="Give a BEIR folder.")
+    chosen, *others = _qrels(input.folder)
     asked = Input.open(queries)
     reader = RecordReader(asked, {"id": ("_id", "id"), "question": ("text",)})
     questions = []
@@ -46,14 +46,14 @@ def _read_testset(given: Input) -> tuple[TestSet, list[str]]:
             qid, _ = reader.question_id(record)
             questions.append(Question(qid, cells.plain_text(record.get("text", ""))))
             reader.refuse_double(questions[-1].id, row)
-    every, judged = joined_judgements(given, questions, queries, chosen)
+    every, judged = joined_judgements(input, questions, queries, chosen)
     notes = [f"judgements from qrels/{chosen.name}"]
     if others:
         notes[0] += f" (not {', '.join(path.name for path in others)})"
     if len(judged) < len(every):
         notes.append(f"{len(every) - len(judged)} of {len(every)} queries are not judged there and are left out")
     by_id = {question.id: question for question in every}
-    return TestSet([by_id[qid] for qid in judged], name=given.stem), notes
+    return TestSet([by_id[qid] for qid in judged], name=input.stem), notes
 
 
 def _write_testset(testset: TestSet, path: Path) -> list[str]:

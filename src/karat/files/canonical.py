@@ -17,10 +17,10 @@ from karat.io.input import Input
 _GOLD = ("id", "doc", "page", "url", "chunk", "quote", "span")
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    if given.shape not in ("jsonl", "json list", "records", "frame") or not fits(given, kind):
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    if input.shape not in ("jsonl", "json list", "records", "frame") or not fits(input, kind):
         return None
-    fields = set(given.fields)
+    fields = set(input.fields)
     if kind == "testset":
         if "gold" in fields:
             return Fit(0.92, "gold")

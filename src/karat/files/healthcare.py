@@ -10,27 +10,27 @@ from karat.io import cells
 from karat.io.input import Input
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    fields = set(given.fields) if given.has_records else set()
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    fields = set(input.fields) if input.has_records else set()
     if {"retrieved_pages", "relevant_pages"} <= fields:
         return Fit(0.95, "retrieved_pages beside relevant_pages")
-    if kind == "testset" and {"query", "relevant_docs"} <= fields and _holds_pages(given):
+    if kind == "testset" and {"query", "relevant_docs"} <= fields and _holds_pages(input):
         return Fit(0.95, "query with page numbers in relevant_docs")
     return None
 
 
-def _holds_pages(given: Input) -> bool:
+def _holds_pages(input: Input) -> bool:
     """Whether every relevant_docs of the first records is a page number."""
     try:
-        pages = [page for record in given.sample for page in cells.page_items(record.get("relevant_docs"))]
+        pages = [page for record in input.sample for page in cells.page_items(record.get("relevant_docs"))]
     except cells.CellError:
         return False
     return all(isinstance(page, str | int | float) and str(page).strip().isdecimal() for page in pages)
 
 
-def _read_testset(given: Input) -> tuple[TestSet, list[str]]:
-    notes = ["relevant_docs are page numbers"] if "relevant_docs" in given.fields else []
-    testset, more = read_questions(given, pages_in=("relevant_docs",), number_from=0)
+def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
+    notes = ["relevant_docs are page numbers"] if "relevant_docs" in input.fields else []
+    testset, more = read_questions(input, pages_in=("relevant_docs",), number_from=0)
     return testset, notes + more
 
 

@@ -11,19 +11,19 @@ from karat.io.input import Input
 _GOLD = frozenset({"source_url", "ground_truth_url", "ground_truth_urls"})
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    fields = set(given.fields) if given.has_records else set()
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    fields = set(input.fields) if input.has_records else set()
     if "retrieved_top1_url" in fields and ("expected_url" in fields or kind == "results"):
         return Fit(0.95, "retrieved_top1_url beside expected_url")
-    if kind == "testset" and fields & _GOLD and fits(given, kind):
-        wrapped = given.wrapper in ("questions", "test_cases")
+    if kind == "testset" and fields & _GOLD and fits(input, kind):
+        wrapped = input.wrapper in ("questions", "test_cases")
         return Fit(0.95 if wrapped else 0.85, "gold URLs in " + min(fields & _GOLD))
     return None
 
 
-def _read_results(given: Input) -> tuple[list[Run], list[str]]:
-    runs, notes = read_systems(given)
-    if "retrieved_top1_url" in given.fields and "retrieved_urls" not in given.fields:
+def _read_results(input: Input) -> tuple[list[Run], list[str]]:
+    runs, notes = read_systems(input)
+    if "retrieved_top1_url" in input.fields and "retrieved_urls" not in input.fields:
         notes.insert(0, "only the first hit of each question is in the file: measures beyond rank 1 see nothing")
     return runs, notes
 

@@ -20,10 +20,10 @@ from karat.io.input import Input
 _COLUMNS = ("qid", "question", "answer", "context", "doc_ids", "total_time_ms", "system_name", "status", "error")
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    if not fits(given, kind):
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    if not fits(input, kind):
         return None
-    fields = set(given.fields)
+    fields = set(input.fields)
     if kind == "testset":
         if "document_ids" in fields:
             return Fit(0.95, "gold documents in document_ids")

@@ -10,8 +10,8 @@ from karat.io.fields import looks_keyed
 from karat.io.input import Input
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    document = given.document if given.shape in ("json object", "jsonl") and _is_one_object(given) else None
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    document = input.document if input.shape in ("json object", "jsonl") and _is_one_object(input) else None
     if not document or not looks_keyed(document):
         return None
     values = list(document.values())
@@ -23,16 +23,16 @@ def _sniff(given: Input, kind: Kind) -> Fit | None:
     return None
 
 
-def _is_one_object(given: Input) -> bool:
-    return given.shape == "json object" or len(given.sample) == 1
+def _is_one_object(input: Input) -> bool:
+    return input.shape == "json object" or len(input.sample) == 1
 
 
-def _read_testset(given: Input) -> tuple[TestSet, list[str]]:
-    return qrels_testset(given.document, given.name), []
+def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
+    return qrels_testset(input.document, input.name), []
 
 
-def _read_results(given: Input) -> tuple[list[Run], list[str]]:
-    return [run_of(given.document, given.stem, given.name)], []
+def _read_results(input: Input) -> tuple[list[Run], list[str]]:
+    return [run_of(input.document, input.stem, input.name)], []
 
 
 FORMAT = Format(

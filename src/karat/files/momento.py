@@ -17,24 +17,24 @@ def _table(folder: Path, name: str) -> Path | None:
     return next((path for each in names if (path := folder / each).is_file()), None)
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    if given.folder is None or _table(given.folder, "queries") is None or _table(given.folder, "qrels") is None:
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    if input.folder is None or _table(input.folder, "queries") is None or _table(input.folder, "qrels") is None:
         return None
     return Fit(0.9, "tables of queries and qrels")
 
 
-def _read_testset(given: Input) -> tuple[TestSet, list[str]]:
-    queries, qrels = (_table(given.folder, name) if given.folder else None for name in ("queries", "qrels"))
+def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
+    queries, qrels = (_table(input.folder, name) if input.folder else None for name in ("queries", "qrels"))
     if queries is None or qrels is None:
-        raise given.error("no tables of queries and qrels in the folder", remedy="Name them queries.* and qrels.*")
-    asked = Input.open(queries, given.columns)
+        raise input.error("no tables of queries and qrels in the folder", remedy="Name them queries.* and qrels.*")
+    asked = Input.open(queries, input.columns)
     reader = QuestionReader(asked)
     questions = []
     for row, record in asked.records():
         questions.append(reader.read(record, row))
         reader.refuse_double(questions[-1].id, row)
-    judged, _ = joined_judgements(given, questions, queries, qrels)
-    testset = TestSet(judged, name=given.stem)
+    judged, _ = joined_judgements(input, questions, queries, qrels)
+    testset = TestSet(judged, name=input.stem)
     return testset, [f"questions from {queries.name}, judgements from {qrels.name}", *gold_notes(testset)]
 
 

@@ -7,8 +7,8 @@ from karat.files._questions import read_questions
 from karat.io.input import Input
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    told = "relevant_chunk_ids" in given.fields and fits(given, kind)
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    told = "relevant_chunk_ids" in input.fields and fits(input, kind)
     return Fit(0.95, "gold chunks in relevant_chunk_ids") if told else None
 
 

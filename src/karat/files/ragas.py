@@ -15,8 +15,8 @@ from karat.files._write import contexts_of, lost_of, lost_of_results, rows_of, w
 from karat.io.input import Input
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    return Fit(0.95, "user_input") if "user_input" in given.fields and fits(given, kind) else None
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    return Fit(0.95, "user_input") if "user_input" in input.fields and fits(input, kind) else None
 
 
 def _asked(qid: str, text: str) -> dict[str, Any]:

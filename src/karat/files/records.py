@@ -8,8 +8,8 @@ from karat.files._results import read_systems
 from karat.io.input import Input
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    return Fit(0.5, f"{given.shape} with known fields") if fits(given, kind) else None
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    return Fit(0.5, f"{input.shape} with known fields") if fits(input, kind) else None
 
 
 FORMAT = Format(

@@ -15,8 +15,8 @@ from karat.io.input import Input
 from karat.io.squad import paragraphs
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    document = given.document if given.shape == "json object" else {}
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    document = input.document if input.shape == "json object" else {}
     if kind == "testset":
         articles = document.get("data")
         if isinstance(articles, list) and articles and isinstance(articles[0], dict) and "paragraphs" in articles[0]:
@@ -26,18 +26,18 @@ def _sniff(given: Input, kind: Kind) -> Fit | None:
     return None
 
 
-def _read_testset(given: Input) -> tuple[TestSet, list[str]]:
+def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
     questions: dict[str, Question] = {}
     docs: set[str] = set()
-    for _, doc, paragraph in paragraphs(given.document["data"]):
+    for _, doc, paragraph in paragraphs(input.document["data"]):
         entries = paragraph.get("qas") if isinstance(paragraph, dict) else None
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-            raise given.error(
+            raise input.error(
                 f'"qas" of {doc} is not a list of objects', remedy="Give data[].paragraphs[].qas[], as SQuAD does."
             )
         docs.add(doc)
         for entry in entries:
-            with given.reading(len(questions) + 1):
+            with input.reading(len(questions) + 1):
                 question = _question(entry, doc)
                 if question.id in questions:
                     raise CellError(
@@ -45,7 +45,7 @@ def _read_testset(given: Input) -> tuple[TestSet, list[str]]:
                     )
             questions[question.id] = question
     if not questions:
-        raise given.error("no questions in data, paragraphs, qas", remedy="Give at least one.")
+        raise input.error("no questions in data, paragraphs, qas", remedy="Give at least one.")
     notes = [f"each of {len(docs)} paragraphs is a document, named by its title and number (Title/1)"]
     closed = sum(not question.answerable for question in questions.values())
     if closed:
@@ -53,7 +53,7 @@ def _read_testset(given: Input) -> tuple[TestSet, list[str]]:
     notes.append(
         "answers are normalised as the SQuAD v1.1 script does (norm=squad) unless a measure or dialect names another"
     )
-    return TestSet(questions.values(), name=given.stem, norm="squad"), notes
+    return TestSet(questions.values(), name=input.stem, norm="squad"), notes
 
 
 def _question(entry: dict[str, Any], doc: str) -> Question:
@@ -69,14 +69,14 @@ def _question(entry: dict[str, Any], doc: str) -> Question:
     return Question(qid, text, tuple(dict.fromkeys(texts)), (Gold(doc=doc),))
 
 
-def _read_results(given: Input) -> tuple[list[Run], list[str]]:
+def _read_results(input: Input) -> tuple[list[Run], list[str]]:
     answers: dict[str, Answer] = {}
-    for key, text in given.document.items():
+    for key, text in input.document.items():
         qid = key.strip()
         if not qid or qid in answers:
-            raise given.error(f"question id {cells.shown(key)} is empty or stands twice", remedy="Correct the ids.")
+            raise input.error(f"question id {cells.shown(key)} is empty or stands twice", remedy="Correct the ids.")
         answers[qid] = Answer(qid, text)
-    return [answers_only(given.stem, answers, given.name)], []
+    return [answers_only(input.stem, answers, input.name)], []
 
 
 FORMAT = Format(

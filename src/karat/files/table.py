@@ -28,11 +28,11 @@ _HIT_COLUMNS = ("page", "page_label", "url", "text", "tokens")
 _PAGES = ("page_number", "page", "page_label")
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    columns = Columns(TABLE, given.fields if given.has_records else ())
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    columns = Columns(TABLE, input.fields if input.has_records else ())
     if not (columns.has("question") and columns.has("doc")):
         return None
-    if names_gold(given) or Columns(RESULTS, given.fields).has(*RETRIEVED_FIELDS, "answer"):
+    if names_gold(input) or Columns(RESULTS, input.fields).has(*RETRIEVED_FIELDS, "answer"):
         return None
     if kind == "results":
         if columns.has("score", "rank"):
@@ -41,7 +41,7 @@ def _sniff(given: Input, kind: Kind) -> Fit | None:
         return None if columns.has("grade") else Fit(0.4, "a question and a document in every row")
     if any(name != "score" for name in columns.of["grade"]):
         return Fit(0.9, "a question, a document and a grade in every row")
-    if columns.has("grade") and all(_is_grade(record.get("score")) for record in given.sample):
+    if columns.has("grade") and all(_is_grade(record.get("score")) for record in input.sample):
         return Fit(0.6, "a question, a document and a whole number in every row")
     return None
 
@@ -54,38 +54,38 @@ def _is_grade(value: Any) -> bool:
     return True
 
 
-def _frame(given: Input) -> tuple[pl.DataFrame, Sequence[int]]:
+def _frame(input: Input) -> tuple[pl.DataFrame, Sequence[int]]:
     """The table with normalised column names, and the number of each row; of a text file every cell is text."""
     import polars as pl
 
-    frame = given.frame if given.shape in FRAMES else _plain_text_table(given)
+    frame = input.frame if input.shape in FRAMES else _plain_text_table(input)
     if frame is None:
-        numbered = list(given.records())
-        columns = {name: _series([record.get(name) for _, record in numbered]) for name in given.fields}
+        numbered = list(input.records())
+        columns = {name: _series([record.get(name) for _, record in numbered]) for name in input.fields}
         return pl.DataFrame(columns), [row for row, _ in numbered]
-    mapped = {field_name(column): field for column, field in given.columns.items()}
+    mapped = {field_name(column): field for column, field in input.columns.items()}
     names: dict[str, str] = {}
     for column in frame.columns:
         names.setdefault(mapped.get(field_name(column), field_name(column)), column)
-    first = 2 if given.shape in ("csv", "tsv") else 1
+    first = 2 if input.shape in ("csv", "tsv") else 1
     return frame.select(pl.col(column).alias(name) for name, column in names.items()), range(
         first, first + frame.height
     )
 
 
-def _plain_text_table(given: Input) -> pl.DataFrame | None:
+def _plain_text_table(input: Input) -> pl.DataFrame | None:
     """A CSV or TSV file read at once; None where quotation marks or blank lines ask for a closer look."""
     import polars as pl
 
-    if given.shape not in ("csv", "tsv"):
+    if input.shape not in ("csv", "tsv"):
         return None
-    source = given.need_source()
+    source = input.need_source()
     data = source.data().lstrip(b"\r\n").replace(b"\r\n", b"\n")
     if b'"' in data or b"\n\n" in data or source.head[:1] in b"\r\n" or any(mark in data for mark in MARKED):
         return None
 
     def read() -> pl.DataFrame:
-        return pl.read_csv(data, separator=given.delimiter, infer_schema=False, quote_char=None)
+        return pl.read_csv(data, separator=input.delimiter, infer_schema=False, quote_char=None)
 
     return guarded(read, source, "cannot be read as a table")
 
@@ -131,31 +131,31 @@ def _first(mask: pl.Series) -> int:
     return int(mask.arg_max() or 0)
 
 
-def _numbers(given: Input, column: pl.Series, rows: Sequence[int]) -> pl.Series:
+def _numbers(input: Input, column: pl.Series, rows: Sequence[int]) -> pl.Series:
     import polars as pl
 
     if column.dtype == pl.Object:
         column = pl.Series(column.name, [None if v is None else str(v) for v in column.to_list()], dtype=pl.String)
     if column.dtype.is_nested() or not (column.dtype.is_numeric() or column.dtype in (pl.String, pl.Null)):
-        raise given.error(f"{column.dtype} stands where numbers are meant", field=column.name, remedy="Give numbers.")
+        raise input.error(f"{column.dtype} stands where numbers are meant", field=column.name, remedy="Give numbers.")
     numbers = (column.str.strip_chars() if column.dtype == pl.String else column).cast(pl.Float64, strict=False)
     bad = ~numbers.is_finite().fill_null(False)
     if bad.any():
         value, row = column[_first(bad)], rows[_first(bad)]
         problem = f"no {column.name}" if value is None else f"{column.name} {shown(value)} is not a finite number"
-        raise given.error(problem, row=row, field=column.name, remedy="Give every hit a number.")
+        raise input.error(problem, row=row, field=column.name, remedy="Give every hit a number.")
     return numbers
 
 
-def _read_results(given: Input) -> tuple[list[Run], list[str]]:
-    with given.reading(None):
-        return _read_columns(given)
+def _read_results(input: Input) -> tuple[list[Run], list[str]]:
+    with input.reading(None):
+        return _read_columns(input)
 
 
-def _read_columns(given: Input) -> tuple[list[Run], list[str]]:
+def _read_columns(input: Input) -> tuple[list[Run], list[str]]:
     import polars as pl
 
-    frame, rows = _frame(given)
+    frame, rows = _frame(input)
     of = {field: names[0] for field, names in Columns(TABLE, frame.columns).of.items() if names}
     columns: dict[str, pl.Series] = {}
     notes: list[str] = []
@@ -165,12 +165,12 @@ def _read_columns(given: Input) -> tuple[list[Run], list[str]]:
             if columns[field].null_count():
                 row = rows[_first(columns[field].is_null())]
                 remedy = "Fill in the cell, or remove the row."
-                raise given.error(f"no {field}", row=row, field=of[field], remedy=remedy)
+                raise input.error(f"no {field}", row=row, field=of[field], remedy=remedy)
     if "score" in of:
         of.pop("rank", None)
-        columns["score"] = _numbers(given, frame[of["score"]], rows)
+        columns["score"] = _numbers(input, frame[of["score"]], rows)
     elif "rank" in of:
-        columns["score"] = -_numbers(given, frame[of["rank"]], rows)
+        columns["score"] = -_numbers(input, frame[of["rank"]], rows)
         notes.append("no scores: hits are ordered by their rank")
     else:
         notes.append("neither scores nor ranks: hits are taken in the order of the rows")
@@ -181,30 +181,30 @@ def _read_columns(given: Input) -> tuple[list[Run], list[str]]:
             columns[field] = frame[of[field]] if field == "text" else id_column(frame[of[field]])
     table = pl.DataFrame(columns)
     if not table.height:
-        raise given.error("no hits", remedy="Give at least one row.")
-    _refuse_repeats(given, table, rows)
+        raise input.error("no hits", remedy="Give at least one row.")
+    _refuse_repeats(input, table, rows)
     systems = table.partition_by("system", maintain_order=True) if "system" in columns else [table]
     used = [name for field, name in of.items() if field != "grade"]
-    return [_run(part, given) for part in systems], notes + page_notes + given.column_notes(used)
+    return [_run(part, input) for part in systems], notes + page_notes + input.column_notes(used)
 
 
-def _pages(given: dict[str, pl.Series]) -> tuple[dict[str, pl.Series], list[str]]:
+def _pages(named: dict[str, pl.Series]) -> tuple[dict[str, pl.Series], list[str]]:
     """The columns page and page_label, by the one rule for pages, and what to say of them."""
     import polars as pl
 
-    if not given:
+    if not named:
         return {}, []
     reader = PageReader()
-    nothing = [None] * len(next(iter(given.values())))
-    values = zip(*(given[field].to_list() if field in given else nothing for field in _PAGES), strict=True)
+    nothing = [None] * len(next(iter(named.values())))
+    values = zip(*(named[field].to_list() if field in named else nothing for field in _PAGES), strict=True)
     pages, labels = zip(*(reader.read(*row) for row in values), strict=True)
     columns = {"page": pl.Series(pages, dtype=pl.String)}
-    if "page_label" in given:
+    if "page_label" in named:
         columns["page_label"] = pl.Series(labels, dtype=pl.String)
     return columns, reader.notes()
 
 
-def _refuse_repeats(given: Input, table: pl.DataFrame, rows: Sequence[int]) -> None:
+def _refuse_repeats(input: Input, table: pl.DataFrame, rows: Sequence[int]) -> None:
     import polars as pl
 
     keys = [name for name in ("system", "question", "doc") if name in table.columns]
@@ -212,18 +212,18 @@ def _refuse_repeats(given: Input, table: pl.DataFrame, rows: Sequence[int]) -> N
         return
     first = table.select(pl.struct(keys).is_first_distinct()).to_series()
     index = _first(~first)
-    raise given.error(
+    raise input.error(
         f"document {shown(table['doc'][index])} stands twice for question {shown(table['question'][index])}",
         row=rows[index],
         remedy="Keep one row for each question and document.",
     )
 
 
-def _run(table: pl.DataFrame, given: Input) -> Run:
+def _run(table: pl.DataFrame, input: Input) -> Run:
     """One system's rows, grouped by question in order of first appearance."""
     import polars as pl
 
-    name = table["system"][0] if "system" in table.columns else given.stem
+    name = table["system"][0] if "system" in table.columns else input.stem
     rest = [pl.col(column) for column in table.columns if column not in ("system", "question")]
     grouped = table.group_by("question", maintain_order=True).agg(*rest)
     sizes = grouped["doc"].list.len().to_numpy().astype(np.int64)
@@ -243,7 +243,7 @@ def _run(table: pl.DataFrame, given: Input) -> Run:
         scores,
         order="given" if scores is None else "score",
         fields=fields,
-        source=given.name,
+        source=input.name,
         unique=True,
     )
 

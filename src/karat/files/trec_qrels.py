@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Judgements = dict[str, dict[str, int]]
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    sizes = [len(line.split()) for line in given.head_lines()] if given.shape == "columns" else []
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    sizes = [len(line.split()) for line in input.head_lines()] if input.shape == "columns" else []
     if 4 not in sizes or sizes.count(6) * 2 > len(sizes):
         return None
     return Fit(0.95, "four fields a line, the last a grade")
@@ -100,11 +100,11 @@ def _by_line(source: Source) -> Judgements:
     return table
 
 
-def _read_testset(given: Input) -> tuple[TestSet, list[str]]:
-    table = read(given.need_source())
+def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
+    table = read(input.need_source())
     if not table:
-        raise given.error("no judgements", remedy="Give at least one.")
-    return TestSet(qrels=table, name=given.stem), []
+        raise input.error("no judgements", remedy="Give at least one.")
+    return TestSet(qrels=table, name=input.stem), []
 
 
 def _write_testset(testset: TestSet, path: Path) -> list[str]:

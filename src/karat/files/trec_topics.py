@@ -10,29 +10,29 @@ from karat.io.fields import looks_keyed
 from karat.io.input import Input
 
 
-def _sniff(given: Input, kind: Kind) -> Fit | None:
-    if given.shape not in ("tsv", "columns"):
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    if input.shape not in ("tsv", "columns"):
         return None
-    lines = [line.split("\t") for line in given.head_lines()]
+    lines = [line.split("\t") for line in input.head_lines()]
     if not lines or any(len(cells) != 2 or not cells[0].strip() or not cells[1].strip() for cells in lines):
         return None
     return Fit(0.6, "an id, a tab and a text on every line") if looks_keyed(dict.fromkeys(lines[0])) else None
 
 
-def _read_testset(given: Input) -> tuple[TestSet, list[str]]:
+def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
     questions: dict[str, Question] = {}
-    for row, line in given.need_source().lines():
+    for row, line in input.need_source().lines():
         if not line.strip():
             continue
         qid, _, text = (part.strip() for part in line.partition("\t"))
         if not qid or not text:
-            raise given.error("not a question id, a tab and a text", row=row, remedy="Write id<TAB>text.")
+            raise input.error("not a question id, a tab and a text", row=row, remedy="Write id<TAB>text.")
         if qid in questions:
-            raise given.error(
+            raise input.error(
                 f"question id {shown(qid)} stands twice", row=row, remedy="Give every question its own id."
             )
         questions[qid] = Question(qid, text)
-    testset = TestSet(questions.values(), name=given.stem)
+    testset = TestSet(questions.values(), name=input.stem)
     return testset, gold_notes(testset)
 
 

@@ -55,49 +55,49 @@ class Input:
         self._frame: pl.DataFrame | None = None
 
     @classmethod
-    def of(cls, given: Any, what: str, columns: Mapping[str, str] | None = None) -> Input:
+    def of(cls, data: Any, what: str, columns: Mapping[str, str] | None = None) -> Input:
         """An input of whatever a caller has at hand; `what` says what is meant to be in it."""
-        if isinstance(given, str | os.PathLike):
-            return cls.open(given, columns)
-        if is_frame(given):
-            return cls.of_frame(f"{what} (frame)", given, columns)
-        if isinstance(given, Sequence):
-            return cls.of_records(f"{what} (list)", given, columns)
-        raise UsageError(f"{what} cannot be made of {type(given).__name__}. Give a path, a list of dicts or a frame.")
+        if isinstance(data, str | os.PathLike):
+            return cls.open(data, columns)
+        if is_frame(data):
+            return cls.of_frame(f"{what} (frame)", data, columns)
+        if isinstance(data, Sequence):
+            return cls.of_records(f"{what} (list)", data, columns)
+        raise UsageError(f"{what} cannot be made of {type(data).__name__}. Give a path, a list of dicts or a frame.")
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], columns: Mapping[str, str] | None = None) -> Input:
         """An input of a file or folder."""
-        given = cls(str(path), columns)
-        if "\0" not in given.name and os.path.isdir(path):
-            given.folder = Path(path)
+        input = cls(str(path), columns)
+        if "\0" not in input.name and os.path.isdir(path):
+            input.folder = Path(path)
         else:
-            given.source = Source(path)
-        return given
+            input.source = Source(path)
+        return input
 
     @classmethod
     def of_records(cls, name: str, rows: Iterable[Any], columns: Mapping[str, str] | None = None) -> Input:
         """An input of a list of dicts."""
-        given = cls(name, columns)
-        given._rows = []
+        input = cls(name, columns)
+        input._rows = []
         for row, record in enumerate(rows, 1):
             if not isinstance(record, Mapping):
-                raise given.error(
+                raise input.error(
                     f"a dict with named fields was expected, and {type(record).__name__} stands there", row=row
                 )
-            given._rows.append(well_formed_values(record))
-        if not given._rows:
-            raise given.error("no records", remedy="Give at least one.")
-        return given
+            input._rows.append(well_formed_values(record))
+        if not input._rows:
+            raise input.error("no records", remedy="Give at least one.")
+        return input
 
     @classmethod
     def of_frame(cls, name: str, frame: Any, columns: Mapping[str, str] | None = None) -> Input:
         """An input of a polars or pandas frame."""
-        given = cls(name, columns)
-        given._frame = polars_frame(frame)
-        if not given._frame.height:
-            raise given.error("the frame has no rows", remedy="Give at least one.")
-        return given
+        input = cls(name, columns)
+        input._frame = polars_frame(frame)
+        if not input._frame.height:
+            raise input.error("the frame has no rows", remedy="Give at least one.")
+        return input
 
     def need_source(self) -> Source:
         """The opened file; anything else is refused."""

@@ -120,27 +120,27 @@ class PageReader:
 
         `from_0`: its page counts from 0 (`counts_from_0`). A list of pages is kept as a tuple.
         """
-        counted, given, printed = _texts(number), _texts(page), _text(_texts(label))
-        if given is not None and counted is not None and given != counted:
-            self._differ(counted, given)
-        if counted is None and given is not None and from_0:
+        counted, plain, printed = _texts(number), _texts(page), _text(_texts(label))
+        if plain is not None and counted is not None and plain != counted:
+            self._differ(counted, plain)
+        if counted is None and plain is not None and from_0:
             self.from_0 += 1
-            given = tuple(shift(p, 1) for p in given) if isinstance(given, tuple) else shift(given, 1)
-        elif given is not None and printed is not None and isinstance(given, str) and shift(given, 1) == printed:
+            plain = tuple(shift(p, 1) for p in plain) if isinstance(plain, tuple) else shift(plain, 1)
+        elif plain is not None and printed is not None and isinstance(plain, str) and shift(plain, 1) == printed:
             self.label_by_one += counted is None
-        chosen = counted if counted is not None else given
+        chosen = counted if counted is not None else plain
         self.zeros += chosen == "0"
         if chosen is None and printed is not None:
             return (LABEL + printed if len(pages_of(printed)) > 1 else printed), printed
         return chosen, printed
 
-    def _differ(self, counted: PageText, given: PageText) -> None:
-        numbers = [int(text) for text in (counted, given) if isinstance(text, str) and text.isdecimal()]
+    def _differ(self, counted: PageText, plain: PageText) -> None:
+        numbers = [int(text) for text in (counted, plain) if isinstance(text, str) and text.isdecimal()]
         if len(numbers) == 2 and abs(numbers[0] - numbers[1]) == 1:
             self.by_one += 1
         else:
             self.otherwise += 1
-        self.example = self.example or f"page_number {_text(counted)}, page {_text(given)}"
+        self.example = self.example or f"page_number {_text(counted)}, page {_text(plain)}"
 
     def notes(self) -> list[str]:
         """What to say of the pages read, a sentence each."""

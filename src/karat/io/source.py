@@ -157,12 +157,12 @@ class Source:
         """Lines with their numbers from 1, decoded, without their ends; blank lines included."""
         row = 0
         for block in self.blocks(PIECE):
-            text = self.decoded(block, row + 1)
+            text = self._decoded(block, row + 1)
             for line in text.removesuffix("\n").split("\n"):
                 row += 1
                 yield row, line.removesuffix("\r")
 
-    def decoded(self, data: bytes, row: int) -> str:
+    def _decoded(self, data: bytes, row: int) -> str:
         """Whole lines, of which the first has this number, as text; what is not UTF-8 is refused."""
         try:
             return data.decode("utf-8")
@@ -175,7 +175,7 @@ class Source:
 
     def text(self) -> str:
         """The whole file, decoded; a file over TEXT_LIMIT is refused before it is read."""
-        return self.decoded(self.data(), 1)
+        return self._decoded(self.data(), 1)
 
     def data(self) -> bytes:
         """All bytes, unpacked, without a byte order mark; refused over TEXT_LIMIT."""
