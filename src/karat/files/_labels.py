@@ -95,13 +95,8 @@ def _refuse_mixtures(input: Input, rows: Sequence[Label]) -> None:
 def _refuse_doubles(input: Input, rows: Sequence[Label]) -> None:
     seen: dict[tuple[str | None, ...], int] = {}
     for label in rows:
+        who = "" if label.rater is None else f" by {shown(label.rater)}"
+        what = f"a label{who} for the same answer to question {shown(label.question)}"
+        remedy = 'Keep one, or name the raters in a column "rater", if they are two people.'
         key = (label.question, label.system, label.measure, label.rater)
-        earlier = seen.setdefault(key, label.row)
-        if earlier != label.row:
-            who = "" if label.rater is None else f" by {shown(label.rater)}"
-            raise input.error(
-                f"a second label{who} for the same answer to question {shown(label.question)} "
-                f"(the first is in {input.unit} {earlier})",
-                row=label.row,
-                remedy='Keep one, or name the raters in a column "rater", if they are two people.',
-            )
+        input.once(seen, key, label.row, what, remedy)

@@ -55,16 +55,10 @@ class RecordReader:
 
     def refuse_double(self, qid: str, row: int, system: Any = None) -> None:
         """Remembers the row of a question of a system; a second one is an error that names both."""
-        first = self._rows.setdefault((system, qid), row)
-        if first == row:
-            return
-        named = self.has_ids or self.number_from is not None
-        what = f"question id {shown(qid)}" if named else f"the question {shown(qid)}"
-        raise self.input.error(
-            f"{what} stands twice (first in {self.input.unit} {first}){'' if named else ', and there are no ids'}",
-            row=row,
-            remedy="Give every question its own id." if named else 'Give every question an "id".',
-        )
+        what, remedy = f"question id {shown(qid)}", "Give every question its own id."
+        if not self.has_ids and self.number_from is None:
+            what, remedy = f"the question {shown(qid)}", 'There are no ids: give every question an "id".'
+        self.input.once(self._rows, (system, qid), row, what, remedy)
 
     def id_notes(self) -> list[str]:
         """What serves as the id of a question, where the input gives none."""
@@ -257,16 +251,16 @@ def read_judgement_rows(input: Input) -> tuple[TestSet, list[str]]:
     columns, flat = _judgement_columns(input), Columns(TESTSET, ())
     flat.of |= Columns(FLAT_GOLD, input.fields).of
     reader = GoldReader(flat, PageReader())
-    golds: dict[str, dict[Gold, Gold]] = {}  # what a row names -> the same with its grade
+    golds: dict[str, list[Gold]] = {}
+    rows: dict[Any, int] = {}
     for row, qid, grade, record in _judgements(input, columns):
         with input.reading(row, flat):
             entries = reader.read(record) or []
             if len(entries) != 1:
                 raise CellError("a judgement names one unit", "Give one document a row.")
-        if entries[0] in golds.setdefault(qid, {}):
-            raise _judged_twice(input, entries[0].label, qid, row)
-        golds[qid][entries[0]] = replace(entries[0], grade=grade)
-    testset = TestSet([Question(qid, gold=tuple(entries.values())) for qid, entries in golds.items()], name=input.stem)
+        _refuse_judged_twice(input, rows, qid, entries[0], row)
+        golds.setdefault(qid, []).append(replace(entries[0], grade=grade))
+    testset = TestSet([Question(qid, gold=tuple(entries)) for qid, entries in golds.items()], name=input.stem)
     notes = [*reader.pages.notes(), *range_note(gold for one in testset for gold in one.gold)]
     return testset, notes + input.column_notes([*columns.used, *flat.used])
 
@@ -275,12 +269,12 @@ def read_judgements(input: Input) -> tuple[Judgements, Columns]:
     """{question: {doc: grade}} of a table, and by which columns; without a grade every row is a relevant document."""
     columns = _judgement_columns(input)
     table: Judgements = {}
+    rows: dict[Any, int] = {}
     for row, qid, grade, record in _judgements(input, columns):
         with input.reading(row, columns):
             name = cells.id_text(columns.cell(record, "doc"))
-        if name in table.setdefault(qid, {}):
-            raise _judged_twice(input, name, qid, row)
-        table[qid][name] = grade
+        _refuse_judged_twice(input, rows, qid, name, row)
+        table.setdefault(qid, {})[name] = grade
     if not table:
         raise input.error("no judgements", remedy="Give at least one.")
     return table, columns
@@ -326,9 +320,7 @@ def _judgement_columns(input: Input) -> Columns:
     return columns
 
 
-def _judged_twice(input: Input, name: str, qid: str, row: int) -> Exception:
-    return input.error(
-        f"document {shown(name)} is judged twice for question {shown(qid)}",
-        row=row,
-        remedy="Keep one row for each question and document.",
-    )
+def _refuse_judged_twice(input: Input, rows: dict[Any, int], qid: str, unit: Gold | str, row: int) -> None:
+    name = unit.label if isinstance(unit, Gold) else unit
+    what, remedy = f"a judgement of {shown(name)} for question {shown(qid)}", "Keep one row for each pair."
+    input.once(rows, (qid, unit), row, what, remedy)

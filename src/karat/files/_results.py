@@ -63,18 +63,17 @@ class ResultReader(RecordReader):
 
     def notes(self) -> list[str]:
         """What to say of all that was read so far, a sentence each."""
-        notes = self.pages.notes()
-        if self.shared_passages:
-            notes.append(f"{self.shared_passages} passages name several documents: each counts as a hit of its own")
-        if self.odd_confidence:
-            notes.append(f"in {self.odd_confidence} rows the confidence is no number from 0 to 1: left aside")
-        if self.uneven_texts:
-            notes.append(
-                f"in {self.uneven_texts} rows there are not as many contexts as ids: texts of hits are unknown there"
-            )
-        if self.uneven_scores:
-            notes.append(f"in {self.uneven_scores} rows there are not as many scores as ids: left aside there")
-        return notes
+        notes = {
+            f"{self.shared_passages} passages name several documents: each counts as a hit of its own": (
+                self.shared_passages
+            ),
+            f"in {self.odd_confidence} rows the confidence is no number from 0 to 1: left aside": self.odd_confidence,
+            f"in {self.uneven_texts} rows there are not as many contexts as ids: texts of hits are unknown there": (
+                self.uneven_texts
+            ),
+            f"in {self.uneven_scores} rows there are not as many scores as ids: left aside there": self.uneven_scores,
+        }
+        return [*self.pages.notes(), *(note for note, count in notes.items() if count)]
 
     def key(self, record: Record) -> Key:
         """System, alpha and k of a record."""

@@ -15,14 +15,18 @@ import numpy as np
 from karat.core.text.words import plural
 from karat.io import cells
 from karat.io.cells import CellError, shown
-from karat.io.fields import ID, QUESTION, RESULTS, TESTSET, field_name
+from karat.io.fields import ID, QUESTION, RESULTS, TESTSET, Columns, field_name
 from karat.io.input import Input
 from karat.results.comparison import ScoreTable
 from karat.results.evaluation import Taken
 
-_SYSTEM = (*RESULTS["system"], "run")
+_COLUMNS: dict[str, tuple[str, ...]] = {
+    "id": (*ID, *QUESTION),
+    "system": (*RESULTS["system"], "run"),
+    "question": QUESTION,
+    "status": ("status",),
+}
 _TAG = "tag."
-_STATUS = "status"
 _BESIDE = frozenset(
     {alias for aliases in RESULTS.values() for alias in aliases}
     | {alias for aliases in TESTSET.values() for alias in aliases}
@@ -54,65 +58,55 @@ def as_score_table(scores: Any, columns: Mapping[str, str] | None = None) -> Sco
 def _read(input: Input) -> ScoreTable:
     if not input.has_records:
         raise input.error("is no table of scores", remedy=_FORM)
-    rows: list[Row] = [
-        (row, {input.columns.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in input.raw()
-    ]
+    mapped = input.columns
+    rows: list[Row] = [(row, {mapped.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in input.raw()]
     names = list(dict.fromkeys(name for _, record in rows for name in record))
-    by: dict[str, str] = {}
-    for name in names:
-        by.setdefault(field_name(name), name)
-    key = next((by[alias] for alias in (*ID, *QUESTION) if alias in by), None)
-    if key is None:
-        raise input.error(f"no column holds the id of the question (there are {', '.join(names[:12])})", remedy=_FORM)
-    system = next((by[alias] for alias in _SYSTEM if alias in by), None)
-    measures, slices = _columns(rows, names, {key, system})
-    if not measures:
-        raise input.error(f"no column holds scores (there are {', '.join(names[:12])})", remedy=_FORM)
+    spelled = {field_name(name): name for name in reversed(names)}
+    columns = Columns(_COLUMNS, spelled)
+    columns.of = {field: tuple(spelled[alias] for alias in aliases) for field, aliases in columns.of.items()}
+    key, system, text, status = (next(iter(columns.of[field]), None) for field in _COLUMNS)
+    measures, slices = _measures_and_slices(rows, names, {key, system})
+    if key is None or not measures:
+        what = "the id of the question" if key is None else "scores"
+        raise input.error(f"no column holds {what} (there are {', '.join(names[:12])})", remedy=_FORM)
     keys = [_key(input, row, record, key, system) for row, record in rows]
-    questions = tuple(dict.fromkeys(question for question, _ in keys))
-    systems = tuple(dict.fromkeys(name for _, name in keys))
-    place = {name: i for i, name in enumerate(questions)}, {name: i for i, name in enumerate(systems)}
+    questions = {question: place for place, question in enumerate(dict.fromkeys(question for question, _ in keys))}
+    systems = {name: place for place, name in enumerate(dict.fromkeys(name for _, name in keys))}
     values = np.full((len(systems), len(questions), len(measures)), np.nan)
-    held = np.zeros(values.shape[:2], bool)
-    failed = np.zeros(values.shape[:2], bool)
+    held, failed = np.zeros(values.shape[:2], bool), np.zeros(values.shape[:2], bool)
     seen: dict[tuple[str, str], int] = {}
-    told: dict[str, dict[str, str]] = {name: {} for name in slices}
+    labels: dict[str, dict[str, str]] = {_slice(name): {} for name in slices}
     texts: dict[str, str] = {}
-    text = next((by[alias] for alias in QUESTION if alias in by and by[alias] != key), None)
-    status = by.get(_STATUS)
     for (row, record), (question, name) in zip(rows, keys, strict=True):
-        if seen.setdefault((question, name), row) != row:
-            raise input.error(
-                f"a second row for question {shown(question)} of {shown(name)} (the first is {input.unit} "
-                f"{seen[question, name]})",
-                row=row,
-                remedy="Keep one; where they are two systems, name them in a column system.",
-            )
-        q, s = place[0][question], place[1][name]
-        held[s, q] = True
-        failed[s, q] = status is not None and str(record.get(status)).strip().lower() in ("failed", "error")
-        values[s, q] = [_number(input, row, record.get(measure), measure) for measure in measures]
+        what = f"a row for question {shown(question)} of {shown(name)}"
+        input.once(seen, (question, name), row, what, "Keep one; or name two systems in a column system.")
+        place = systems[name], questions[question]
+        held[place] = True
+        failed[place] = status is not None and str(record.get(status)).strip().lower() in ("failed", "error")
+        values[place] = [_number(input, row, record.get(measure), measure) for measure in measures]
         for label in slices:
             if not cells.is_missing(record.get(label)):
-                told[label].setdefault(question, str(record[label]).strip())
-        if text is not None and not cells.is_missing(record.get(text)):
+                labels[_slice(label)].setdefault(question, str(record[label]).strip())
+        if text is not None and text != key and not cells.is_missing(record.get(text)):
             texts.setdefault(question, str(record[text]))
     sizes = ((systems, "system"), (measures, "measure"), (questions, "question"))
     what = ", ".join(plural(len(some), word) for some, word in sizes)
     empty = int((np.isnan(values) & held[:, :, None]).sum())
     notes = (f"{plural(empty, 'cell')} without a score",) if empty else ()
-    named = {label.removeprefix(_TAG) if label.startswith(_TAG) else _slice(label): told[label] for label in slices}
     return ScoreTable(
-        input.name, systems, questions, tuple(measures), values, held, failed, named, texts,
+        input.name, tuple(systems), tuple(questions), tuple(measures), values, held, failed, labels, texts,
         Taken(input.name, "score table", what, notes),
     )  # fmt: skip
 
 
 def _slice(label: str) -> str:
-    return "kind" if field_name(label) in TESTSET["kind"] else label
+    """What questions are sliced by is called."""
+    return "kind" if field_name(label) in TESTSET["kind"] else label.removeprefix(_TAG)
 
 
-def _columns(rows: Sequence[Row], names: Sequence[str], taken: set[str | None]) -> tuple[list[str], list[str]]:
+def _measures_and_slices(
+    rows: Sequence[Row], names: Sequence[str], taken: set[str | None]
+) -> tuple[list[str], list[str]]:
     """Columns with a number in them that are measures, and columns of text that slice the questions."""
     measures, slices = [], []
     for name in names:

@@ -27,7 +27,8 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
 
 
 def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
-    questions: dict[str, Question] = {}
+    questions: list[Question] = []
+    rows: dict[str, int] = {}
     docs: set[str] = set()
     for _, doc, paragraph in paragraphs(input.document["data"]):
         entries = paragraph.get("qas") if isinstance(paragraph, dict) else None
@@ -39,21 +40,19 @@ def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
         for entry in entries:
             with input.reading(len(questions) + 1):
                 question = _question(entry, doc)
-                if question.id in questions:
-                    raise CellError(
-                        f"question id {cells.shown(question.id)} stands twice", "Give every question its own id."
-                    )
-            questions[question.id] = question
+            what = f"question id {cells.shown(question.id)}"
+            input.once(rows, question.id, len(questions) + 1, what, "Give every question its own id.")
+            questions.append(question)
     if not questions:
         raise input.error("no questions in data, paragraphs, qas", remedy="Give at least one.")
     notes = [f"each of {len(docs)} paragraphs is a document, named by its title and number (Title/1)"]
-    closed = sum(not question.answerable for question in questions.values())
+    closed = sum(not question.answerable for question in questions)
     if closed:
         notes.append(f"{closed} of {len(questions)} questions are unanswerable")
     notes.append(
         "answers are normalised as the SQuAD v1.1 script does (norm=squad) unless a measure or dialect names another"
     )
-    return TestSet(questions.values(), name=input.stem, norm="squad"), notes
+    return TestSet(questions, name=input.stem, norm="squad"), notes
 
 
 def _question(entry: dict[str, Any], doc: str) -> Question:

@@ -20,19 +20,17 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
 
 
 def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
-    questions: dict[str, Question] = {}
+    questions: list[Question] = []
+    rows: dict[str, int] = {}
     for row, line in input.need_source().lines():
         if not line.strip():
             continue
         qid, _, text = (part.strip() for part in line.partition("\t"))
         if not qid or not text:
             raise input.error("not a question id, a tab and a text", row=row, remedy="Write id<TAB>text.")
-        if qid in questions:
-            raise input.error(
-                f"question id {shown(qid)} stands twice", row=row, remedy="Give every question its own id."
-            )
-        questions[qid] = Question(qid, text)
-    testset = TestSet(questions.values(), name=input.stem)
+        input.once(rows, qid, row, f"question id {shown(qid)}", "Give every question its own id.")
+        questions.append(Question(qid, text))
+    testset = TestSet(questions, name=input.stem)
     return testset, gold_notes(testset)
 
 

@@ -128,6 +128,12 @@ class Input:
     def _refuse(self, row: int | None, problem: str, remedy: str) -> None:
         raise self.error(problem, row=row, remedy=remedy)
 
+    def once(self, seen: dict[Any, int], key: Any, row: int, what: str, remedy: str) -> None:
+        """Remembers the row of a key; a second row with it is an error that names both."""
+        first = seen.setdefault(key, row)
+        if first != row:
+            raise self.error(f"{what} stands twice (first in {self.unit} {first})", row=row, remedy=remedy)
+
     @contextmanager
     def reading(self, row: int | None, columns: Columns | None = None) -> Iterator[None]:
         """A CellError raised in the block becomes an InputError that names the row and the column being read."""

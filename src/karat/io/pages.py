@@ -144,30 +144,18 @@ class PageReader:
 
     def notes(self) -> list[str]:
         """What to say of the pages read, a sentence each."""
-        notes = []
-        if self.by_one:
-            notes.append(f"page_number taken as the page; page differs by one {_times(self.by_one)} ({self.example})")
-        if self.otherwise:
-            notes.append(
-                f"page_number taken as the page; page differs by more than one {_times(self.otherwise)} "
-                f"({self.example}): check which is right"
-            )
-        if self.from_0:
-            notes.append(
-                f"page in the metadata beside page_content counts from 0, as LangChain writes it: 1 added "
-                f"{_times(self.from_0)}"
-            )
-        if self.label_by_one:
-            notes.append(
-                f"page_label is page + 1 {_times(self.label_by_one)}: page is read as counted from 1. If it counts "
-                "from 0, add --page-offset 1"
-            )
-        if self.zeros:
-            notes.append(
-                f"page 0 stands {_times(self.zeros)}, and pages are read as counted from 1: if they count from 0 here, "
-                "add --page-offset 1"
-            )
-        return notes
+        taken, offset = "page_number taken as the page; page differs by", "add --page-offset 1"
+        notes = {
+            f"{taken} one {_times(self.by_one)} ({self.example})": self.by_one,
+            f"{taken} more than one {_times(self.otherwise)} ({self.example}): check which is right": self.otherwise,
+            "page in the metadata beside page_content counts from 0, as LangChain writes it: 1 added "
+            f"{_times(self.from_0)}": self.from_0,
+            f"page_label is page + 1 {_times(self.label_by_one)}: page is read as counted from 1. If it counts from 0, "
+            f"{offset}": self.label_by_one,
+            f"page 0 stands {_times(self.zeros)}, and pages are read as counted from 1: if they count from 0 here, "
+            f"{offset}": self.zeros,
+        }
+        return [note for note, count in notes.items() if count]
 
 
 def _texts(value: Any) -> PageText:
