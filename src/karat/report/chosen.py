@@ -55,8 +55,9 @@ def _ahead(choice: Choice, pair: Pair) -> str:
     n = {cell.system: cell.n for cell in choice.cells}
     most = max(n.values())
     sure = f"{'' if pair.adjusted <= LEVEL else 'not significant, '}p {probability(pair.adjusted)}"
+    lead = number(abs(pair.difference or 0.0), 3)
     return (
-        f"{pair.a} is ahead of it by {number(abs(pair.difference or 0.0), 3)} on the {plural(pair.n, 'question')} that both "
+        f"{pair.a} is ahead of it by {lead} on the {plural(pair.n, 'question')} that both "
         f"have ({sure}), but is barred from being best: {most - n[pair.a]:,} of {plural(most, 'question')} have no "
         "value, more than a tenth."
     )
