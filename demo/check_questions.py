@@ -20,7 +20,7 @@ from typing import Any
 
 import pypdfium2
 import Stemmer
-from karat.core.text.stopwords import stop_words
+from karat.core.text.languages import stop_words
 from selectolax.lexbor import LexborHTMLParser
 
 from karat.core.text.normalise import tokenise
