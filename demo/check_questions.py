@@ -20,9 +20,9 @@ from typing import Any
 
 import pypdfium2
 import Stemmer
-from karat.core.text.languages import stop_words
 from selectolax.lexbor import LexborHTMLParser
 
+from karat.core.text.languages import stop_words
 from karat.core.text.normalise import tokenise
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "karat" / "experiment" / "_demo"
