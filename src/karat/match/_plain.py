@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.judged import Judged
+from karat.core.judged import Ints, Judged
 from karat.core.ranked import at_precision
+from karat.core.run import Run
+from karat.core.types import Qrels, TestSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.judged import Ints
-    from karat.core.run import Run
-    from karat.core.types import Qrels, TestSet
     from karat.match._judge import Settings
 
     Scores = NDArray[np.floating[Any]]
