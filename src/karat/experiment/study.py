@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from karat.experiment.retrieval import Retrieval, Retrieved
     from karat.experiment.score import Choices
     from karat.match import Key, Resolution
+    from karat.results.comparison import Pair
     from karat.results.evaluation import Evaluation, Note, Taken, Usage
-    from karat.results.study import Choice, Failure, FailureCount, Pair
+    from karat.results.study import Choice, Failure, FailureCount
 
     Floats = NDArray[np.float64]
 
@@ -189,7 +190,7 @@ def study_of(
 
 def _retrieval_times(contenders: Sequence[Contender], evaluation: Evaluation) -> list[Usage]:
     """Seconds of retrieval of the systems whose results do not say them."""
-    from karat.stats.usage import usage
+    from karat.stats.summary import usage
 
     said = {u.system for u in evaluation.usage if u.what in ("seconds retrieve", "seconds total")}
     timed = (usage(c.name, "seconds retrieve", c.seconds) for c in contenders if c.name not in said)
@@ -225,8 +226,9 @@ def _chosen(
 
     Systems whose hits cannot show all the gold that those of others can are no part of either.
     """
+    from karat.report.chosen import in_words
     from karat.stats.choose import cells_of, choose
-    from karat.stats.pairs import pairs
+    from karat.stats.compare import pairs
 
     seed, main = plan.choices.seed, plan.base
     higher = main.spec.direction == "higher"
@@ -246,7 +248,7 @@ def _chosen(
     )  # fmt: skip
     best = systems.index(choice.best.system) if choice is not None else 0
     wanted = None if len(systems) <= MOST_PAIRED else [(i, best) for i in range(len(systems)) if i != best]
-    return choice, pairs(main.name, systems, values, wanted, ids=ids, seed=seed, higher_is_better=higher)
+    return in_words(choice), pairs(main.name, systems, values, wanted, ids=ids, seed=seed, higher_is_better=higher)
 
 
 def _failures(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.diagnose._words import plural
+from karat.core.text.words import plural
 from karat.diagnose.check import Case, Check
 from karat.results.checkup import Finding
 
