@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from karat.core.errors import UsageError
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-    Cut = int | Ints | None
-
+Ints = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
+Floats = np.ndarray[tuple[Any, ...], np.dtype[np.float64]]
+Bools = np.ndarray[tuple[Any, ...], np.dtype[np.bool_]]
+Cut = int | Ints | None
 Repeats = Literal["once", "collapse", "count"]
 _WIDE = 1 << 32  # more than any rank
 

@@ -7,22 +7,18 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from karat.core.answered import Answered
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.judged import Judged
+from karat.core.judged import Floats, Judged
 from karat.core.means import Need
 from karat.core.registry import Registry
 from karat.core.scores import Outcome
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Column = NDArray[np.float64]
-
+Column = Floats
 F = TypeVar("F", bound=Callable[..., Any])
 Stage = Literal["retrieval", "answer"]
 Direction = Literal["higher", "lower", "none"]

@@ -54,7 +54,7 @@ class Contender:
     @cached_property
     def indexed(self) -> Resolution | None:
         """The resolution, where every hit is a chunk of its index."""
-        strange = self.resolution is None or (len(self.run) > 0 and min(self.resolution.rows_of(self.run)) < 0)
+        strange = self.resolution is None or (len(self.run) > 0 and min(self.resolution.index.rows_of(self.run)) < 0)
         return None if strange else self.resolution
 
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from karat.core.judged import Ints
+from karat.core.run import Run
+from karat.core.types import Gold
 from karat.io.pages import pages_of, shift
 from karat.match._matcher import Context, column, column_or_none
 from karat.match.matchers.url import address_of
-
-if TYPE_CHECKING:
-    from karat.core.judged import Ints
-    from karat.core.run import Run
-    from karat.core.types import Gold
 
 
 def _parts(path: str) -> tuple[str, ...]:

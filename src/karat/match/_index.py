@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from karat.core.docs import Chunks, Doc
 from karat.core.run import Run
+from karat.core.types import Gold
 from karat.io.pages import page_of, pages_of
 from karat.match._files import FileNames
 from karat.match._passages import Passages
 from karat.match.matchers.url import address_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from karat.core.docs import Chunks, Doc
-    from karat.core.types import Gold
     from karat.match._matcher import Options
     from karat.match._passages import Passage
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat.core.judged import Ints
+from karat.core.run import Run
+from karat.core.types import Gold, TestSet
 from karat.match._matcher import MATCHERS, Context, Keys, Matcher, Options, Rule
 
 if TYPE_CHECKING:
-    from karat.core.judged import Ints
-    from karat.core.run import Run
-    from karat.core.types import Gold, TestSet
     from karat.match._index import ChunkTable
 
 Key = tuple[str, Any]  # the name of a matcher, and a key of its kind

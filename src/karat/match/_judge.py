@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karat.core.errors import InputError
 from karat.core.judged import Judged, Repeats
 from karat.core.ranked import Ties, ranking
+from karat.core.run import Run
+from karat.core.types import TestSet
 from karat.match._join import Join
 from karat.match._matcher import column_or_none
 from karat.match._plain import judge_plain
-
-if TYPE_CHECKING:
-    from karat.core.run import Run
-    from karat.core.types import TestSet
 
 _NOT_ASKED = "it was not asked for"
 

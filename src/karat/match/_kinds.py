@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from karat.core.run import Run
 from karat.core.text.normalise import normalise
+from karat.core.types import Gold
 from karat.match._matcher import MATCHERS, Context, Options, by_strictness
 
 if TYPE_CHECKING:
-    from karat.core.run import Run
-    from karat.core.types import Gold
-
     Found = Callable[[Sequence[Gold], str], float]
 
 LOW = 0.1  # share of the gold below which plain ids look like ids of something else

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from karat.core.errors import NoOverlapError, UsageError
+from karat.core.judged import Judged
+from karat.core.run import Run
+from karat.core.types import Gold, TestSet
 from karat.match._join import Join
 from karat.match._judge import Settings, judge, least_share, share_matched
 from karat.match._kinds import AS_THEY_ARE, LOW, kinds_of
@@ -26,9 +29,6 @@ from karat.results.evaluation import Matching
 if TYPE_CHECKING:
     import polars as pl
 
-    from karat.core.judged import Judged
-    from karat.core.run import Run
-    from karat.core.types import Gold, TestSet
     from karat.match._resolve import Resolution
 
 
@@ -100,32 +100,32 @@ def match_resolved(
 
     A hit that is a chunk of the index is known by all that the index says of it, any other by what it says itself.
     """
-    join, table = resolution.join, resolution.table
-    _check_ambiguity(join)
-    judged = judge(join.testset, runs, join, settings)
+    table = resolution.index
+    _check_ambiguity(resolution)
+    judged = judge(resolution.testset, runs, resolution, settings)
     strangers = {run.name: [i for i, row in enumerate(table.rows_of(run)) if row < 0] for run in runs}
     known = [run if len(run) and len(strangers[run.name]) == len(run) else table.run for run in runs]
-    unmatchable, reasons = _unmatchable(join, runs, known)
+    unmatchable, reasons = _unmatchable(resolution, runs, known)
     matching = Matching(
-        join.name,
-        join.unit,
+        resolution.name,
+        resolution.unit,
         "the chunks of the index that hold the gold",
         share_matched(judged),
-        suggestion=shifted_pages(join, runs, settings, least_share(judged)),
+        suggestion=shifted_pages(resolution, runs, settings, least_share(judged)),
         unheld=(int((resolution.relevant & ~resolution.reached).sum()), int(resolution.relevant.sum())),
         strangers={
             run.name: (len(strangers[run.name]), len(run), run.doc_list[strangers[run.name][0]])
             for run in runs
             if strangers[run.name]
         },
-        entries=len(join.golds),
+        entries=len(resolution.golds),
         unmatchable=unmatchable,
-        notes=(*in_several_files(join, [table.run]), *typography_notes(join, runs)),
+        notes=(*in_several_files(resolution, [table.run]), *typography_notes(resolution, runs)),
     )
     if not allow_zero:
         for run in _without_gold(runs, judged, matching):
             raise _none_found(resolution, run, matching)
-    return Matched(judged, matching, join, settings, reasons)
+    return Matched(judged, matching, resolution, settings, reasons)
 
 
 def _choose(testset: TestSet, runs: Sequence[Run], options: Options, settings: Settings) -> tuple[Join, Judged, str]:
@@ -230,7 +230,7 @@ def _lack_sentence(run: Run, matching: Matching) -> str | None:
 
 def _none_found(resolution: Resolution, run: Run, matching: Matching) -> NoOverlapError:
     lack = _lack_sentence(run, matching)
-    known = len(run) > 0 and max(resolution.table.rows_of(run)) >= 0
+    known = len(run) > 0 and max(resolution.index.rows_of(run)) >= 0
     if lack is not None and known:
         fields = " and no ".join(matching.unmatchable[run.name])
         return NoOverlapError(

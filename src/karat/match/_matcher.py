@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from karat.core.judged import Ints
 from karat.core.registry import Registry
 from karat.core.run import Run
 from karat.core.types import Gold
@@ -13,7 +14,6 @@ from karat.core.types import Gold
 if TYPE_CHECKING:
     import polars as pl
 
-    from karat.core.judged import Ints
     from karat.match._index import IndexView
 
     Column = Sequence[Any] | pl.Series

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.judged import Bools, Ints
 from karat.core.text.characters import SPACE, WORD, kinds_of, points_of
 from karat.core.text.codes import Vocabulary
 from karat.core.text.normalise import tokenise
 from karat.core.text.typography import line_ends_filled, without_footnote, without_typography
-
-if TYPE_CHECKING:
-    from karat.core.judged import Bools, Ints
 
 _MOST = 2000  # places of a word that are looked at
 _VOTERS = 24  # words of a quote that say where something like it may stand

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.judged import Judged
+from karat.core.judged import Ints, Judged
 from karat.core.ranked import at_precision
+from karat.core.run import Run
+from karat.core.types import Qrels, TestSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.judged import Ints
-    from karat.core.run import Run
-    from karat.core.types import Qrels, TestSet
     from karat.match._judge import Settings
 
     Scores = NDArray[np.floating[Any]]
@@ -44,7 +43,7 @@ def judge_plain(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Ju
         assert run.scores is not None
         scores, score = at_precision(run.scores, settings.ties), at_precision(own, settings.ties)
         pairs.append(s * width + question[unit])
-        ranks.append(_ranks(run, scores, list_of[question[unit]], score, [docs[u] for u in unit.tolist()]))
+        ranks.append(_ranks(run, scores, list_of[question[unit]], score, docs, unit))
         units.append(unit)
     pair, rank = np.concatenate(pairs), np.concatenate(ranks)
     order = np.lexsort((rank, pair))
@@ -106,7 +105,7 @@ def _found(run: Run, qrels: Qrels, docs: Sequence[str], listed: Ints) -> tuple[I
     return unit[order], score[order]
 
 
-def _ranks(run: Run, scores: Scores, listed: Ints, score: Scores, docs: Sequence[str]) -> Ints:
+def _ranks(run: Run, scores: Scores, listed: Ints, score: Scores, docs: Sequence[str], unit: Ints) -> Ints:
     """Rank of each hit within its list (lists ascending): one more than what stands above it, ties by id."""
     better, equal = _count(scores, run.offsets, listed, score)
     ranks = better + 1
@@ -115,16 +114,24 @@ def _ranks(run: Run, scores: Scores, listed: Ints, score: Scores, docs: Sequence
         tie = int(listed[i]), float(score[i])
         if tie not in ties:
             begin, end = run.offsets[tie[0]], run.offsets[tie[0] + 1]
-            at = (np.flatnonzero(scores[begin:end] == tie[1]) + begin).tolist()
-            ties[tie] = sorted(run.docs[hit] for hit in at)
-        ranks[i] += len(ties[tie]) - bisect_right(ties[tie], docs[i])
+            ids = _ids(run, tie[0])
+            ties[tie] = sorted(ids[hit] for hit in np.flatnonzero(scores[begin:end] == tie[1]).tolist())
+        ranks[i] += len(ties[tie]) - bisect_right(ties[tie], docs[unit[i]])
     return ranks
+
+
+def _ids(run: Run, number: int) -> Sequence[str]:
+    """The ids of one list; of dicts they are read without laying out all others."""
+    if run.by_question is not None:
+        return list(run.by_question[run.question_ids[number]])
+    return list(run.docs[run.offsets[number] : run.offsets[number + 1]])
 
 
 def _count(scores: Scores, offsets: Ints, listed: Ints, score: Scores) -> tuple[Ints, Ints]:
     """For each hit, how many scores of its list are greater, and how many equal."""
     better, equal = np.zeros((2, len(listed)), np.int64)
-    lists, first, held = np.unique(listed, return_index=True, return_counts=True)
+    first = np.flatnonzero(np.diff(listed, prepend=-1))
+    held = np.diff(first, append=len(listed))
     few = np.flatnonzero(np.repeat(held <= _FEW, held))
     for begin in range(0, len(few), _BLOCK):
         at = few[begin : begin + _BLOCK]
@@ -134,10 +141,11 @@ def _count(scores: Scores, offsets: Ints, listed: Ints, score: Scores) -> tuple[
         own = np.repeat(score[at], sizes)
         better[at] = np.add.reduceat(others > own, starts, dtype=np.int64)
         equal[at] = np.add.reduceat(others == own, starts, dtype=np.int64)
-    for number, begin, count in zip(lists[held > _FEW], first[held > _FEW], held[held > _FEW], strict=True):
-        block = slice(begin, begin + count)
+    for begin, count in zip(first[held > _FEW].tolist(), held[held > _FEW].tolist(), strict=True):
+        block, number = slice(begin, begin + count), listed[begin]
         ordered = np.sort(scores[offsets[number] : offsets[number + 1]])
-        upto = np.searchsorted(ordered, score[block], side="right")
+        upto = ordered.searchsorted(score[block], side="right")
         better[block] = len(ordered) - upto
-        equal[block] = upto - np.searchsorted(ordered, score[block], side="left")
+        if (ordered[1:] == ordered[:-1]).any():
+            equal[block] = upto - ordered.searchsorted(score[block], side="left")
     return better, equal

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from karat.core.errors import KaratError
+from karat.core.judged import Judged
+from karat.core.run import Run
 from karat.core.text.normalise import normalise
-from karat.core.types import TestSet
+from karat.core.types import Gold, TestSet
 from karat.io.pages import pages_of, shift
 from karat.match._join import Join
 from karat.match._judge import Settings, judge, least_share
 from karat.match._kinds import LOW
 from karat.match._matcher import MATCHERS, Context, by_strictness, column, column_or_none
 from karat.match._passages import Passages
-
-if TYPE_CHECKING:
-    from karat.core.judged import Judged
-    from karat.core.run import Run
-    from karat.core.types import Gold
 
 _TRY_ALL = 20_000  # hits up to which other matchers are tried where less than half of the gold is found
 _CLEAR = 0.5  # share of the gold above which a matcher clearly wins: no other is tried

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.docs import Chunks, Doc
 from karat.core.errors import UsageError
+from karat.core.judged import Bools, Ints
+from karat.core.types import Gold, TestSet
 from karat.io.pages import page_of, shift
 from karat.match._index import ChunkTable, IndexView, Pages, QuotePlaces
-from karat.match._join import Join, Key, Units
+from karat.match._join import Join, Key
 from karat.match._kinds import kinds_of
 from karat.match._matcher import MATCHERS, Context, Options, Reason, column, each
-
-if TYPE_CHECKING:
-    from karat.core.docs import Chunks, Doc
-    from karat.core.judged import Bools, Ints
-    from karat.core.run import Run
-    from karat.core.types import Gold, TestSet
 
 _LACKING: dict[str, Reason] = {
     "page": "page without text", "span": "span outside", "text": "quote not found", "url": "unknown address",
@@ -39,37 +35,32 @@ class Unresolved:
     why: str
 
 
-@dataclass(frozen=True)
-class Resolution:
-    """Gold units beside the rows of the chunks that hold them, and the join that scores runs over these."""
+class Resolution(Join):
+    """The join of gold with the chunks of an index: its units beside the rows of the chunks that hold them.
 
-    join: Join = field(repr=False)
-    table: ChunkTable = field(repr=False)
-    holders: list[Ints]  # of each unit, the ascending rows that hold it
-    notes: tuple[str, ...] = ()
+    It judges runs too: a hit that is a chunk of the index is known by all that the index says of it.
+    """
 
-    @property
-    def testset(self) -> TestSet:
-        return self.join.testset
+    index: ChunkTable
+
+    def __init__(
+        self, testset: TestSet, index: ChunkTable, by: str | Mapping[Gold, str], options: Options, why: str
+    ) -> None:
+        super().__init__(testset, [index.run], by, options, index)
+        rows: dict[Key | None, list[int]] = {key: [] for key in self.units.key}
+        for keys in self.row_keys.values():
+            for row, held in enumerate(keys):
+                for key in held:
+                    if key in rows:
+                        rows[key].append(row)
+        arrays = {key: np.array(held, np.int64) for key, held in rows.items()}
+        self.holders: list[Ints] = [arrays[key] for key in self.units.key]  # of each unit, ascending rows
+        notes = [f"{why}."] if "taken for the documents" in why else []
+        self.notes = (*notes, *_printed_twice(self))
 
     @property
     def chunks(self) -> Chunks:
-        return self.table.chunks
-
-    @property
-    def units(self) -> Units:
-        """The units of the test set, ordered by question."""
-        return self.join.units
-
-    @property
-    def kinds(self) -> list[str]:
-        """Of each unit, the matcher that it goes by."""
-        return self.join.kinds
-
-    @property
-    def ambiguity(self) -> str | None:
-        """Why some gold may mean several units, and what to add."""
-        return self.join.ambiguity
+        return self.index.chunks
 
     @cached_property
     def relevant(self) -> Bools:
@@ -96,19 +87,6 @@ class Resolution:
         rows = [self.holders[u] for u in self.of_question(question) if self.relevant[u]]
         return rows[0] if len(rows) == 1 else np.unique(np.concatenate([*rows, np.zeros(0, np.int64)]))
 
-    def rows_of(self, run: Run) -> list[int]:
-        """The row of each hit, -1 where it is no chunk of the index."""
-        return self.table.rows_of(run)
-
-    def hit_keys(self, run: Run) -> list[tuple[Key, ...]]:
-        """Keys of each hit, to be compared with those of the units."""
-        return self.join.hit_keys(run)
-
-    @cached_property
-    def row_keys(self) -> Mapping[str, Sequence[tuple[Key, ...]]]:
-        """All keys of every row, of each kind by which rows have keys."""
-        return {kind: keys for kind, keys in self.join.row_keys.items() if self.join.matchers[kind].is_keyed}
-
     @cached_property
     def rows_on_page(self) -> Mapping[tuple[str, str], Ints]:
         """Rows by file and page, as pages are compared: of gold resolved by page. See `page_of_unit`."""
@@ -126,14 +104,13 @@ class Resolution:
     @cached_property
     def quote_places(self) -> QuotePlaces:
         """Where quotes stand in the documents."""
-        return QuotePlaces(self.table, self.join.of_kind("quote"))
+        return QuotePlaces(self.index, self.of_kind("quote"))
 
     @cached_property
     def unresolved(self) -> tuple[Unresolved, ...]:
         """The entries that no chunk holds."""
         views = {
-            kind: IndexView(self.table, self.quote_places, self.join.of_kind(kind), self.join.options)
-            for kind in self.join.matchers
+            kind: IndexView(self.index, self.quote_places, self.of_kind(kind), self.options) for kind in self.matchers
         }
         lost = []
         for u in np.flatnonzero(~self.reached).tolist():
@@ -144,12 +121,12 @@ class Resolution:
 
     def _why(self, gold: Gold, kind: str, key: Key | None, view: IndexView) -> tuple[Reason, str]:
         """Why no chunk holds an entry."""
-        matcher, files = self.join.matchers[kind], len(self.table.files)
+        matcher, files = self.matchers[kind], len(self.index.files)
         if matcher.within_file is not None and files > 1 and not (gold.doc or "").strip():
             return "ambiguous", f"names {matcher.within_file(gold)} without a file, and the index holds {files:,} files"
         if key is None:
             return "names no unit", f"names no {matcher.unit}"
-        lacking = matcher.lacks(self.table.run)
+        lacking = matcher.lacks(self.index.run)
         if lacking is not None:
             return _LACKING.get(lacking, "unknown id"), f"the chunks of the index have no {lacking}"
         return matcher.why(gold, key[1], view)
@@ -178,26 +155,10 @@ def resolve(
         raise UsageError("--pages printed: no chunk of this index knows the number printed on its page.")
     options = Options(page_offset=page_offset, labels=table.labels, any_file=any_file)
     if by != "auto":
-        join, why = Join(testset, [table.run], by, options, table), "asked for"
-    else:
-        golds = list(dict.fromkeys(gold for question in testset.questions for gold in question.gold))
-        kind_of, why = kinds_of(golds, [table.run], options, lambda some, kind: _share(some, kind, table, options))
-        join = Join(testset, [table.run], kind_of, options, table)
-    notes = [f"{why}."] if "taken for the documents" in why else []
-    resolution = Resolution(join, table, _holders(join), tuple(notes))
-    return replace(resolution, notes=(*notes, *_printed_twice(resolution)))
-
-
-def _holders(join: Join) -> list[Ints]:
-    """Of each unit, the ascending rows of the index that hold it."""
-    rows: dict[Key | None, list[int]] = {key: [] for key in join.units.key}
-    for keys in join.row_keys.values():
-        for row, held in enumerate(keys):
-            for key in held:
-                if key in rows:
-                    rows[key].append(row)
-    arrays = {key: np.array(held, np.int64) for key, held in rows.items()}
-    return [arrays[key] for key in join.units.key]
+        return Resolution(testset, table, by, options, "asked for")
+    golds = list(dict.fromkeys(gold for question in testset.questions for gold in question.gold))
+    kind_of, why = kinds_of(golds, [table.run], options, lambda some, kind: _share(some, kind, table, options))
+    return Resolution(testset, table, kind_of, options, why)
 
 
 def _share(golds: Sequence[Gold], kind: str, table: ChunkTable, options: Options) -> float:
@@ -209,18 +170,18 @@ def _share(golds: Sequence[Gold], kind: str, table: ChunkTable, options: Options
 
 def _printed_twice(resolution: Resolution) -> list[str]:
     """What to say where gold names a printed number that several pages of its file bear."""
-    table, join = resolution.table, resolution.join
+    table, offset = resolution.index, resolution.options.page_offset
     if table.pages == "physical":
         return []
     bearing: dict[tuple[str, str], set[int]] = {}
     for doc in table.docs:
         for page in doc.pages:
             if page.label is not None and (label := page_of(page.label)):
-                place = (doc.part_of or doc.id, shift(label, join.options.page_offset))
+                place = (doc.part_of or doc.id, shift(label, offset))
                 bearing.setdefault(place, set()).add(page.number)
     several = set()
-    for gold in join.of_kind("page"):
-        for key in join.gold_keys(gold):
+    for gold in resolution.of_kind("page"):
+        for key in resolution.gold_keys(gold):
             _, page_text = _file_and_page(key)
             rows = resolution.rows_on_page.get(_file_and_page(key))
             if rows is not None and len(bearing.get((table.names[rows[0]], page_text), ())) > 1:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat.core.answered import Answered
 from karat.core.errors import KaratError
+from karat.core.judged import Judged
+from karat.core.measure import Measure
 from karat.core.scores import EMPTY_ANSWER, MISSING_ANSWER, Floor, Outcome, Scores, Status
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from karat.core.answered import Answered
-    from karat.core.judged import Judged
-    from karat.core.measure import Measure
 
 NO_GOLD = "no relevant gold"
 NOTHING_TO_MEASURE = f"{MISSING_ANSWER}, and so nothing to measure"
@@ -53,9 +52,9 @@ def compute(
     details: dict[tuple[int, int, int], Mapping[str, Any]] = {}
     floors: dict[tuple[int, int], Floor] = {}
 
-    def mark(pairs: Sequence[int], m: int, what: Status, reason: str) -> None:
+    def mark(why: Mapping[int, str], m: int, what: Status) -> None:
         """Take the values of pairs away, and what the measure had to show for them."""
-        for pair in pairs:
+        for pair, reason in why.items():
             s, q = divmod(int(pair), shape[1])
             values[s, q, m], status[s, q, m], reasons[s, q, m] = np.nan, what, reason
             details.pop((s, q, m), None)
@@ -65,43 +64,39 @@ def compute(
         data = judged if stage == "retrieval" else answered
         without = (absent or {}).get(stage, {}) if stage == "retrieval" or measure.spec.needs_answer else {}
         if data is None:
-            mark(range(shape[0] * shape[1]), m, Status.undefined, f"no {stage} results")
+            mark(dict.fromkeys(range(shape[0] * shape[1]), f"no {stage} results"), m, Status.undefined)
         elif len(without) < len(systems):
             outcome = _outcome(measure, data, shape[0] * shape[1])
             flat, no_gold = outcome.values, _without_gold(measure, judged)
             flat[no_gold] = max(0.0, measure.bounds[0]) if no_gold_is_zero else np.nan
             values[:, :, m] = flat.reshape(shape)
             if not np.isfinite(flat).all():
-                mark(np.flatnonzero(np.isnan(flat)).tolist(), m, Status.undefined, _why_undefined(measure))
-                mark(np.flatnonzero(np.isinf(flat)).tolist(), m, Status.failed, "the measure gave an infinite value")
-            for pair, reason in outcome.undefined.items():
-                mark([pair], m, Status.undefined, reason)
+                nothing, infinite = np.flatnonzero(np.isnan(flat)).tolist(), np.flatnonzero(np.isinf(flat)).tolist()
+                mark(dict.fromkeys(nothing, _why_undefined(measure)), m, Status.undefined)
+                mark(dict.fromkeys(infinite, "the measure gave an infinite value"), m, Status.failed)
+            mark(outcome.undefined, m, Status.undefined)
             if not no_gold_is_zero:
-                mark(no_gold.tolist(), m, Status.undefined, NO_GOLD)
-            for pair, reason in (unmatchable or {}).items() if stage == "retrieval" and measure.spec.needs_gold else ():
-                mark([pair], m, Status.undefined, reason)
-            for pair, reason in outcome.failed.items():
-                mark([pair], m, Status.failed, reason)
+                mark(dict.fromkeys(no_gold.tolist(), NO_GOLD), m, Status.undefined)
+            if stage == "retrieval" and measure.spec.needs_gold:
+                mark(unmatchable or {}, m, Status.undefined)
+            mark(outcome.failed, m, Status.failed)
             details.update({(*divmod(int(pair), shape[1]), m): shown for pair, shown in outcome.details.items()})
             floors.update({(s, m): floor for s, floor in outcome.floors.items() if systems[s] not in without})
         for system, reason in without.items():
             start = list(systems).index(system) * shape[1]
-            mark(range(start, start + shape[1]), m, Status.undefined, reason)
+            mark(dict.fromkeys(range(start, start + shape[1]), reason), m, Status.undefined)
         if stage == "answer" and measure.spec.needs_answer:
             for pair in missing:
                 s, q = divmod(int(pair), shape[1])
                 if status[s, q, m] == Status.ok and measure.spec.direction != "lower":
-                    mark([pair], m, Status.undefined, MISSING_ANSWER)
+                    mark({pair: MISSING_ANSWER}, m, Status.undefined)
                     if missing_is_zero:
                         values[s, q, m], status[s, q, m] = 0.0, Status.ok
                 elif status[s, q, m] == Status.ok or reasons.get((s, q, m)) == EMPTY_ANSWER:
-                    mark([pair], m, Status.undefined, NOTHING_TO_MEASURE)
-            for pair, reason in (unasked or {}).items():
-                mark([pair], m, Status.undefined, reason)
-            for pair, reason in (unanswered or {}).items():
-                mark([pair], m, Status.failed, reason)
-        for pair, reason in (failed or {}).items():
-            mark([pair], m, Status.failed, reason)
+                    mark({pair: NOTHING_TO_MEASURE}, m, Status.undefined)
+            mark(unasked or {}, m, Status.undefined)
+            mark(unanswered or {}, m, Status.failed)
+        mark(failed or {}, m, Status.failed)
     return Scores(tuple(systems), tuple(questions), tuple(measures), values, status, reasons, details, floors)
 
 

@@ -34,7 +34,7 @@ def by_trying(grades, held):
     found = resolved(grades, held)
     orders = list(permutations(found.chunks.ids))
     runs = [Run.from_lists(str(i), {"q": list(order)}) for i, order in enumerate(orders)]
-    judged = judge(found.testset, runs, found.join)
+    judged = judge(found.testset, runs, found)
     scores = compute(parse_all(NAMES), [r.name for r in runs], ["q"], judged=judged)
     return dict(zip(NAMES, scores.values[:, 0, :].max(axis=0).tolist(), strict=True))
 

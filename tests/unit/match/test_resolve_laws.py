@@ -66,7 +66,7 @@ def test_a_run_is_judged_as_by_the_plain_matcher(kind, repeats, data):
     run = run_over(chunks, [*lists, everything])
     found = resolve(testset, chunks, by=kind)
     plain = judge(testset, [run], kind, Settings(repeats=repeats))
-    assert_same(judge(testset, [run], found.join, Settings(repeats=repeats)), plain)
+    assert_same(judge(testset, [run], found, Settings(repeats=repeats)), plain)
     reached = {int(u) for u in plain.unit}
     assert reached <= set(np.flatnonzero(found.reached).tolist())
 
@@ -80,7 +80,7 @@ def test_questions_of_different_kinds_are_each_judged_by_their_own():
     testset = TestSet([by_page, by_url, both])
     run = run_over(chunks, [[0, 1, 2, 3]] * 3)
     found = resolve(testset, chunks)
-    judged = judge(testset, [run], found.join)
+    judged = judge(testset, [run], found)
     assert judged.distinct.tolist() == [2, 1, 2]
     for q, kind in enumerate(("page", "url")):
         alone = judge(testset, [run], kind)
@@ -105,7 +105,7 @@ def test_spans_are_judged_as_by_the_span_matcher(gold, cuts):
     run = run_over(chunks, [[*range(len(chunks)), 0]])
     found = resolve(testset, chunks)
     assert set(found.kinds) == {"span"}
-    assert_same(judge(testset, [run], found.join), judge(testset, [run], "span"))
+    assert_same(judge(testset, [run], found), judge(testset, [run], "span"))
 
 
 words = st.lists(st.sampled_from(["ice", "Sea,", "the", "—", "Лёд", "हिम"]), min_size=1, max_size=12)
@@ -126,7 +126,7 @@ def test_quotes_that_no_chunk_splits_are_judged_as_by_the_quote_matcher(parts, p
     plain = judge(testset, [run], "quote")
     for known in (docs, None):
         found = resolve(testset, chunks, known, by="quote")
-        assert_same(judge(testset, [run], found.join), plain)
+        assert_same(judge(testset, [run], found), plain)
 
 
 @settings(max_examples=300, deadline=None)

@@ -17,7 +17,7 @@ _NAMES = {"url": "web page", "doc": "document", "uuid": "document", "exact": "id
 
 def _sentence(found: Resolution, kind: str, units: Sequence[int]) -> tuple[str, dict[str, int]]:
     keys = {key for u in units if (key := found.units.key[u]) is not None}
-    if kind not in found.row_keys:
+    if not found.matchers[kind].is_keyed:
         held = sum(1 for u in units if found.reached[u])
         word = {"quote": "quote", "span": "span"}.get(kind, "unit")
         said = f"the gold holds {plural(len(units), word)}; {held:,} of them stand{'s' if held == 1 else ''} in chunks"

@@ -280,7 +280,7 @@ def judge(part: Part, measures: Sequence[Measure], repeats: Repeats) -> Judged:
 
         runs = [part.run(point) for point in part.points]
         resolution = part.resolution
-        return judge_runs(resolution.testset, runs, resolution.join, Settings(repeats=repeats, tokens=tokens))
+        return judge_runs(resolution.testset, runs, resolution, Settings(repeats=repeats, tokens=tokens))
     pools: dict[Pool, list[int]] = {}
     for number, point in enumerate(part.points):
         pools.setdefault(part.pool(point), []).append(number)

@@ -39,8 +39,9 @@ class Held:
 def held_by(pool: Pool, resolution: Resolution) -> Held:
     """The units that candidates hold, as the matcher of the resolution sees them."""
     units = resolution.units
-    keys = resolution.row_keys.get("exact")
-    if not set(resolution.row_keys) - {"exact"} and (keys is None or len(set(keys)) == len(keys)):
+    keys = resolution.row_keys.get("exact", [])
+    is_plain = all(matcher.plain or not matcher.is_keyed for matcher in resolution.matchers.values())
+    if is_plain and len(set(keys)) == len(keys):
         # no two chunks share a unit but gold ones, so the holders of gold are all that matters
         rows = np.concatenate([*resolution.holders, np.zeros(0, np.int64)])
         unit = np.repeat(np.arange(len(resolution.holders)), [len(rows) for rows in resolution.holders])

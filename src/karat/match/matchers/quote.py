@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from karat.core.judged import Ints
 from karat.core.run import Run
 from karat.core.text.normalise import normalise
 from karat.core.text.typography import without_typography
@@ -16,7 +17,6 @@ from karat.match._matcher import Context, Matcher, Reason, column, column_or_non
 from karat.match._passages import Passages
 
 if TYPE_CHECKING:
-    from karat.core.judged import Ints
     from karat.match._index import IndexView
 
 

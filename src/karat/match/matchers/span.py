@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.judged import Ints
 from karat.core.run import Run
 from karat.core.types import Gold
 from karat.match._files import FileNames, file_keys
 from karat.match._matcher import Context, Matcher, Reason, column, column_or_none, lacking, shown
 
 if TYPE_CHECKING:
-    from karat.core.judged import Ints
     from karat.match._index import IndexView
 
 

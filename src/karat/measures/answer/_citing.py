@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
+from karat.core.answered import Answered
 from karat.core.scores import Outcome
 from karat.core.text import guess_language, open_blocks
 from karat.core.text.citations import cited_sentences
 from karat.core.text.support import Claim, Held
 from karat.measures.answer._support import by_pair
 from karat.models.terms import terms
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from karat.core.answered import Answered
 
 NO_CITATIONS = "the answer cites nothing"
 

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from karat.core.answered import Answered
+from karat.core.judged import Bools, Floats, Ints
 from karat.core.scores import Outcome
-from karat.core.text import Norm, guess_language, stop_words
+from karat.core.text import Norm, guess_language, stop_words, tokenise
 from karat.core.text.citations import comparable
 from karat.core.text.codes import Coded, Vocabulary, shared
 from karat.core.text.normalise import VERBATIM
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from karat.core.answered import Answered
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 Stopwords = Literal["keep", "drop"]
 Bag = Literal["multiset", "set"]
@@ -148,3 +140,37 @@ def stops(coded: Coded, languages: Sequence[str | None], vocabulary: Vocabulary)
     language_of = np.fromiter((place[language] for language in languages), np.int64, len(languages))
     found: Bools = table[language_of[coded.owners], coded.codes]
     return found
+
+
+class Referred(NamedTuple):
+    """Usable references as whole texts, for measures that read sentences or ask a model.
+
+    `owners` are the pairs that they belong to; `undefined` says why some pairs have none.
+    """
+
+    texts: list[str]
+    owners: Ints
+    undefined: dict[int, str]
+
+    def only(self, usable: Iterable[object], reason: str) -> Referred:
+        """Without the references that are not usable; a pair left with none is undefined for this reason."""
+        kept = np.flatnonzero(np.fromiter(map(bool, usable), bool, len(self.texts)))
+        lost = np.setdiff1d(self.owners, self.owners[kept])
+        undefined = {**self.undefined, **dict.fromkeys(lost.tolist(), reason)}
+        return Referred([self.texts[i] for i in kept.tolist()], self.owners[kept], undefined)
+
+
+def referred(answered: Answered, norm: Norm) -> Referred:
+    """Every reference that is not empty after normalisation."""
+
+    def find() -> Referred:
+        counts = np.fromiter(map(len, answered.references), np.int64, len(answered))
+        whole = Referred(
+            [text for several in answered.references for text in several],
+            np.repeat(np.arange(len(answered)), counts),
+            dict.fromkeys(np.flatnonzero(counts == 0).tolist(), "no reference answer"),
+        )
+        usable = (bool(tokenise(text, norm)) for text in comparable(whole.texts, norm))
+        return whole.only(usable, f"the reference answer is empty after normalisation ({norm})")
+
+    return answered.once(("referred", norm), find)

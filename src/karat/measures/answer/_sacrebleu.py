@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from karat.core.answered import Answered
 from karat.core.errors import KaratError
 from karat.core.scores import Outcome
 from karat.core.text.citations import spoken
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from karat.core.answered import Answered
 
 
 def metrics(measure: str) -> Any:

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.answered import Answered
+from karat.core.judged import Bools, Ints
 from karat.core.scores import EMPTY_ANSWER, Outcome
 from karat.core.text import Norm, drop_blocks, guess_language, open_blocks
 from karat.core.text.citations import spoken
 from karat.core.text.codes import Coded, Vocabulary, first_alike
 from karat.measures.answer._compared import stops
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from karat.core.answered import Answered
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
-
 NO_CONTEXTS = "no context texts are known"
 BLANK_CONTEXTS = "the contexts hold no text"
 
 
 @dataclass(frozen=True)
-class Support:
+class TokenSupport:
     """Tokens of the answers, whether the contexts of each hold them, and why some pairs have no support to measure.
 
     Contexts given but none in number support nothing; contexts that are not known leave support undefined.
@@ -69,12 +60,12 @@ class Support:
         return ~stops(self.answers, languages, self.vocabulary)
 
 
-def support(answered: Answered, norm: Norm) -> Support:
+def support(answered: Answered, norm: Norm) -> TokenSupport:
     """The answers beside their contexts, as tokens of a normaliser; citations are no part of an answer here."""
     return answered.once(("support", norm), lambda: _support(answered, norm))
 
 
-def _support(answered: Answered, norm: Norm) -> Support:
+def _support(answered: Answered, norm: Norm) -> TokenSupport:
     vocabulary = Vocabulary(norm)
     answers = vocabulary.encode([spoken(text) for text in answered.answers])
     place: dict[str, int] = {}
@@ -97,30 +88,26 @@ def _support(answered: Answered, norm: Norm) -> Support:
             found[here] = present[answers.codes[here]]
             for context in chosen:
                 present[contexts[context]] = False
-    return Support(vocabulary, answers, contexts, used, found, undefined)
+    return TokenSupport(vocabulary, answers, contexts, used, found, undefined)
 
 
 def by_pair(answered: Answered, score: Callable[[str, tuple[str, ...], int], float | str]) -> Outcome:
     """A score for each answer with known contexts: `score(answer, contexts, pair)` is a value or why there is none."""
     values = np.full(len(answered), np.nan)
     undefined: dict[int, str] = {}
-    for pair, answer, contexts in _with_contexts(answered, undefined):
-        result = score(answer, contexts, pair)
+    for pair, (answer, contexts) in enumerate(zip(answered.answers, answered.contexts, strict=True)):
+        said = drop_blocks(answer or "")
+        result: float | str
+        if contexts is None:
+            result = NO_CONTEXTS
+        elif not said.strip():
+            result = EMPTY_ANSWER
+        elif contexts and not any(text.strip() for text in contexts):
+            result = BLANK_CONTEXTS
+        else:
+            result = score(said, contexts, pair)
         if isinstance(result, str):
             undefined[pair] = result
         else:
             values[pair] = result
     return Outcome(values, undefined)
-
-
-def _with_contexts(answered: Answered, undefined: dict[int, str]) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    for pair, (answer, contexts) in enumerate(zip(answered.answers, answered.contexts, strict=True)):
-        said = drop_blocks(answer or "")
-        if contexts is None:
-            undefined[pair] = NO_CONTEXTS
-        elif not said.strip():
-            undefined[pair] = EMPTY_ANSWER
-        elif contexts and not any(text.strip() for text in contexts):
-            undefined[pair] = BLANK_CONTEXTS
-        else:
-            yield pair, said, contexts

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from karat.core.answered import Answered
 from karat.core.measure import measure
+from karat.core.scores import Outcome
 from karat.measures.answer._sacrebleu import best_sentence, metrics
-
-if TYPE_CHECKING:
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
 
 
 @measure(

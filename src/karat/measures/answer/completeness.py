@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from karat.core.answered import Answered
 from karat.core.measure import measure
+from karat.core.scores import Outcome
 from karat.core.text import guess_language, sentences, tokenise
 from karat.core.text.citations import spoken
 from karat.core.text.support import SUPPORTED, Claim, Held
-from karat.measures.answer._compared import best_of
-from karat.measures.answer._referred import referred
+from karat.measures.answer._compared import best_of, referred
 from karat.models.terms import terms
-
-if TYPE_CHECKING:
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
 
 
 @measure(

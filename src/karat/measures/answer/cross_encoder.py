@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from karat.core.answered import Answered
 from karat.core.measure import measure
+from karat.core.scores import Outcome
 from karat.core.text.citations import spoken
-from karat.measures.answer._compared import best_of
-from karat.measures.answer._referred import referred
-
-if TYPE_CHECKING:
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
+from karat.measures.answer._compared import best_of, referred
 
 
 @measure(

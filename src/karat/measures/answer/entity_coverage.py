@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
+from karat.core.answered import Answered
 from karat.core.measure import measure
+from karat.core.scores import Outcome
 from karat.core.text import normalise, open_blocks
 from karat.core.text.citations import without_citations
 from karat.core.text.names import named_terms, plain_words, without_possessives
 from karat.measures.answer._support import by_pair
-
-if TYPE_CHECKING:
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
 
 
 @measure(

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from karat.core.answered import Answered
 from karat.core.measure import measure
+from karat.core.scores import Outcome
 from karat.core.text import Norm
 from karat.measures.answer.support_density import support_density
-
-if TYPE_CHECKING:
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
 
 
 @measure(

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from karat.core.measure import measure
+from karat.core.answered import Answered
+from karat.core.measure import Column, measure
 from karat.core.text.blocks import drop_blocks
 from karat.core.text.refusals import declines
-
-if TYPE_CHECKING:
-    from karat.core.answered import Answered
-    from karat.core.measure import Column
 
 
 @measure(

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from itertools import pairwise
 
+import numpy as np
+
+from karat.core.answered import Answered
+from karat.core.judged import Ints
 from karat.core.measure import measure
+from karat.core.scores import Outcome
 from karat.core.text import Norm
+from karat.core.text.characters import text_of
+from karat.core.text.codes import Coded
 from karat.measures.answer._compared import compared
-from karat.measures.answer._subsequence import longest_common
 
-if TYPE_CHECKING:
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
+_CHARACTERS = 0x110000  # that a text can hold
 
 
 @measure(
@@ -30,3 +35,25 @@ def rouge_l(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
     beside = compared(answered, norm)
     common = longest_common(beside.answers, beside.others, beside.size)
     return beside.best(2.0 * common / (beside.answers.sizes + beside.others.sizes))
+
+
+def longest_common(left: Coded, right: Coded, size: int) -> Ints:
+    """The length of the longest common subsequence of text i of both sides, for each i."""
+    from rapidfuzz.distance import LCSseq
+    from rapidfuzz.process import cpdist
+
+    if not len(left):
+        return np.zeros(0, np.int64)
+    ours, theirs = _sequences(left, size), _sequences(right, size)
+    lengths: Ints = cpdist(ours, theirs, scorer=LCSseq.similarity, dtype=np.int64)
+    return lengths
+
+
+def _sequences(coded: Coded, size: int) -> Sequence[str] | Sequence[list[int]]:
+    """Each text as a string, one character a token, which rapidfuzz reads fastest; past all characters, as numbers."""
+    bounds = pairwise(coded.offsets.tolist())
+    if size < _CHARACTERS:
+        text = text_of(coded.codes.astype(np.uint32))
+        return [text[start:end] for start, end in bounds]
+    numbers = coded.codes.tolist()
+    return [numbers[start:end] for start, end in bounds]

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from karat.core.answered import Answered
 from karat.core.errors import UsageError
 from karat.core.measure import measure
+from karat.core.scores import Outcome
 from karat.core.text import guess_language
 from karat.core.text.citations import cited_sentences
 from karat.core.text.refusals import declines
 from karat.core.text.support import SUPPORTED, Claim, Held, held_sentences, nearest
 from karat.measures.answer._support import by_pair
 from karat.models.terms import terms
-
-if TYPE_CHECKING:
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
 
 
 @measure(

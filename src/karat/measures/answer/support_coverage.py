@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from karat.core.answered import Answered
 from karat.core.measure import measure
+from karat.core.scores import Outcome
 from karat.core.text import Norm
 from karat.measures.answer._support import support
-
-if TYPE_CHECKING:
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
 
 
 @measure(

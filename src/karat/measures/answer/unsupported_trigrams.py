@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.answered import Answered
 from karat.core.measure import measure
+from karat.core.scores import Outcome
 from karat.core.text import Norm
 from karat.measures.answer._support import support
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
 
 
 NO_TRIGRAMS = np.zeros(0, np.int64)

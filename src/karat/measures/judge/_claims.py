@@ -27,8 +27,7 @@ class Checked:
 
     def share(self, verdict: str) -> float:
         """Of the claims, those with this verdict."""
-        count: int = sum(claim["verdict"] == verdict for claim in self.claims)
-        return count / len(self.claims)
+        return [claim["verdict"] for claim in self.claims].count(verdict) / len(self.claims)
 
     def round(self, verdict: str, value: float | None, no_claims: str, **shown: Any) -> Round:
         """Its score, with the verdicts counted and why the first claim without this verdict has none."""

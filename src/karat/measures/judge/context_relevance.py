@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from karat.core.answered import Answered
 from karat.core.measure import measure
+from karat.core.scores import Outcome
 from karat.measures.answer._support import BLANK_CONTEXTS, NO_CONTEXTS
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._heuristics import NO_WORDS, content_words, held_words
 from karat.measures.judge._runner import NO_QUESTION, Asked, Asking, By, Case, Judge, Round, cut_each_context, graded
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
 
 WORTH = {"answers": 1.0, "helps": 2 / 3, "related": 1 / 3, "unrelated": 0.0}
 

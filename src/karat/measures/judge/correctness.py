@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from karat.core.answered import Answered
 from karat.core.measure import measure
-from karat.core.scores import EMPTY_ANSWER
+from karat.core.scores import EMPTY_ANSWER, Outcome
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._claims import Checked, check_claims
 from karat.measures.judge._heuristics import covered_sentences
@@ -22,10 +21,6 @@ from karat.measures.judge._runner import (
     cut_answer,
     cut_references,
 )
-
-if TYPE_CHECKING:
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
 
 NO_CLAIMS = "the reference answer claims nothing that could be checked"
 

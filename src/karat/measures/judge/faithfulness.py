@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from karat.core.answered import Answered
 from karat.core.measure import measure
-from karat.core.scores import EMPTY_ANSWER
+from karat.core.scores import EMPTY_ANSWER, Outcome
 from karat.core.text.refusals import declines
 from karat.measures.answer._support import BLANK_CONTEXTS, NO_CONTEXTS
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._claims import Checked, check_claims
 from karat.measures.judge._heuristics import supported_sentences
 from karat.measures.judge._runner import Asked, Asking, By, Case, Judge, Round, cut_answer, cut_contexts
-
-if TYPE_CHECKING:
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
 
 Scale = Literal["unit", "liverag"]
 NO_CLAIMS = "the answer claims nothing that could be checked"

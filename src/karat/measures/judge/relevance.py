@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from karat.core.answered import Answered
 from karat.core.measure import measure
-from karat.core.scores import EMPTY_ANSWER
+from karat.core.scores import EMPTY_ANSWER, Outcome
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._heuristics import liverag_grade
 from karat.measures.judge._runner import (
@@ -21,12 +23,6 @@ from karat.measures.judge._runner import (
     cut_references,
     graded,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
 
 NEEDS_REFERENCE = "no reference answer, which the heuristic needs"
 

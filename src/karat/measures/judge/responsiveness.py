@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from karat.core.answered import Answered
 from karat.core.measure import measure
-from karat.core.scores import EMPTY_ANSWER
+from karat.core.scores import EMPTY_ANSWER, Outcome
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._heuristics import responds
 from karat.measures.judge._runner import NO_QUESTION, Asked, Asking, By, Case, Judge, cut_answer, graded
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from karat.core.answered import Answered
-    from karat.core.scores import Outcome
 
 WORTH = {"fully": 1.0, "mostly": 2 / 3, "barely": 1 / 3, "not": 0.0}
 UNANSWERABLE = "the question is marked unanswerable: Refusal says whether the answer declines it"

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from karat.core.measure import measure
-from karat.measures.ranking._share import share
+from karat.core.judged import Cut, Judged
+from karat.core.measure import Column, measure
+from karat.measures.ranking._arithmetic import share
 from karat.measures.ranking.precision import precision
 from karat.measures.ranking.recall import recall
-
-if TYPE_CHECKING:
-    from karat.core.judged import Cut, Judged
-    from karat.core.measure import Column
 
 
 @measure(

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from karat.core.measure import measure
+from karat.core.judged import Judged
+from karat.core.measure import Column, measure
 from karat.measures.ranking.map import average_precision
-
-if TYPE_CHECKING:
-    from karat.core.judged import Judged
-    from karat.core.measure import Column
-
 
 LEAST = 1e-5
 """trec_eval's MIN_GEO_MEAN: what a question counts for that found nothing, since the product would be 0."""

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.measure import measure
-
-if TYPE_CHECKING:
-    from karat.core.judged import Judged
-    from karat.core.measure import Column
+from karat.core.judged import Judged
+from karat.core.measure import Column, measure
 
 
 @measure(

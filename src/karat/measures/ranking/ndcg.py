@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from karat.core.judged import discount
-from karat.core.measure import measure
-from karat.measures.ranking._gain import GAINS, Gain
-from karat.measures.ranking._share import share
-
-if TYPE_CHECKING:
-    from karat.core.judged import Cut, Judged
-    from karat.core.measure import Column
+from karat.core.judged import Cut, Judged, discount
+from karat.core.measure import Column, measure
+from karat.measures.ranking._arithmetic import GAINS, Gain, share
 
 
 @measure(

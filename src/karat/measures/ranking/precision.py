@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from karat.core.measure import measure
-from karat.measures.ranking._share import share
-
-if TYPE_CHECKING:
-    from karat.core.judged import Cut, Judged
-    from karat.core.measure import Column
+from karat.core.judged import Cut, Judged
+from karat.core.measure import Column, measure
+from karat.measures.ranking._arithmetic import share
 
 
 @measure(

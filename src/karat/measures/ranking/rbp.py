@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.measure import measure
-from karat.measures.ranking._gain import GAINS, Gain
-
-if TYPE_CHECKING:
-    from karat.core.judged import Cut, Judged
-    from karat.core.measure import Column
+from karat.core.judged import Cut, Judged
+from karat.core.measure import Column, measure
+from karat.measures.ranking._arithmetic import GAINS, Gain
 
 
 @measure(

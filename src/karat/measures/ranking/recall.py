@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from karat.core.measure import measure
-
-if TYPE_CHECKING:
-    from karat.core.judged import Cut, Judged
-    from karat.core.measure import Column
+from karat.core.judged import Cut, Judged
+from karat.core.measure import Column, measure
 
 
 @measure(

@@ -7,7 +7,7 @@ from karat.core.answered import Answered
 from karat.core.language import parse
 from karat.core.means import Means
 from karat.core.scores import Floor
-from karat.measures.answer import _embedded
+from karat.measures.answer import semantic_similarity
 from karat.measures.compute import compute
 
 AXES = {"paris": 0, "capital": 1, "rome": 2, "passage": 3}
@@ -147,7 +147,7 @@ def test_every_system_has_a_floor_of_its_own_where_two_questions_have_both_sides
 
 
 def test_the_floor_of_many_questions_is_taken_from_a_sample_with_a_fixed_seed(monkeypatch):
-    monkeypatch.setattr(_embedded, "SAMPLE", 20)
+    monkeypatch.setattr(semantic_similarity, "SAMPLE", 20)
     words = list(AXES)[:3]
     rows = [(words[i % 3], (words[i % 3],)) for i in range(90)]
     first, again = by_axes(rows).floors[0], by_axes(rows).floors[0]

@@ -213,11 +213,11 @@ def test_a_text_of_nothing_but_marks_is_compared_by_them():
 
 
 def test_a_vocabulary_past_all_characters(monkeypatch):
-    from karat.measures.answer import _subsequence
+    from karat.measures.answer import rouge_l
 
     rows = ("one two three four", ["two one three five four"])
     before = outcome("ROUGE-L", rows).values[0]
-    monkeypatch.setattr(_subsequence, "_CHARACTERS", 1)
+    monkeypatch.setattr(rouge_l, "_CHARACTERS", 1)
     assert outcome("ROUGE-L", rows).values[0] == before == pytest.approx(2 * 3 / 9)
 
 
