@@ -76,8 +76,8 @@ def check_depth(depth: int) -> None:
 
 def _find(attribute: str, wanted: str) -> Callable[[Any], type[Any] | None]:
     def find(source: Any) -> type[Any] | None:
-        found = getattr(source, attribute, source)
-        return found if isinstance(found, type) and hasattr(found, wanted) and hasattr(found, "search") else None
+        entry = getattr(source, attribute, source)
+        return entry if isinstance(entry, type) and hasattr(entry, wanted) and hasattr(entry, "search") else None
 
     return find
 

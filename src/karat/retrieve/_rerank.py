@@ -71,9 +71,9 @@ def rerank_lists(
     _check(ranked, queries, depth)
     first = [ranked.of(i)[0][:depth].tolist() for i in range(len(ranked))]
     asked = [i for i, rows in enumerate(first) if rows]
-    said = scorer.score_lists([(queries[i], [texts_of(row) for row in first[i]]) for i in asked])
+    replies = scorer.score_lists([(queries[i], [texts_of(row) for row in first[i]]) for i in asked])
     scores, seconds, failed = ranked.scores.copy(), np.zeros(len(ranked)), dict[int, str]()
-    for i, scored in zip(asked, said, strict=True):
+    for i, scored in zip(asked, replies, strict=True):
         seconds[i] = scored.seconds
         if scored.scores is None:
             failed[i] = scored.error or "the reranker gave no scores."
@@ -103,8 +103,8 @@ def _scored(encoder: PairScorer, pairs: list[tuple[str, str]]) -> NDArray[np.flo
     return _checked(encoder.score(pairs), len(pairs))
 
 
-def _checked(given: object, pairs: int) -> NDArray[np.float64]:
-    scores = np.asarray(given, np.float64)
+def _checked(values: object, pairs: int) -> NDArray[np.float64]:
+    scores = np.asarray(values, np.float64)
     if scores.shape != (pairs,) or not np.isfinite(scores).all():
         raise KaratError(
             f"the reranker gave {scores.shape} for {pairs} pairs, or a score that is not finite. "

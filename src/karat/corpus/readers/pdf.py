@@ -145,8 +145,8 @@ def tidy(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
-def _joined(found: re.Match[str]) -> str:
-    before, blank, after = found.groups()
+def _joined(match: re.Match[str]) -> str:
+    before, blank, after = match.groups()
     if before.isalpha() and after.isalpha() and after.islower():
         return before + after
     return f"{before}-{blank}{after}"
@@ -186,8 +186,8 @@ def _outline(file: File, pdf: Any, pages: list[Page], text: str) -> tuple[Sectio
     except Exception as error:  # a damaged outline costs the sections, never the text
         file.problem("broken", f"its outline cannot be read ({error or type(error).__name__}); it has no sections.")
         return ()
-    kept = (section for section in sections if section.start < len(text))
-    return tuple(sorted(kept, key=lambda section: section.start))
+    inside = (section for section in sections if section.start < len(text))
+    return tuple(sorted(inside, key=lambda section: section.start))
 
 
 def _start(title: str, page: Page, text: str, before: list[Section]) -> int:
@@ -196,10 +196,10 @@ def _start(title: str, page: Page, text: str, before: list[Section]) -> int:
     if before and page.start <= before[-1].start <= page.end:
         first = before[-1].start
     words = r"\s+".join(map(re.escape, title.split()))
-    found = re.compile(rf"^[ \t]{{0,9}}(?:[\d.]{{1,12}}\s+)?{words}", re.IGNORECASE | re.MULTILINE).search(
+    match = re.compile(rf"^[ \t]{{0,9}}(?:[\d.]{{1,12}}\s+)?{words}", re.IGNORECASE | re.MULTILINE).search(
         text, first, page.end
     )
-    return found.start() if found else first
+    return match.start() if match else first
 
 
 def _counted(pages: int) -> str:

@@ -20,7 +20,7 @@ from karat.core.ranked import Ranked
 from karat.retrieve._bm25 import folder as folders
 from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.postings import Postings, index
-from karat.retrieve._bm25.search import asked, search
+from karat.retrieve._bm25.search import query_terms, search
 from karat.retrieve._bm25.variants import DELTA, EPSILON, VARIANTS, Formula
 from karat.retrieve._engine import Progress, check_depth
 from karat.retrieve._terms import AUTO, Terms
@@ -99,14 +99,14 @@ class Engine:
         shares = np.bincount(owners, self._shares(terms), len(queries)).astype(np.float64)
         try:
             with np.errstate(invalid="ignore", over="ignore"):
-                found = search(self._postings, asked(len(queries), owners, terms, self._postings), depth, shares)
+                ranked = search(self._postings, query_terms(len(queries), owners, terms, self._postings), depth, shares)
         except IndexError:
             raise self._damaged("it names rows that do not exist") from None
-        if len(found.rows) and found.rows.max() >= len(self):
+        if len(ranked.rows) and ranked.rows.max() >= len(self):
             raise self._damaged("it names rows that do not exist")
-        if not np.isfinite(found.scores).all():
+        if not np.isfinite(ranked.scores).all():
             raise self._damaged("a weight is no finite number")
-        return found
+        return ranked
 
     def _shares(self, terms: NDArray[np.int64]) -> NDArray[np.float64]:
         """What each term gives every row."""
@@ -142,8 +142,8 @@ class Engine:
         """
         if not 0 <= row < len(self):
             raise UsageError(f"there is no row {row}: rows go from 0 to {len(self) - 1}.")
-        given = self.terms_of(query)
-        terms = list(dict.fromkeys(given))
+        sequence = self.terms_of(query)
+        terms = list(dict.fromkeys(sequence))
         numbers = self._lexicon.find(terms)
         self._check(numbers[numbers >= 0])
         weights = []
@@ -151,7 +151,7 @@ class Engine:
             weight = 0.0
             if number >= 0:
                 weight = (self._postings.weight(number, row) or 0.0) + float(self._shares(np.array([number]))[0])
-            weights.append((term, given.count(term) * weight))
+            weights.append((term, sequence.count(term) * weight))
         return sorted(weights, key=lambda pair: -pair[1])
 
     def save(self, folder: Path) -> None:
@@ -178,19 +178,19 @@ def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:
     if variant not in VARIANTS:
         near = did_you_mean(str(variant), VARIANTS)
         raise UsageError(f"the variant {variant!r} of bm25 is unknown.{near} There are {', '.join(VARIANTS)}.")
-    made: dict[str, Any] = {"variant": variant, "k1": settings.get("k1", 1.5), "b": settings.get("b", 0.75)}
+    completed: dict[str, Any] = {"variant": variant, "k1": settings.get("k1", 1.5), "b": settings.get("b", 0.75)}
     for name, usual in (("delta", DELTA), ("epsilon", EPSILON)):
         if variant in usual:
-            made[name] = settings.get(name, usual[variant])
+            completed[name] = settings.get(name, usual[variant])
         elif name in settings:
             raise UsageError(
                 f"the setting {name} has no meaning for the variant {variant}: only for {', '.join(usual)}."
             )
     for name, most in (("k1", math.inf), ("b", 1.0), ("delta", math.inf), ("epsilon", math.inf)):
-        if name in made:
-            made[name] = _number(name, made[name], most)
+        if name in completed:
+            completed[name] = _number(name, completed[name], most)
     terms = Terms.asked(settings.get("terms", "stem"), settings.get("language", AUTO))
-    return {**made, "terms": terms.kind, "language": terms.language}
+    return {**completed, "terms": terms.kind, "language": terms.language}
 
 
 def _number(name: str, value: Any, most: float) -> float:
