@@ -58,7 +58,8 @@ def rerank(
     for i, query in enumerate(queries):
         first = ranked.of(i)[0][:depth].tolist()
         if first:
-            _put(scores, ranked, i, _scored(encoder, [(query, texts_of(row)) for row in first]))
+            values = encoder.score([(query, texts_of(row)) for row in first])
+            _put(scores, ranked, i, _checked(values, len(first)))
         if progress is not None:
             progress("reranking", i + 1, len(queries))
     return Ranked.ordered(len(ranked), ranked.query, ranked.rows, scores)
@@ -97,10 +98,6 @@ def _put(scores: NDArray[np.float64], ranked: Ranked, i: int, new: NDArray[np.fl
     floor = float(new.min())
     step = max(1.0, abs(floor) * 2.0**-20)
     scores[middle:end] = floor - step * np.arange(1, end - middle + 1)
-
-
-def _scored(encoder: PairScorer, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
-    return _checked(encoder.score(pairs), len(pairs))
 
 
 def _checked(values: object, pairs: int) -> NDArray[np.float64]:

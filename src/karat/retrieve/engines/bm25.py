@@ -22,7 +22,7 @@ from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.postings import Postings, index
 from karat.retrieve._bm25.search import query_terms, search
 from karat.retrieve._bm25.variants import DELTA, EPSILON, VARIANTS, Formula
-from karat.retrieve._engine import Progress, check_depth
+from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated
 from karat.retrieve._terms import AUTO, Terms
 
 if TYPE_CHECKING:
@@ -79,14 +79,10 @@ class Engine:
     def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
         """The best rows of each query that hold at least one of its terms."""
         check_depth(depth)
-        parts = [self._search(queries[i : i + _TOGETHER], depth) for i in range(0, len(queries), _TOGETHER)]
-        if len(parts) == 1:
-            return parts[0]
-        if not parts:
-            return Ranked.empty(0)
-        sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        return Ranked(offsets, *(np.concatenate([getattr(p, name) for p in parts]) for name in ("rows", "scores")))
+        numbers = np.arange(len(queries))
+        batches = [numbers[i : i + _TOGETHER] for i in range(0, len(queries), _TOGETHER)]
+        parts = [(batch, self._search(queries[batch[0] : batch[-1] + 1], depth)) for batch in batches]
+        return parts[0][1] if len(parts) == 1 else concatenated(parts, len(queries))
 
     def _search(self, queries: Sequence[str], depth: int) -> Ranked:
         words = self._terms.vocabulary()
@@ -168,12 +164,7 @@ class Engine:
 
 def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with their defaults, each checked; a constant that the variant does not have is left out."""
-    for name in settings:
-        if name not in _KNOWN:
-            raise UsageError(
-                f"unknown setting {name!r} of the engine bm25.{did_you_mean(name, _KNOWN)} "
-                f"There are {', '.join(_KNOWN)}."
-            )
+    check_settings("bm25", settings, _KNOWN)
     variant = settings.get("variant", "lucene")
     if variant not in VARIANTS:
         near = did_you_mean(str(variant), VARIANTS)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from karat.core.errors import KaratError, UsageError, did_you_mean
+from karat.core.errors import KaratError, UsageError
 from karat.core.ranked import Ranked
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named
 from karat.models.hosts import received
 from karat.retrieve import _graph
-from karat.retrieve._engine import Progress, check_depth
+from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated
 from karat.retrieve._vectors import Content, cosines, exact, read, write
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Engine:
                 parts.append(
                     (numbers[lines], self._content.ranked(places, cosines(self.vectors, asked[lines], places), depth))
                 )
-        return _together(parts, len(queries))
+        return concatenated(parts, len(queries))
 
     def _near(self, asked: NDArray[np.float32], depth: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         if self._graph is None:
@@ -163,26 +163,10 @@ class Engine:
         return cls(settings, content, _graph.Lazy(folder, content.vectors) if linked else None, str(folder))
 
 
-def _together(parts: Sequence[tuple[NDArray[np.int64], Ranked]], queries: int) -> Ranked:
-    """The lists of all queries, from lists of some and the numbers of these."""
-    if not parts:
-        return Ranked.empty(queries)
-    query = np.concatenate([who[part.query] for who, part in parts])
-    order = np.argsort(query, kind="stable")
-    offsets = np.searchsorted(query[order], np.arange(queries + 1)).astype(np.int64)
-    rows, scores = (np.concatenate([getattr(part, name) for _, part in parts])[order] for name in ("rows", "scores"))
-    return Ranked(offsets, rows, scores)
-
-
 def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with their defaults, each checked."""
     known = {"embedder": EmbedderSettings().plain(), **_DEFAULTS}
-    for name in settings:
-        if name not in known:
-            raise UsageError(
-                f"unknown setting {name!r} of the engine dense.{did_you_mean(name, known)} "
-                f"There are {', '.join(known)}."
-            )
+    check_settings("dense", settings, known)
     completed = known | dict(settings)
     if not isinstance(completed["embedder"], Mapping):
         raise UsageError(f"the setting embedder of the engine dense cannot be {completed['embedder']!r}.")
