@@ -128,10 +128,11 @@ READ: tuple[tuple[str, tuple[str, ...]], ...] = (
     *((name, ("score", "qa.jsonl", name, "-q")) for name in ("plain.jsonl", "plain.csv", "plain.run", "plain.parquet")),
     *((name, ("index", name, "-o", "new", "--engine", "bm25", "-q"))
       for name in ("page.html", "page.txt", "page.md", "docs.csv", "docs.jsonl", "docs.parquet", "paper.pdf",
-                   "paper.docx", "docs.xlsx")),
+                   "paper.docx")),
     ("qa.jsonl", ("convert", "qa.jsonl", "new.tsv", "--to", "liverag")),
     ("qa.jsonl", ("audit", "qa.jsonl", "-q")),
     ("qa.jsonl", ("check", "qa.jsonl", "ix", "-q")),
+    ("docs.xlsx", ("convert", "docs.xlsx", "new.jsonl")),
     ("plain.run", ("convert", "plain.run", "new.jsonl")),
     ("karat.yaml", ("run", "karat.yaml", "--dry-run")),
     ("karat.yaml", ("run", "karat.yaml", "-q")),
