@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from karat.core.language import parse_all
 from karat.core.run import Run
 from karat.core.types import TestSet
-from karat.files._source import Source
 from karat.files.trec_run import read
+from karat.io.source import Source
 from karat.match import MATCHERS, Settings, judge
 from karat.measures.compute import compute
 from karat.stats.summary import summarise

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from karat.core.docs import Problem
-from karat.corpus._decode import decode, plain, printable
+from karat.io.decoding import decode, plain, printable
 from karat.io.limits import LINE_LIMIT, ReadLimits
 from karat.io.opening import FileRefusedError, is_gzip, pieces, read_whole
 

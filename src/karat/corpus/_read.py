@@ -11,12 +11,12 @@ from pathlib import Path
 
 from karat.core.docs import Doc, Problem
 from karat.core.errors import InputError, UsageError
-from karat.corpus._decode import printable
 from karat.corpus._file import HEAD, File, Progress, ReadError, silent
 from karat.corpus._process import ReaderProcess
 from karat.corpus._reader import Reader, content_of, readable, reader_of, unforeseen
 from karat.corpus._records import check_used, checked
 from karat.corpus._walk import Walk, ids_of
+from karat.io.decoding import printable
 from karat.io.limits import ReadLimits
 
 _AHEAD = 8  # files that are opened before the first of them is read

@@ -12,8 +12,8 @@ from typing import Any
 
 from karat.core.docs import Doc
 from karat.core.registry import Registry
-from karat.corpus._decode import is_binary, plain
 from karat.corpus._file import File, ReadError, explained
+from karat.io.decoding import is_binary, plain
 from karat.io.limits import raise_limit
 
 

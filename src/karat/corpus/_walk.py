@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from karat.core.docs import Problem
 from karat.core.errors import InputError
-from karat.corpus._decode import printable
+from karat.io.decoding import printable
 
 _JUNK_FOLDERS = frozenset({"__pycache__", "__MACOSX", "node_modules"})
 _JUNK_FILES = frozenset({"thumbs.db", "desktop.ini"})

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from karat.core.types import TestSet
-from karat.files import _testset
-from karat.files._format import Fit, Format, Kind
-from karat.files._look import Look
-from karat.files._signs import fits
-from karat.results.evaluation import Taken
+from karat.files._format import Fit, Format, Kind, fits
+from karat.files._questions import read_questions
+from karat.io.input import Input
 
 
-def _sniff(look: Look, kind: Kind) -> Fit | None:
-    if kind == "testset" and fits(look, kind) and "relevant_chunk_ids" in look.fields:
-        return Fit(0.95, "gold chunks in relevant_chunk_ids")
-    return None
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    if "relevant_chunk_ids" not in input.fields or not fits(input, kind):
+        return None
+    return Fit(0.95, "gold chunks in relevant_chunk_ids")
 
 
-def _read_testset(look: Look) -> tuple[TestSet, Taken]:
-    return _testset.read_records(look, FORMAT.name)
-
-
-FORMAT = Format("rag_benchmark", "questions with gold chunk ids", _sniff, _read_testset)
+FORMAT = Format(name="rag_benchmark", about="questions with gold chunk ids", sniff=_sniff, read_testset=read_questions)

@@ -9,10 +9,10 @@ from typing import Any
 
 from karat.core.docs import Doc
 from karat.corpus._blocks import Blocks
-from karat.corpus._decode import is_binary, plain
 from karat.corpus._file import File, ReadError
 from karat.corpus._nesting import flattened
 from karat.corpus._reader import Reader
+from karat.io.decoding import is_binary, plain
 
 _OPENING = re.compile(
     rb"^\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?>.{0,2000}?-->)\s*+)*+(?:<!doctype\s+html|<html[\s>])",

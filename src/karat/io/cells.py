@@ -10,11 +10,11 @@ import ast
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from karat.core.text.wellformed import well_formed, well_formed_values
-from karat.io import pages
 
 Record = dict[str, Any]
 
@@ -36,7 +36,7 @@ _TRUE = frozenset({"true", "yes", "y", "1", "t"})
 _FALSE = frozenset({"false", "no", "n", "0", "f"})
 
 
-class CellError(Exception):
+class CellError(ValueError):
     """A value that cannot be what its field asks for."""
 
     def __init__(self, problem: str, remedy: str | None = None) -> None:
@@ -72,26 +72,13 @@ def id_text(value: Any) -> str:
         if text:
             return well_formed(text)
     elif isinstance(value, int) and not isinstance(value, bool):
-        return number_text(value)
+        try:
+            return str(value)
+        except ValueError:  # as Python says of them
+            raise CellError("a number of thousands of digits is no id", "Give text.") from None
     elif isinstance(value, float) and math.isfinite(value):
         return str(int(value)) if value.is_integer() else repr(value)
     raise CellError(f"{shown(value)} is no id", "Give text or a whole number.")
-
-
-def number_text(value: int) -> str:
-    """A whole number as text; one of thousands of digits is refused, as Python does."""
-    try:
-        return str(value)
-    except ValueError:
-        raise CellError("a number of thousands of digits is no id", "Give text.") from None
-
-
-def page_text(value: Any) -> str | None:
-    """A page as text without blanks, or None where a file says there is none ("N/A")."""
-    try:
-        return pages.page_text(value)
-    except ValueError as problem:
-        raise CellError(str(problem), "Give text or a whole number.") from None
 
 
 def plain_text(value: Any) -> str:
@@ -107,19 +94,13 @@ def plain_text(value: Any) -> str:
 
 def whole(value: Any, what: str = "grade") -> int:
     """A whole number; 3.0 is 3."""
-    number: float | int | None = None
-    if isinstance(value, str):
-        try:
-            number = int(value.strip())
-        except ValueError:
-            try:
-                number = float(value.strip())
-            except ValueError:
-                number = None
-    elif isinstance(value, int | float) and not isinstance(value, bool):
+    number: float | int = math.nan
+    if isinstance(value, int | float) and not isinstance(value, bool):
         number = value
-    fraction = isinstance(number, float) and not number.is_integer()
-    if number is None or fraction:
+    elif isinstance(value, str):
+        with suppress(ValueError):
+            number = int(value) if value.strip().lstrip("+-").isdecimal() else float(value)
+    if number != number or (math.isfinite(number) and number != int(number)):
         raise CellError(f"{what} {shown(value)} is not a whole number", "Use 0, 1, 2, ...")
     if abs(number) >= GRADE_LIMIT:
         raise CellError(f"{what} {shown(value)} is out of range", f"Use a number below {GRADE_LIMIT}.")
@@ -130,10 +111,8 @@ def finite(value: Any, what: str = "score") -> float:
     """A finite number."""
     number = math.nan
     if isinstance(value, int | float | str) and not isinstance(value, bool):
-        try:
+        with suppress(ValueError, OverflowError):
             number = float(value)
-        except (ValueError, OverflowError):
-            number = math.nan
     if not math.isfinite(number):
         remedy = "Give every hit a number, or none of them." if what == "score" else "Give a number, or leave it out."
         raise CellError(f"{what} {shown(value)} is not a finite number", remedy)
@@ -160,15 +139,21 @@ def as_list(value: Any) -> list[Any] | None:
         return sorted(value, key=str)
     if is_missing(value):
         return None
-    if isinstance(value, str) and value.strip()[:1] in ("[", "("):
-        return parse_list(value.strip())
-    return [value]
+    return _parsed_list(value.strip()) if isinstance(value, str) and value.strip()[:1] in ("[", "(") else [value]
 
 
-def parse_list(text: str) -> list[Any]:
+def as_object(value: Any) -> Any:
+    """The object that a cell of a table holds as JSON; every other value as it is."""
+    if isinstance(value, str) and value.strip()[:1] == "{" and value.strip()[-1:] == "}":
+        with suppress(ValueError, RecursionError):
+            return well_formed_values(json.loads(value))
+    return value
+
+
+def _parsed_list(text: str) -> list[Any]:
     """A JSON list, or a flat list as Python or numpy prints it; read by hand, never evaluated.
 
-    >>> parse_list("['8', 'N/A']"), parse_list("['8' '9']"), parse_list("[1, 2]")
+    >>> _parsed_list("['8', 'N/A']"), _parsed_list("['8' '9']"), _parsed_list("[1, 2]")
     (['8', 'N/A'], ['8', '9'], [1, 2])
     """
     try:
@@ -179,10 +164,10 @@ def parse_list(text: str) -> list[Any]:
         return [well_formed_values(item) for item in items]
     if len(text) > LITERAL_LIMIT:
         raise CellError(f"a list of more than {LITERAL_LIMIT >> 20} MB in one cell", "Write it as JSON.")
-    found = _literal_items(text)
-    if found is None:
+    literals = _literal_items(text)
+    if literals is None:
         raise CellError(f"{shown(text)} is not a list", 'Write a JSON list, as in ["a", "b"].')
-    return found
+    return literals
 
 
 def _literal_items(text: str) -> list[Any] | None:
@@ -216,12 +201,6 @@ def page_items(value: Any) -> list[Any]:
     return items
 
 
-def one_of(value: Any, convert: Callable[[Any], str]) -> list[str] | None:
-    """A list-valued cell with each item converted; None where nothing is given."""
-    items = as_list(value)
-    return None if items is None else [convert(item) for item in items]
-
-
 def ids_of(value: Any) -> list[str | None] | None:
     """The ids of a list-valued cell; None where it gives none, as NaN does, and for an item that is none of several.
 
@@ -231,13 +210,8 @@ def ids_of(value: Any) -> list[str | None] | None:
     items = as_list(value)
     if items is None:
         return None
-    ids = [None if is_no_id(item) else id_text(item) for item in items]
+    ids = [None if is_missing(item) or str(item).strip().lower() == "nan" else id_text(item) for item in items]
     return ids if not ids or any(item is not None for item in ids) else None
-
-
-def is_no_id(value: Any) -> bool:
-    """Nothing, or what is written for NaN."""
-    return is_missing(value) or (isinstance(value, str) and value.strip().lower() == "nan")
 
 
 def is_number(text: str) -> bool:

@@ -5,8 +5,8 @@ import tracemalloc
 import pytest
 
 from karat.core.errors import InputError
-from karat.files import _source
-from karat.files._source import Source
+from karat.io import source as _source
+from karat.io.source import Source
 
 
 def refused(path):
