@@ -10,7 +10,7 @@ import numpy as np
 
 from karat.core.scores import Status
 from karat.experiment._entrants import Entrant, Source, slice_values
-from karat.results.comparison import Flip, JudgeNoise, Measured, PairResult, SliceDifference, SystemMean
+from karat.results.comparison import ComparedPair, Flip, JudgeNoise, Measured, SlicePair, SystemMean
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ _PAST = 1e-9  # by which rounding may carry a score past the end of its measure
 
 
 def judge_noise(entrants: Sequence[Entrant], chosen: Sequence[Measured]) -> dict[tuple[str, str], JudgeNoise]:
-    from karat.stats.repeats import repeated
+    from karat.stats.repeats import repeats
 
     made = {}
     for measure in chosen:
         for entrant in entrants:
-            said = repeated(list(entrant.repeats.get(measure.name, {}).values()))
+            said = repeats(list(entrant.repeats.get(measure.name, {}).values()))
             if said is not None:
                 many = int(np.isfinite(entrant.values[measure.name]).sum())
                 made[entrant.name, measure.name] = JudgeNoise(
@@ -50,8 +50,8 @@ def pair_result(
     measure: Measured,
     decided: tuple[Test, float],
     noise: Mapping[tuple[str, str], JudgeNoise],
-) -> PairResult:
-    from karat.stats.permutation import TIE
+) -> ComparedPair:
+    from karat.stats.arrays import TIE
     from karat.stats.power import detectable
 
     a, b = pair
@@ -63,7 +63,7 @@ def pair_result(
     wins, losses = int(figures.wins[m, i]), int(figures.losses[m, i])
     reach = None if measure.low is None or measure.high is None else measure.high - measure.low
     least = detectable(spread, n, most=reach) if spread is not None and spread > TIE else None
-    return PairResult(
+    return ComparedPair(
         measure=measure.name, a=names[a], b=names[b], n=n, mean_a=mean_a, mean_b=mean_b,
         difference=_plain(figures.difference[m, i]), low=_plain(figures.low[m, i]), high=_plain(figures.high[m, i]),
         p=float(figures.p(decided[0])[m, i]), adjusted=decided[1], permutation=float(figures.permutation[m, i]),
@@ -84,16 +84,16 @@ def _plain(value: Any) -> float | None:
 
 
 def with_flips(
-    result: PairResult,
+    result: ComparedPair,
     values: Floats,
     pair: tuple[int, int],
     questions: Sequence[str],
     texts: Mapping[str, str],
     measure: Measured,
     most: int | None,
-) -> PairResult:
+) -> ComparedPair:
     """The pair with the questions on which one of the two is better, the largest differences first."""
-    from karat.stats.permutation import TIE
+    from karat.stats.arrays import TIE
 
     if most == 0:
         return result
@@ -116,7 +116,7 @@ def system_means(
     chosen: Sequence[Measured],
     baseline: str | None,
 ) -> tuple[SystemMean, ...]:
-    from karat.stats.folds import mean_known
+    from karat.stats.arrays import mean_known
     from karat.stats.intervals import mean_intervals
 
     made = []
@@ -148,7 +148,7 @@ def slice_differences(
     correction: Correction,
     draws: int,
     seed: int,
-) -> tuple[tuple[SliceDifference, ...], int]:
+) -> tuple[tuple[SlicePair, ...], int]:
     """Each pair within each value of each slice, by the permutation test, corrected over all of them.
 
     Slices without a question that both have a value for are not tested.
@@ -163,7 +163,7 @@ def slice_differences(
         of = [told.get(question) for question in questions]
         for value in sorted({v for v in of if v is not None}) + ([None] if None in of else []):
             mask = np.array([one == value for one in of])
-            part = compare_systems(values[:, :, mask], pairs, lower=less, draws=draws, seed=seed, with_tukey=False)
+            part = compare_systems(values[:, :, mask], pairs, lower=less, draws=draws, seed=seed, tests=())
             parts.append((name, "(none)" if value is None else value, part))
     if not parts:
         return (), 0
@@ -179,9 +179,9 @@ def slice_differences(
                 figures = (part.difference, part.low, part.high)
                 difference, low, high = (_plain(one[m, i]) for one in figures)
                 made.append(
-                    SliceDifference(
-                        name, value, measure.name, names[a], names[b], n, difference, low, high,
-                        float(part.permutation[m, i]), next(adjusted), wins, n - wins - losses, losses,
+                    SlicePair(
+                        measure.name, names[a], names[b], n, difference, low, high, float(part.permutation[m, i]),
+                        next(adjusted), wins, n - wins - losses, losses, name, value,
                     )
                 )  # fmt: skip
     return tuple(made), len(p)

@@ -9,12 +9,15 @@ from typing import Any, Literal
 from karat.core.docs import Chunk
 from karat.core.glance import Glance, Table
 from karat.core.text.words import number, plural
+from karat.results.comparison import Pair
 from karat.results.evaluation import Evaluation
 
 FailureLabel = Literal[
     "gold_not_in_corpus", "gold_not_indexed", "not_in_pool", "lost_in_fusion", "below_k",
     "cut_by_budget", "refused", "unsupported", "wrong_answer",
 ]  # fmt: skip
+
+LEVEL = 0.05  # an adjusted p up to this is significant
 
 
 @dataclass(frozen=True)
@@ -51,24 +54,6 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two systems (or cells) by one measure, paired by question: b - a."""
-
-    measure: str
-    a: str
-    b: str
-    n: int
-    difference: float
-    low: float | None  # 95% interval of the difference
-    high: float | None
-    p: float  # paired permutation test
-    adjusted: float  # Holm over all pairs shown together; in a choice, also for having picked the best afterwards
-    wins: int  # questions on which b is better
-    ties: int
-    losses: int
-
-
-@dataclass(frozen=True)
 class KindChoice:
     """The best cell for one kind of question, and which others do not differ significantly from it."""
 
@@ -100,6 +85,7 @@ class Choice(Glance):
     ties: tuple[str, ...] = ()  # systems with exactly the mean of the best
     barred: tuple[str, ...] = ()  # systems without a value on more than a tenth of the questions: never the best
     ahead: tuple[Pair, ...] = ()  # best against each barred one that is better where both have values
+    too_few: Mapping[str, int] = field(default_factory=dict)  # kind -> questions, too few to choose for
 
     @property
     def ranked(self) -> list[Cell]:

@@ -26,8 +26,7 @@ import numpy as np
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.characters import OTHER, PUNCTUATION, SPACE, TECHNICAL, kinds_of, points_of, text_of
 from karat.core.text.codes import Coded, Vocabulary
-from karat.core.text.languages import count_languages
-from karat.core.text.stopwords import stop_words
+from karat.core.text.languages import count_languages, stop_words
 
 Kind = Literal["plain", "words", "stem"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from karat.core.errors import InputError, KaratError, UsageError
-from karat.models import EMBEDDERS, EmbedderSettings, Known
-from karat.models._encoder import Encoder
+from karat.models import EMBEDDERS, EmbedderSettings, Encoder, Known
 from karat.retrieve import ENGINES, Engine, _vectors
 from karat.retrieve.engines import dense
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from karat.core.errors import InputError, KaratError, UsageError
-from karat.models import EmbedderSettings
-from karat.models._encoder import Encoder
+from karat.models import EmbedderSettings, Encoder
 from karat.retrieve import STORES
 from karat.retrieve.stores.faiss import Store
 

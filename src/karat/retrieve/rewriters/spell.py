@@ -164,7 +164,7 @@ class Spell:
         """Whether a word of the corpus has the same stem, or a common word: "captain" is no slip for "contain"."""
         if language is None:
             return False
-        from karat.models.wordllama import whole_words
+        from karat.models.embedders.wordllama import whole_words
 
         if language not in self._stems:
             common = whole_words() if language == "en" else []
