@@ -32,26 +32,26 @@ def flattened(markup: str) -> tuple[str, int]:
         return markup, 0
     depth = 0
 
-    def kept(found: re.Match[str]) -> str:
+    def flat(tag: re.Match[str]) -> str:
         nonlocal depth
-        closing, name = found[1], found[2].lower()
+        closing, name = tag[1], tag[2].lower()
         if name in _INLINE:
             return f"<{closing}wbr"
         if name in _VOID or name in _CLOSED_BY_THE_NEXT:
-            return found[0]
+            return tag[0]
         depth = max(depth - 1, 0) if closing else depth + 1
-        return found[0] if depth + bool(closing) <= DEPTH_LIMIT else f"<{closing}wbr"
+        return tag[0] if depth + bool(closing) <= DEPTH_LIMIT else f"<{closing}wbr"
 
-    return _TAG.sub(kept, bare), deepest
+    return _TAG.sub(flat, bare), deepest
 
 
 def _depth(markup: str) -> int:
     depth = deepest = 0
-    for found in _TAG.finditer(markup):
-        name = found[2].lower()
+    for tag in _TAG.finditer(markup):
+        name = tag[2].lower()
         if name in _VOID or name in _CLOSED_BY_THE_NEXT:
             continue
-        depth = max(depth - 1, 0) if found[1] else depth + 1
+        depth = max(depth - 1, 0) if tag[1] else depth + 1
         deepest = max(deepest, depth)
     return deepest
 
@@ -59,9 +59,9 @@ def _depth(markup: str) -> int:
 def _without(markup: str, name: str) -> str:
     """The markup without the elements of a name; one that is not closed stays."""
     lower = markup.lower() if len(markup.lower()) == len(markup) else markup
-    kept: list[str] = []
+    parts: list[str] = []
     done, opening, closing = 0, f"<{name}", f"</{name}"
     while (start := lower.find(opening, done)) >= 0 and (end := lower.find(closing, start)) >= 0:
-        kept.append(markup[done:start])
+        parts.append(markup[done:start])
         done = lower.find(">", end) + 1 or len(markup)
-    return "".join((*kept, markup[done:]))
+    return "".join((*parts, markup[done:]))

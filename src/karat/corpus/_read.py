@@ -155,14 +155,14 @@ class _Corpus:
         return False
 
 
-def _nothing(given: Sequence[str | os.PathLike[str]], problems: Sequence[Problem]) -> InputError:
+def _nothing(sources: Sequence[str | os.PathLike[str]], problems: Sequence[Problem]) -> InputError:
     """The error of a corpus without documents, which says what was seen instead."""
-    place = ", ".join(printable(str(source)) for source in given[:_NAMED])
+    place = ", ".join(printable(str(source)) for source in sources[:_NAMED])
     kinds = Counter(problem.kind for problem in problems)
     seen = []
     for kind, count in kinds.items():
         named = [str(problem) for problem in problems if problem.kind == kind][:_NAMED]
         more = f" (and {count - _NAMED} more)" if count > _NAMED else ""
         seen.append(f"{kind}: {' '.join(named)}{more}")
-    said = f"Seen: {'; '.join(seen)}" if seen else "It holds no files."
-    return InputError("no document could be read", place=place, remedy=f"{said} Readable: {readable()}.")
+    summary = f"Seen: {'; '.join(seen)}" if seen else "It holds no files."
+    return InputError("no document could be read", place=place, remedy=f"{summary} Readable: {readable()}.")

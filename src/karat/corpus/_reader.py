@@ -35,8 +35,8 @@ class Reader:
     plain: float = 0
 
 
-def _find(found: Any) -> Reader | None:
-    entry = found if isinstance(found, Reader) else getattr(found, "READER", None)
+def _find(source: Any) -> Reader | None:
+    entry = source if isinstance(source, Reader) else getattr(source, "READER", None)
     return entry if isinstance(entry, Reader) else None
 
 

@@ -51,7 +51,7 @@ def save_docs(docs: Iterable[Doc], folder: Folder) -> None:
 
 def load_docs(folder: Folder) -> Docs:
     """The documents of a folder; each is read from disk when it is asked for."""
-    return Docs(Rows(Path(folder), "docs", doc_of))
+    return Docs(Path(folder), "docs", doc_of)
 
 
 class _StoredChunks(Chunks):
@@ -63,38 +63,7 @@ class _StoredChunks(Chunks):
 
     @cached_property
     def ids(self) -> list[str]:
-        return self._rows.ids()
-
-
-class Docs(Sequence[Doc]):
-    """Documents read from disk, by row or by id."""
-
-    def __init__(self, rows: Rows[Doc]) -> None:
-        self._rows = rows
-
-    @overload
-    def __getitem__(self, row: int) -> Doc: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[Doc]: ...
-    def __getitem__(self, row: int | slice) -> Doc | Sequence[Doc]:
-        return self._rows[row]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @cached_property
-    def ids(self) -> list[str]:
-        """The id of each row."""
-        return self._rows.ids()
-
-    @cached_property
-    def row_of(self) -> Mapping[str, int]:
-        """The row of each id."""
-        return {id_: row for row, id_ in enumerate(self.ids)}
-
-    def by_id(self, id_: str) -> Doc:
-        """The document of this id; KeyError when there is none."""
-        return self[self.row_of[id_]]
+        return self._rows.ids
 
 
 def _write_rows(rows: Iterable[Mapping[str, Any]], folder: Path, name: str) -> None:
@@ -148,6 +117,7 @@ class Rows(Sequence[T], Generic[T]):
     def __iter__(self) -> Iterator[T]:
         return map(self._row, range(len(self)))
 
+    @cached_property
     def ids(self) -> list[str]:
         """The id of each row, read from the front of its line."""
         ids = []
@@ -182,6 +152,19 @@ class Rows(Sequence[T], Generic[T]):
         else:
             reason = str(problem) or type(problem).__name__
         return InputError(f"cannot be read: {reason}", place=str(self.path), row=row + 1, remedy=_REMEDY)
+
+
+class Docs(Rows[Doc]):
+    """Documents read from disk, by row or by id."""
+
+    @cached_property
+    def row_of(self) -> Mapping[str, int]:
+        """The row of each id."""
+        return {id_: row for row, id_ in enumerate(self.ids)}
+
+    def by_id(self, id_: str) -> Doc:
+        """The document of this id; KeyError when there is none."""
+        return self[self.row_of[id_]]
 
 
 def _load_offsets(path: Path) -> NDArray[np.int64]:

@@ -171,16 +171,17 @@ def _texts(keys: Iterable[Any], place: str) -> list[str] | None:
     listed = list(keys)
     if _are_plain(listed):
         return None
-    made: dict[str, Any] = {}
+    originals: dict[str, Any] = {}
     for key in listed:
         try:
             text = cells.id_text(key.item() if isinstance(key, np.generic) else key)
         except CellError as error:
             raise InputError(error.problem, place=place, remedy=error.remedy) from None
-        if text in made:
-            raise InputError(f"ids {shown(made[text])} and {shown(key)} are the same", place=place, remedy="Keep one.")
-        made[text] = key
-    return list(made)
+        if text in originals:
+            problem = f"ids {shown(originals[text])} and {shown(key)} are the same"
+            raise InputError(problem, place=place, remedy="Keep one.")
+        originals[text] = key
+    return list(originals)
 
 
 def _are_plain(keys: Collection[Any]) -> bool:

@@ -49,17 +49,17 @@ def _write_testset(testset: TestSet, path: Path) -> list[str]:
         write_lines(path, ({"id": question.id, "question": question.text} for question in testset))
         return lost_of(testset, keeps=("texts",))
     tags = list(dict.fromkeys(tag for question in testset for tag in question.tags))
-    kept = [tag for tag in tags if tag.startswith(("question_", "user_"))]
+    written_tags = [tag for tag in tags if tag.startswith(("question_", "user_"))]
     with written(path) as file:
         table = csv.writer(file, delimiter="\t", lineterminator="\n")
-        table.writerow(["qid", "question", "answer", "context", "document_ids", *map(cell, kept)])
+        table.writerow(["qid", "question", "answer", "context", "document_ids", *map(cell, written_tags)])
         for question in testset:
             docs = list(dict.fromkeys(_doc(gold) for gold in question.gold if gold.grade > 0))
             quotes = [gold.quote for gold in question.gold if gold.quote is not None]
             answer = question.answers[0] if question.answers else ""
             cells = [question.id, question.text, answer, _listed(quotes), _listed(docs)]
-            table.writerow(map(cell, [*cells, *(question.tags.get(tag, "") for tag in kept)]))
-    return lost_of(testset, keeps=("texts", "answers", "gold", *(("tags",) if kept == tags else ())))
+            table.writerow(map(cell, [*cells, *(question.tags.get(tag, "") for tag in written_tags)]))
+    return lost_of(testset, keeps=("texts", "answers", "gold", *(("tags",) if written_tags == tags else ())))
 
 
 def _listed(items: Sequence[str]) -> str:

@@ -8,8 +8,9 @@ from karat.io.input import Input
 
 
 def _sniff(input: Input, kind: Kind) -> Fit | None:
-    told = "relevant_chunk_ids" in input.fields and fits(input, kind)
-    return Fit(0.95, "gold chunks in relevant_chunk_ids") if told else None
+    if "relevant_chunk_ids" not in input.fields or not fits(input, kind):
+        return None
+    return Fit(0.95, "gold chunks in relevant_chunk_ids")
 
 
 FORMAT = Format(name="rag_benchmark", about="questions with gold chunk ids", sniff=_sniff, read_testset=read_questions)

@@ -114,8 +114,8 @@ def id_column(column: pl.Series) -> pl.Series:
         whole = (column == column.floor()) & finite & (column.abs() < 2.0**62)
         text = column.cast(pl.String)
         as_whole = column.set(~whole.fill_null(False), None).cast(pl.Int64).cast(pl.String)
-        made = pl.select(pl.when(whole).then(as_whole).otherwise(text)).to_series()
-        return pl.select(pl.when(finite).then(made).otherwise(None)).to_series()
+        ids = pl.select(pl.when(whole).then(as_whole).otherwise(text)).to_series()
+        return pl.select(pl.when(finite).then(ids).otherwise(None)).to_series()
     if column.dtype.is_integer():
         return column.cast(pl.String)
     if column.dtype.is_nested() or column.dtype == pl.Binary:

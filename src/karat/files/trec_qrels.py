@@ -38,37 +38,23 @@ def _columns(source: Source) -> pl.DataFrame | None:
     """Question, doc and grade read at once, or None where a line needs a closer look."""
     import polars as pl
 
-    first = source.first_line
-    separator = "\t" if "\t" in first else " "
+    separator = "\t" if "\t" in source.first_line else " "
     schema = {"question": pl.String, "iteration": pl.String, "doc": pl.String, "grade": pl.Int64}
-    data = source.data()
     try:
-        frame = pl.read_csv(data, has_header=False, separator=separator, schema=schema, quote_char=None)
+        frame = pl.read_csv(source.data(), has_header=False, separator=separator, schema=schema, quote_char=None)
     except (pl.exceptions.PolarsError, UnicodeDecodeError):
         return None
-    odd = any(column.null_count() for column in frame) or (
-        separator == "\t"
-        and frame.select(pl.any_horizontal(pl.col("question", "doc").str.contains(r"^\s|\s$")).any()).item()
-    )
-    return None if odd else frame
+    blank = pl.col("question", "doc").str.contains(r"^\s|\s$")
+    large = pl.col("grade").abs() >= cells.GRADE_LIMIT
+    odd = pl.any_horizontal(pl.all().is_null(), blank, large)
+    return None if frame.select(odd.any()).item() else frame
 
 
 def _grouped(frame: pl.DataFrame) -> Judgements | None:
-    """The table, or None when a pair stands twice or a grade is out of range."""
-    runs = frame["question"].rle().struct.unnest()
-    docs, grades = frame["doc"].to_list(), frame["grade"].to_list()
-    if min(grades) <= -cells.GRADE_LIMIT or max(grades) >= cells.GRADE_LIMIT:
-        return None
-    table: Judgements = {}
-    begin = 0
-    for qid, size in zip(runs["value"].to_list(), runs["len"].to_list(), strict=True):
-        row = table.setdefault(qid, {})
-        expected = len(row) + size
-        row.update(zip(docs[begin : begin + size], grades[begin : begin + size], strict=True))
-        if len(row) != expected:
-            return None
-        begin += size
-    return table
+    """The table, or None when a pair stands twice."""
+    questions = frame.group_by("question", maintain_order=True).agg("doc", "grade")
+    table = {qid: dict(zip(docs, grades, strict=True)) for qid, docs, grades in questions.iter_rows()}
+    return table if sum(map(len, table.values())) == frame.height else None
 
 
 def _by_line(source: Source) -> Judgements:

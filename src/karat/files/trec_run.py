@@ -247,10 +247,11 @@ def _refuse_repeats(
 
     halves = [0, len(ids) // 2, len(ids)]
     with ThreadPoolExecutor(2) as workers:
-        found = [q for q in workers.map(doubled, halves, halves[1:]) if q is not None]
-    if found:
-        listed = doc[int(offsets[found[0]]) : int(offsets[found[0] + 1])]
-        twice, qid = listed.filter(listed.is_duplicated())[0], ids[found[0]]
+        doubled_lists = [q for q in workers.map(doubled, halves, halves[1:]) if q is not None]
+    if doubled_lists:
+        first = doubled_lists[0]
+        listed = doc[int(offsets[first]) : int(offsets[first + 1])]
+        twice, qid = listed.filter(listed.is_duplicated())[0], ids[first]
         rows = [n for n, t in source.lines() if (f := t.split()) and f[0] == qid and f[2] == twice]
         raise source.error(
             f"document {twice!r} stands twice for question {qid!r} (first in line {rows[0]})",

@@ -164,10 +164,10 @@ def _parsed_list(text: str) -> list[Any]:
         return [well_formed_values(item) for item in items]
     if len(text) > LITERAL_LIMIT:
         raise CellError(f"a list of more than {LITERAL_LIMIT >> 20} MB in one cell", "Write it as JSON.")
-    found = _literal_items(text)
-    if found is None:
+    literals = _literal_items(text)
+    if literals is None:
         raise CellError(f"{shown(text)} is not a list", 'Write a JSON list, as in ["a", "b"].')
-    return found
+    return literals
 
 
 def _literal_items(text: str) -> list[Any] | None:

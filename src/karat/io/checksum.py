@@ -44,11 +44,11 @@ def row_checksums(rows: NDArray[np.void]) -> NDArray[np.uint32]:
 
 def file_crc32(path: str | os.PathLike[str]) -> str:
     """The CRC-32 of a file."""
-    found = 0
+    checksum = 0
     with open(path, "rb") as file:
         while block := file.read(_BLOCK):
-            found = zlib.crc32(block, found)
-    return f"{found:08x}"
+            checksum = zlib.crc32(block, checksum)
+    return f"{checksum:08x}"
 
 
 def file_sha256(path: str | os.PathLike[str]) -> str:

@@ -47,11 +47,11 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
     except UnicodeDecodeError:
         pass
     meant = _codec(declared)
-    if declared and meant and meant != "utf-8" and (found := _declared(data, declared, meant)):
-        return found
+    if declared and meant and meant != "utf-8" and (as_declared := _declared(data, declared, meant)):
+        return as_declared
     loose = _replacing(data, "utf-8", "UTF-8")
-    kept = sum(not letter.isascii() for letter in loose.text) - loose.replaced
-    if loose.replaced * (1 if meant == "utf-8" else 10) <= kept:
+    sound = sum(not letter.isascii() for letter in loose.text) - loose.replaced
+    if loose.replaced * (1 if meant == "utf-8" else 10) <= sound:
         return loose
     sample = data[:_SAMPLE]
     high = _count(sample, _HIGH_LETTERS)

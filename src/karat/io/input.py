@@ -208,8 +208,8 @@ class Input:
     @cached_property
     def wrapper(self) -> str | None:
         """The key under which a JSON object keeps its records."""
-        found = _records.wrapped(self.document) if self.shape == "json object" else None
-        return found[0] if found else None
+        named_list = _records.wrapped(self.document) if self.shape == "json object" else None
+        return named_list[0] if named_list else None
 
     def raw(self) -> _records.Rows:
         """Rows with their numbers, as the input spells them."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
+import numpy as np
+
 from karat.core.docs import Chunks
-from karat.core.errors import UsageError
+from karat.core.errors import UsageError, did_you_mean
 from karat.core.ranked import Ranked
 from karat.core.registry import Registry
 
 if TYPE_CHECKING:
+    from karat.core.ranked import Ints
     from karat.models import Embedder
 
 Progress = Callable[[str, int, int], None]
@@ -74,10 +77,31 @@ def check_depth(depth: int) -> None:
         raise UsageError(f"the depth of a search must be 1 or more, found {depth}.")
 
 
+def check_settings(engine: str, settings: Iterable[str], known: Collection[str]) -> None:
+    """Refuse a setting that an engine does not have."""
+    for name in settings:
+        if name not in known:
+            raise UsageError(
+                f"unknown setting {name!r} of the engine {engine}.{did_you_mean(name, known)} "
+                f"There are {', '.join(known)}."
+            )
+
+
+def concatenated(parts: Sequence[tuple[Ints, Ranked]], queries: int) -> Ranked:
+    """The rankings of all queries, from rankings of some and the numbers of these."""
+    if not parts:
+        return Ranked.empty(queries)
+    query = np.concatenate([numbers[part.query] for numbers, part in parts])
+    order = np.argsort(query, kind="stable")
+    offsets = np.searchsorted(query[order], np.arange(queries + 1)).astype(np.int64)
+    rows, scores = (np.concatenate([getattr(part, name) for _, part in parts])[order] for name in ("rows", "scores"))
+    return Ranked(offsets, rows, scores)
+
+
 def _find(attribute: str, wanted: str) -> Callable[[Any], type[Any] | None]:
     def find(source: Any) -> type[Any] | None:
-        found = getattr(source, attribute, source)
-        return found if isinstance(found, type) and hasattr(found, wanted) and hasattr(found, "search") else None
+        entry = getattr(source, attribute, source)
+        return entry if isinstance(entry, type) and hasattr(entry, wanted) and hasattr(entry, "search") else None
 
     return find
 

@@ -32,15 +32,15 @@ def index_file(path: Path) -> Path:
         return path
     if not path.is_dir():
         raise InputError("there is no such file or folder", place=str(path), remedy="Name a file that FAISS wrote.")
-    found = sorted(file for file in path.iterdir() if file.suffix in _ENDINGS and file.is_file())
-    if len(found) != 1:
-        names = f" ({', '.join(file.name for file in found)})" if found else ""
+    indexes = sorted(file for file in path.iterdir() if file.suffix in _ENDINGS and file.is_file())
+    if len(indexes) != 1:
+        names = f" ({', '.join(file.name for file in indexes)})" if indexes else ""
         raise InputError(
-            f"the folder holds {len(found)} files that end in {' or '.join(_ENDINGS)}{names}",
+            f"the folder holds {len(indexes)} files that end in {' or '.join(_ENDINGS)}{names}",
             place=str(path),
             remedy="Name the file itself.",
         )
-    return found[0]
+    return indexes[0]
 
 
 def read_index(file: Path) -> Any:
@@ -141,14 +141,14 @@ def _read(file: Path) -> list[Mapping[str, Any]]:
 def _ids(file: Path, text: str) -> list[Mapping[str, Any]]:
     """A list of ids, or an object from the number of each vector to its id."""
     try:
-        found = json.loads(text)
+        ids = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise InputError(f"is not JSON: {problem}", place=str(file)) from None
-    if isinstance(found, dict) and set(found) == {str(row) for row in range(len(found))}:
-        found = [found[str(row)] for row in range(len(found))]
-    if not isinstance(found, list) or not all(type(id_) in (str, int) for id_ in found):
+    if isinstance(ids, dict) and set(ids) == {str(row) for row in range(len(ids))}:
+        ids = [ids[str(row)] for row in range(len(ids))]
+    if not isinstance(ids, list) or not all(type(id_) in (str, int) for id_ in ids):
         raise InputError("is not a list of ids", place=str(file), remedy='Write ["first id", "second id", ...].')
-    return [{"id": well_formed(str(id_))} for id_ in found]
+    return [{"id": well_formed(str(id_))} for id_ in ids]
 
 
 def _pickle(file: Path, pickled: Path) -> InputError:

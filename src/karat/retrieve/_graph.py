@@ -42,8 +42,8 @@ def near(graph: Any, vectors: Vectors, queries: Vectors, depth: int, ef_search: 
 
     index = graph.index if isinstance(graph, Lazy) else graph
     k = min(depth + EXTRA, len(vectors))
-    asked = faiss.SearchParametersHNSW(efSearch=max(ef_search, k))
-    return np.asarray(index.search(queries, k, params=asked)[1], np.int64)
+    parameters = faiss.SearchParametersHNSW(efSearch=max(ef_search, k))
+    return np.asarray(index.search(queries, k, params=parameters)[1], np.int64)
 
 
 def write(graph: Any, folder: Path) -> None:
@@ -68,13 +68,13 @@ class Lazy:
         import faiss
 
         try:
-            found = faiss.read_index(str(self.file), faiss.IO_FLAG_SKIP_STORAGE)
+            graph = faiss.read_index(str(self.file), faiss.IO_FLAG_SKIP_STORAGE)
         except RuntimeError as problem:
             raise damaged(self.file, f"is not what karat wrote ({' '.join(str(problem).split())[:200]})") from None
-        shape = (found.ntotal, found.d)
-        if not isinstance(found, faiss.IndexHNSWFlat) or shape != self.vectors.shape or found.metric_type != 0:
+        shape = (graph.ntotal, graph.d)
+        if not isinstance(graph, faiss.IndexHNSWFlat) or shape != self.vectors.shape or graph.metric_type != 0:
             raise damaged(self.file, f"is a graph over vectors of shape {shape}, beside {self.vectors.shape}")
-        self._flat = faiss.IndexFlatIP(found.d)
+        self._flat = faiss.IndexFlatIP(graph.d)
         self._flat.add(self.vectors)
-        found.storage, found.own_fields = self._flat, False
-        return found
+        graph.storage, graph.own_fields = self._flat, False
+        return graph

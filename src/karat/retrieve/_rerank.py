@@ -58,7 +58,8 @@ def rerank(
     for i, query in enumerate(queries):
         first = ranked.of(i)[0][:depth].tolist()
         if first:
-            _put(scores, ranked, i, _scored(encoder, [(query, texts_of(row)) for row in first]))
+            values = encoder.score([(query, texts_of(row)) for row in first])
+            _put(scores, ranked, i, _checked(values, len(first)))
         if progress is not None:
             progress("reranking", i + 1, len(queries))
     return Ranked.ordered(len(ranked), ranked.query, ranked.rows, scores)
@@ -71,9 +72,9 @@ def rerank_lists(
     _check(ranked, queries, depth)
     first = [ranked.of(i)[0][:depth].tolist() for i in range(len(ranked))]
     asked = [i for i, rows in enumerate(first) if rows]
-    said = scorer.score_lists([(queries[i], [texts_of(row) for row in first[i]]) for i in asked])
+    replies = scorer.score_lists([(queries[i], [texts_of(row) for row in first[i]]) for i in asked])
     scores, seconds, failed = ranked.scores.copy(), np.zeros(len(ranked)), dict[int, str]()
-    for i, scored in zip(asked, said, strict=True):
+    for i, scored in zip(asked, replies, strict=True):
         seconds[i] = scored.seconds
         if scored.scores is None:
             failed[i] = scored.error or "the reranker gave no scores."
@@ -99,12 +100,8 @@ def _put(scores: NDArray[np.float64], ranked: Ranked, i: int, new: NDArray[np.fl
     scores[middle:end] = floor - step * np.arange(1, end - middle + 1)
 
 
-def _scored(encoder: PairScorer, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
-    return _checked(encoder.score(pairs), len(pairs))
-
-
-def _checked(given: object, pairs: int) -> NDArray[np.float64]:
-    scores = np.asarray(given, np.float64)
+def _checked(values: object, pairs: int) -> NDArray[np.float64]:
+    scores = np.asarray(values, np.float64)
     if scores.shape != (pairs,) or not np.isfinite(scores).all():
         raise KaratError(
             f"the reranker gave {scores.shape} for {pairs} pairs, or a score that is not finite. "

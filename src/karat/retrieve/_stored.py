@@ -134,10 +134,10 @@ class VectorStore(ABC):
         self.chunks = Chunks([])
         if not len(asked) or not self.total:
             return Ranked.empty(len(queries))
-        query, found, given = self.nearest(np.ascontiguousarray(vectors[asked]), min(depth, self.total))
-        self.chunks = Chunks.ordered(list({chunk.id: chunk for chunk in found}.values()))
-        rows = np.fromiter((self.chunks.row_of[chunk.id] for chunk in found), np.int64, len(found))
-        scores = np.asarray(given, np.float64)
+        query, hits, raw = self.nearest(np.ascontiguousarray(vectors[asked]), min(depth, self.total))
+        self.chunks = Chunks.ordered(list({chunk.id: chunk for chunk in hits}.values()))
+        rows = np.fromiter((self.chunks.row_of[chunk.id] for chunk in hits), np.int64, len(hits))
+        scores = np.asarray(raw, np.float64)
         if self.is_unit:
             scores = np.clip(scores, -1.0, 1.0)
         finite = np.isfinite(scores)

@@ -111,12 +111,14 @@ class Terms:
     def asked(cls, kind: Any, language: Any) -> Terms:
         """From settings; what cannot be is a UsageError."""
         if kind not in KINDS:
-            raise UsageError(f"terms = {kind!r} is unknown.{did_you_mean(str(kind), KINDS)} There are {_list(KINDS)}.")
+            raise UsageError(
+                f"terms = {kind!r} is unknown.{did_you_mean(str(kind), KINDS)} There are {', '.join(KINDS)}."
+            )
         names = {algorithm: code for code, (algorithm, _) in STEMMERS.items()}
         code = names.get(language, language)
         if code != AUTO and code not in STEMMERS:
             near = did_you_mean(str(language), [AUTO, *STEMMERS, *names])
-            raise UsageError(f"language = {language!r} has no stemmer.{near} There are {_list([AUTO, *STEMMERS])}.")
+            raise UsageError(f"language = {language!r} has no stemmer.{near} There are {', '.join([AUTO, *STEMMERS])}.")
         if kind == "stem" and code != AUTO and STEMMERS[code][0] not in _algorithms():
             raise UsageError(f"this PyStemmer has no stemmer for {STEMMERS[code][0]}. Upgrade PyStemmer, or use words.")
         return cls(kind, code)
@@ -217,7 +219,3 @@ def stems(language: str, words: list[str]) -> list[str]:
     sound = [word.encode("utf-8", "replace").decode() for word in words]
     stemmed: list[str] = Stemmer.Stemmer(STEMMERS[language][0], 0).stemWords(sound)
     return [stem or word for stem, word in zip(stemmed, words, strict=True)]
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(names)

@@ -47,23 +47,23 @@ class Content:
         starts = np.searchsorted(self.rows[::-1][rows], np.arange(len(self.vectors) + 1))
         return starts.astype(np.int64), (len(self.rows) - 1 - rows).astype(np.int64)
 
-    def ranked(self, found: Ints, scores: Scores, depth: int) -> Ranked:
-        """The rows behind the vectors that were found, a line of `found` for each query; -1 is no vector."""
+    def ranked(self, places: Ints, scores: Scores, depth: int) -> Ranked:
+        """The rows behind the vectors that were found, a line of `places` for each query; -1 is no vector."""
         starts, rows = self._groups
-        found = np.where(np.isfinite(scores), found, -1)
+        places = np.where(np.isfinite(scores), places, -1)
         if starts[-1] - starts[0] == len(self.vectors):
-            rows = rows[starts[:-1]][found]
+            rows = rows[starts[:-1]][places]
             order = np.lexsort((-rows, -scores), axis=-1)[:, :depth]
-            kept = np.take_along_axis(found, order, axis=1) >= 0
-            offsets = np.concatenate(([0], np.cumsum(kept.sum(axis=1))))
-            rows = np.take_along_axis(rows, order, axis=1)[kept]
-            return Ranked(offsets, rows, np.take_along_axis(scores, order, axis=1)[kept].astype(np.float64))
-        queries, (query, place) = len(found), np.nonzero(found >= 0)
-        found, scores = found[query, place], scores[query, place]
-        sizes = np.minimum(starts[found + 1] - starts[found], depth)
-        hit = np.repeat(np.arange(len(found)), sizes)
+            real = np.take_along_axis(places, order, axis=1) >= 0
+            offsets = np.concatenate(([0], np.cumsum(real.sum(axis=1))))
+            rows = np.take_along_axis(rows, order, axis=1)[real]
+            return Ranked(offsets, rows, np.take_along_axis(scores, order, axis=1)[real].astype(np.float64))
+        queries, (query, column) = len(places), np.nonzero(places >= 0)
+        places, scores = places[query, column], scores[query, column]
+        sizes = np.minimum(starts[places + 1] - starts[places], depth)
+        hit = np.repeat(np.arange(len(places)), sizes)
         step = np.arange(len(hit)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        rows = rows[starts[found][hit] + step]
+        rows = rows[starts[places][hit] + step]
         return Ranked.ordered(queries, query[hit], rows, scores[hit].astype(np.float64), depth)
 
 
@@ -80,7 +80,7 @@ def exact(vectors: Vectors, queries: Vectors, depth: int) -> Iterator[tuple[Ints
         todo, k = todo[tied], k * 4
 
 
-def cosines(vectors: Vectors, queries: Vectors, found: Ints) -> Scores:
+def cosines(vectors: Vectors, queries: Vectors, places: Ints) -> Scores:
     """The cosine of each query and the vectors in its line, -inf where there is none.
 
     Every pair is added up by itself, in one order, so that equal vectors have equal scores in any batch. Both are of
@@ -88,19 +88,19 @@ def cosines(vectors: Vectors, queries: Vectors, found: Ints) -> Scores:
     """
     import faiss
 
-    queries, found = np.ascontiguousarray(queries), np.ascontiguousarray(found)
-    scores = np.empty(found.shape, np.float32)
-    given = (faiss.swig_ptr(array) for array in (scores, queries, vectors, found))
-    faiss.fvec_inner_products_by_idx(*given, vectors.shape[1], *found.shape)
-    if not (np.abs(scores[found >= 0]) <= _MOST).all():
+    queries, places = np.ascontiguousarray(queries), np.ascontiguousarray(places)
+    scores = np.empty(places.shape, np.float32)
+    pointers = (faiss.swig_ptr(array) for array in (scores, queries, vectors, places))
+    faiss.fvec_inner_products_by_idx(*pointers, vectors.shape[1], *places.shape)
+    if not (np.abs(scores[places >= 0]) <= _MOST).all():
         raise InputError("a vector is not of length 1", place="the vectors of the index", remedy=REMEDY)
-    return np.where(found >= 0, np.clip(scores, -1, 1), np.float32(-np.inf))
+    return np.where(places >= 0, np.clip(scores, -1, 1), np.float32(-np.inf))
 
 
 def write(folder: Path, settings: Mapping[str, Any], content: Content) -> None:
     """The files of an engine, into a folder."""
-    told = {"format": _FORMAT, "settings": settings, "fingerprint": content.fingerprint}
-    (folder / "dense.json").write_text(json.dumps(told, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
+    card = {"format": _FORMAT, "settings": settings, "fingerprint": content.fingerprint}
+    (folder / "dense.json").write_text(json.dumps(card, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
     np.save(folder / "vectors.npy", np.ascontiguousarray(content.vectors, np.float32))
     np.save(folder / "digests.npy", np.ascontiguousarray(content.digests, np.uint8))
     np.save(folder / "rows.npy", np.ascontiguousarray(content.rows, np.int64))
@@ -109,10 +109,10 @@ def write(folder: Path, settings: Mapping[str, Any], content: Content) -> None:
 def read(folder: Path, completed: Callable[[Mapping[str, Any]], dict[str, Any]]) -> tuple[dict[str, Any], Content]:
     """The settings and the content that `write` wrote, the vectors by mmap."""
     try:
-        told = json.loads((folder / "dense.json").read_text("utf-8"))
-        if told["format"] != _FORMAT:
-            raise damaged(folder / "dense.json", f"is of format {told['format']}, karat reads {_FORMAT}")
-        settings, fingerprint = completed(told["settings"]), str(told["fingerprint"])
+        card = json.loads((folder / "dense.json").read_text("utf-8"))
+        if card["format"] != _FORMAT:
+            raise damaged(folder / "dense.json", f"is of format {card['format']}, karat reads {_FORMAT}")
+        settings, fingerprint = completed(card["settings"]), str(card["fingerprint"])
     except OSError as problem:
         raise damaged(folder / "dense.json", f"cannot be read ({problem.strerror})") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError) as problem:

@@ -83,9 +83,9 @@ class Prepares(Protocol):
 
 
 def _find(source: Any) -> type[Rewriter] | None:
-    found = getattr(source, "rewriter", source)
-    fits = isinstance(found, type) and hasattr(found, "open") and hasattr(found, "rewrite")
-    return found if fits else None
+    entry = getattr(source, "rewriter", source)
+    fits = isinstance(entry, type) and hasattr(entry, "open") and hasattr(entry, "rewrite")
+    return entry if fits else None
 
 
 REWRITERS: Registry[type[Rewriter]] = Registry("rewriter", ("karat.retrieve.rewriters",), "karat.rewriters", _find)

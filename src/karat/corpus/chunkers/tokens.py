@@ -89,17 +89,17 @@ class _Units:
     def windows(self, size: int, overlap: int, limit: int) -> list[tuple[int, int]]:
         words, weights = self.words, self.weights
         count = len(self.starts)
-        found: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
         first = last = 0
         while last < count:
             most = min(bisect_right(words, words[first] + size), bisect_right(weights, weights[first] + limit)) - 1
             last = most if most >= count else self._end(first, last + 1, most, overlap)
-            found.append((self.starts[first], self.ends[last - 1]))
+            spans.append((self.starts[first], self.ends[last - 1]))
             if last < count:
                 repeated = bisect_right(words, words[last] - overlap) - 1
                 fitting = bisect_left(weights, max(weights[last] - limit * overlap // size, weights[last + 1] - limit))
                 first = min(max(repeated, fitting, first + 1), last)
-        return found
+        return spans
 
     def _end(self, first: int, least: int, most: int, overlap: int) -> int:
         """The unit to end before: from `least` to `most`, where a sentence or a line ends if the last part has one."""

@@ -1,15 +1,11 @@
-"""beir: the corpus.jsonl of a BEIR folder, beside its queries and judgements."""
+"""beir: the corpus.jsonl of a BEIR folder, beside its queries and judgements; read as any JSONL."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from dataclasses import replace
 
-from karat.core.docs import Doc
 from karat.corpus._file import File
-from karat.corpus._reader import Reader
-from karat.corpus._records import docs_of
-from karat.corpus.readers.jsonl import lines_of
+from karat.corpus.readers import jsonl
 
 
 def _sniff(file: File) -> bool | None:
@@ -17,8 +13,4 @@ def _sniff(file: File) -> bool | None:
     return name == "corpus.jsonl" and file.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
 
-def _read(file: File) -> Iterator[Doc]:
-    yield from docs_of(file, lines_of(file))
-
-
-READER = Reader("beir", "a BEIR corpus", (".jsonl",), _sniff, _read, plain=math.inf)
+READER = replace(jsonl.READER, name="beir", about="a BEIR corpus", endings=(".jsonl",), sniff=_sniff)

@@ -89,9 +89,9 @@ def _heading_styles(document: Any) -> dict[str, int]:
     """Level of each style that makes a heading; a title is one of level 1."""
     levels = {}
     for style in document.styles:
-        found = _HEADING.match(style.name or "")
-        if found or style.name == "Title":
-            levels[style.style_id] = int(found[1]) if found else 1
+        heading = _HEADING.match(style.name or "")
+        if heading or style.name == "Title":
+            levels[style.style_id] = int(heading[1]) if heading else 1
     return levels
 
 

@@ -47,8 +47,8 @@ def _sniff(file: File) -> bool | None:
 def _read(file: File) -> Iterator[Doc]:
     from selectolax.lexbor import LexborHTMLParser
 
-    found = _XML_ENCODING.match(file.head) or _CHARSET.search(file.head[:8192])
-    text = file.text(found[1].decode("ascii", "replace") if found else None)
+    declared = _XML_ENCODING.match(file.head) or _CHARSET.search(file.head[:8192])
+    text = file.text(declared[1].decode("ascii", "replace") if declared else None)
     markup, depth = flattened(text)
     if depth:
         file.problem("nested", f"{depth:,} elements are open at once; those far inside are read as plain text.")
@@ -130,16 +130,16 @@ def _leave(node: Any, tag: str, blocks: Blocks, layout: set[int]) -> None:
 
 def _layout_tables(tree: Any) -> set[int]:
     """Tables that lay out a page rather than hold data: those with tables, headings or code within them."""
-    found: set[int] = set()
+    tables: set[int] = set()
     for inner in tree.css("table table, table h1, table h2, table h3, table h4, table h5, table h6, table pre"):
         node = inner.parent
         while node is not None:
             if node.tag == "table":
-                if node.mem_id in found:
+                if node.mem_id in tables:
                     break
-                found.add(node.mem_id)
+                tables.add(node.mem_id)
             node = node.parent
-    return found
+    return tables
 
 
 def _is_laid_out(row: Any, layout: set[int]) -> bool:

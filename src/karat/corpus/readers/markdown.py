@@ -83,12 +83,12 @@ def _parts(text: str) -> Iterator[tuple[bool, str]]:
     held: list[str] = []
     fence = ""
     for line in _LINE.findall(text):
-        found = _FENCE.match(line)
-        if not fence and found:
+        mark = _FENCE.match(line)
+        if not fence and mark:
             if held:
                 yield False, "".join(held)
-            held, fence = [line], found[1]
-        elif fence and found and found[1].startswith(fence) and not line.strip().strip(fence[0]):
+            held, fence = [line], mark[1]
+        elif fence and mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]):
             yield True, "".join((*held, line))
             held, fence = [], ""
         else:
@@ -102,21 +102,21 @@ def _plain(text: str) -> str:
     text = _DEFINITION.sub("", _without_comments(text))
     if "](" not in text and "][" not in text:
         return text
-    kept: list[str] = []
+    parts: list[str] = []
     done = 0
     for code in _CODE.finditer(text):
-        kept += (_reduced(text[done : code.start()]), code[0])
+        parts += (_reduced(text[done : code.start()]), code[0])
         done = code.end()
-    return "".join((*kept, _reduced(text[done:])))
+    return "".join((*parts, _reduced(text[done:])))
 
 
 def _without_comments(text: str) -> str:
-    kept: list[str] = []
+    parts: list[str] = []
     done = 0
     while (start := text.find("<!--", done)) >= 0 and (end := text.find("-->", start)) >= 0:
-        kept.append(text[done:start])
+        parts.append(text[done:start])
         done = end + 3
-    return "".join((*kept, text[done:]))
+    return "".join((*parts, text[done:]))
 
 
 def _opened(heading: str) -> str:

@@ -6,9 +6,11 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 from karat.core.docs import Doc, Page, Section
+from karat.core.text.words import plural
 from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
 from karat.io.decoding import plain
@@ -56,13 +58,11 @@ def _document(file: File, data: bytes) -> Doc:
         raise ReadError(
             "broken", "is damaged or cut short: it cannot be opened as a PDF.", "Make or download it again."
         ) from None
-    try:
+    with closing(pdf):
         labelled = not _LABELS_TOO_FAR.search(data)
         if not labelled:
             file.problem("pages", "its page labels begin at an impossible number; they are left out.")
         return _pages(file, pdf, labelled)
-    finally:
-        pdf.close()
 
 
 def _pages(file: File, pdf: Any, labelled: bool) -> Doc:
@@ -92,10 +92,10 @@ def _pages(file: File, pdf: Any, labelled: bool) -> Doc:
     whole = "\n".join(texts)
     if not whole.strip():
         if not blank:
-            raise ReadError("broken", f"none of its {_counted(total)} can be read.", "Make or download it again.")
+            raise ReadError("broken", f"none of its {plural(total, 'page')} can be read.", "Make or download it again.")
         raise ReadError(
             "scanned",
-            f"{_counted(total)}, but no text: it is scanned or holds only images.",
+            f"{plural(total, 'page')}, but no text: it is scanned or holds only images.",
             "Run OCR on it (for example ocrmypdf) and index again.",
         )
     if blank:
@@ -114,15 +114,8 @@ def _pages(file: File, pdf: Any, labelled: bool) -> Doc:
 def _text(pdf: Any, index: int) -> tuple[str, str | None]:
     """A page's text, or why there is none."""
     try:
-        page = pdf[index]
-        try:
-            inner = page.get_textpage()
-            try:
-                text = inner.get_text_bounded() or inner.get_text_range()
-            finally:
-                inner.close()
-        finally:
-            page.close()
+        with closing(pdf[index]) as page, closing(page.get_textpage()) as words:
+            text = words.get_text_bounded() or words.get_text_range()
     except Exception as error:
         return "", str(error) or type(error).__name__
     return tidy(text), None
@@ -145,8 +138,8 @@ def tidy(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
-def _joined(found: re.Match[str]) -> str:
-    before, blank, after = found.groups()
+def _joined(match: re.Match[str]) -> str:
+    before, blank, after = match.groups()
     if before.isalpha() and after.isalpha() and after.islower():
         return before + after
     return f"{before}-{blank}{after}"
@@ -186,8 +179,8 @@ def _outline(file: File, pdf: Any, pages: list[Page], text: str) -> tuple[Sectio
     except Exception as error:  # a damaged outline costs the sections, never the text
         file.problem("broken", f"its outline cannot be read ({error or type(error).__name__}); it has no sections.")
         return ()
-    kept = (section for section in sections if section.start < len(text))
-    return tuple(sorted(kept, key=lambda section: section.start))
+    inside = (section for section in sections if section.start < len(text))
+    return tuple(sorted(inside, key=lambda section: section.start))
 
 
 def _start(title: str, page: Page, text: str, before: list[Section]) -> int:
@@ -196,14 +189,10 @@ def _start(title: str, page: Page, text: str, before: list[Section]) -> int:
     if before and page.start <= before[-1].start <= page.end:
         first = before[-1].start
     words = r"\s+".join(map(re.escape, title.split()))
-    found = re.compile(rf"^[ \t]{{0,9}}(?:[\d.]{{1,12}}\s+)?{words}", re.IGNORECASE | re.MULTILINE).search(
+    match = re.compile(rf"^[ \t]{{0,9}}(?:[\d.]{{1,12}}\s+)?{words}", re.IGNORECASE | re.MULTILINE).search(
         text, first, page.end
     )
-    return found.start() if found else first
-
-
-def _counted(pages: int) -> str:
-    return "1 page" if pages == 1 else f"{pages:,} pages"
+    return match.start() if match else first
 
 
 def _ranges(numbers: list[int]) -> str:

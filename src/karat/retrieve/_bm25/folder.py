@@ -67,9 +67,9 @@ def _card(folder: Path) -> tuple[dict[str, Any], str]:
     if not isinstance(card, dict) or card.get("format") != _FORMAT:
         raise InputError("does not belong to a BM25 index of karat", place=place, remedy=REMEDY)
     if card.get("version") != _VERSION:
-        found = card.get("version")
+        version = card.get("version")
         raise InputError(
-            f"is of version {found!r} of karat's BM25 index; this karat reads version {_VERSION}",
+            f"is of version {version!r} of karat's BM25 index; this karat reads version {_VERSION}",
             place=place,
             remedy=REMEDY,
         )

@@ -43,11 +43,11 @@ class Lexicon:
     def terms(self) -> list[str]:
         """Every term, by number."""
         whole, start = self.letters.tobytes(), 0
-        found = []
+        terms = []
         for end in self.ends.tolist():
-            found.append(text_of(whole[start:end]))
+            terms.append(text_of(whole[start:end]))
             start = end
-        return found
+        return terms
 
     def find(self, terms: Sequence[str]) -> NDArray[np.int64]:
         """The number of each term, -1 where the index does not have it."""
@@ -60,10 +60,10 @@ class Lexicon:
         """The number of a term that stands, if at all, between two places."""
         while low < high:
             middle = (low + high) // 2
-            found = self[middle]
-            if found == term:
+            candidate = self[middle]
+            if candidate == term:
                 return middle
-            if found < term:
+            if candidate < term:
                 low = middle + 1
             else:
                 high = middle

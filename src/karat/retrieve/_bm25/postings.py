@@ -76,10 +76,10 @@ def index(
     distinct = sorted(set(words) - {b""})
     number_of = {term: number for number, term in enumerate(distinct)}
     numbers = np.fromiter((number_of.get(word, -1) for word in words), np.int64, len(words))
-    found = numbers[np.concatenate(codes)]
+    tokens = numbers[np.concatenate(codes)]
     owners = np.repeat(np.arange(len(texts)), np.concatenate(sizes))
     progress("weighing terms", 0, len(distinct))
-    postings = _weighed(found[found >= 0], owners[found >= 0], len(texts), len(distinct), formula)
+    postings = _weighed(tokens[tokens >= 0], owners[tokens >= 0], len(texts), len(distinct), formula)
     progress("weighing terms", len(distinct), len(distinct))
     return Lexicon.of(distinct), postings
 

@@ -32,7 +32,7 @@ _SIGN = np.uint32(1 << 31)
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueryTerms:
     """The known terms of queries: term numbers and how often each stands, those of query i at `offsets[i]:...`."""
 
     offsets: Ints
@@ -40,7 +40,7 @@ class Asked:
     times: Floats
 
 
-def asked(queries: int, owners: Ints, terms: Ints, postings: Postings) -> Asked:
+def query_terms(queries: int, owners: Ints, terms: Ints, postings: Postings) -> QueryTerms:
     """Each query's distinct terms in the order in which their weights are summed."""
     size = max(1, postings.terms)
     keys, times = np.unique(owners * size + terms, return_counts=True)
@@ -48,16 +48,16 @@ def asked(queries: int, owners: Ints, terms: Ints, postings: Postings) -> Asked:
     most = postings.bounds[terms, TOP] * times.astype(np.float32)
     order = np.lexsort((terms, -most, owners))
     offsets = np.searchsorted(owners, np.arange(queries + 1))
-    return Asked(offsets, terms[order], times[order].astype(np.float32))
+    return QueryTerms(offsets, terms[order], times[order].astype(np.float32))
 
 
-def search(postings: Postings, asked: Asked, depth: int, shares: NDArray[np.float64]) -> Ranked:
+def search(postings: Postings, terms: QueryTerms, depth: int, shares: NDArray[np.float64]) -> Ranked:
     """The best `depth` rows of each query that hold at least one of its terms.
 
     `shares[i]` is what the terms of query i give every row, whether it holds them or not.
     """
-    plan = _Plan(postings, asked, depth, shares)
-    keys = [plan.best(i) for i in range(len(asked.offsets) - 1)]
+    plan = _Plan(postings, terms, depth, shares)
+    keys = [plan.best(i) for i in range(len(terms.offsets) - 1)]
     sizes = np.fromiter(map(len, keys), np.int64, len(keys))
     flat = np.concatenate([*keys, np.zeros(0, np.uint64)])
     rows = (flat & np.uint64(0xFFFFFFFF)).astype(np.int64)
@@ -68,7 +68,7 @@ def search(postings: Postings, asked: Asked, depth: int, shares: NDArray[np.floa
 class _Plan:
     """What is worked out for all queries at once, and the room in which each is summed."""
 
-    def __init__(self, postings: Postings, asked: Asked, depth: int, shares: NDArray[np.float64]) -> None:
+    def __init__(self, postings: Postings, asked: QueryTerms, depth: int, shares: NDArray[np.float64]) -> None:
         self.postings, self.depth, self.shares = postings, depth, shares.tolist()
         self.sums = np.zeros(postings.docs, np.float32)
         self.marks = np.empty(postings.docs, np.int32)
@@ -127,10 +127,10 @@ class _Plan:
             np.add.at(self.sums, part, weights if self.times[i] == 1 else weights * np.float32(self.times[i]))
             parts.append(part)
         if floor > 0 and sum(map(len, parts)) * _SPARSE > len(self.sums):
-            found = (self.sums >= max(floor, _reached(self.sums, self.depth) + rest)).nonzero()[0]
-            sums = self.sums.take(found)
+            reaching = (self.sums >= max(floor, _reached(self.sums, self.depth) + rest)).nonzero()[0]
+            sums = self.sums.take(reaching)
             self.sums.fill(0)
-            return found, sums
+            return reaching, sums
         seen = (np.concatenate(parts) if len(parts) > 1 else parts[0]).astype(np.int64)
         rows, sums = _above(seen, self.sums.take(seen, mode="clip"), floor)
         self.sums[seen] = 0
@@ -145,8 +145,8 @@ class _Plan:
 
 
 def _above(rows: Ints, sums: Floats, floor: float) -> tuple[Ints, Floats]:
-    kept = (sums >= floor).nonzero()[0]
-    return rows.take(kept), sums.take(kept)
+    places = (sums >= floor).nonzero()[0]
+    return rows.take(places), sums.take(places)
 
 
 def _reached(sums: Floats, depth: int) -> float:

@@ -20,9 +20,9 @@ from karat.core.ranked import Ranked
 from karat.retrieve._bm25 import folder as folders
 from karat.retrieve._bm25.lexicon import Lexicon
 from karat.retrieve._bm25.postings import Postings, index
-from karat.retrieve._bm25.search import asked, search
+from karat.retrieve._bm25.search import query_terms, search
 from karat.retrieve._bm25.variants import DELTA, EPSILON, VARIANTS, Formula
-from karat.retrieve._engine import Progress, check_depth
+from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated
 from karat.retrieve._terms import AUTO, Terms
 
 if TYPE_CHECKING:
@@ -79,14 +79,10 @@ class Engine:
     def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
         """The best rows of each query that hold at least one of its terms."""
         check_depth(depth)
-        parts = [self._search(queries[i : i + _TOGETHER], depth) for i in range(0, len(queries), _TOGETHER)]
-        if len(parts) == 1:
-            return parts[0]
-        if not parts:
-            return Ranked.empty(0)
-        sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        return Ranked(offsets, *(np.concatenate([getattr(p, name) for p in parts]) for name in ("rows", "scores")))
+        numbers = np.arange(len(queries))
+        batches = [numbers[i : i + _TOGETHER] for i in range(0, len(queries), _TOGETHER)]
+        parts = [(batch, self._search(queries[batch[0] : batch[-1] + 1], depth)) for batch in batches]
+        return parts[0][1] if len(parts) == 1 else concatenated(parts, len(queries))
 
     def _search(self, queries: Sequence[str], depth: int) -> Ranked:
         words = self._terms.vocabulary()
@@ -99,14 +95,14 @@ class Engine:
         shares = np.bincount(owners, self._shares(terms), len(queries)).astype(np.float64)
         try:
             with np.errstate(invalid="ignore", over="ignore"):
-                found = search(self._postings, asked(len(queries), owners, terms, self._postings), depth, shares)
+                ranked = search(self._postings, query_terms(len(queries), owners, terms, self._postings), depth, shares)
         except IndexError:
             raise self._damaged("it names rows that do not exist") from None
-        if len(found.rows) and found.rows.max() >= len(self):
+        if len(ranked.rows) and ranked.rows.max() >= len(self):
             raise self._damaged("it names rows that do not exist")
-        if not np.isfinite(found.scores).all():
+        if not np.isfinite(ranked.scores).all():
             raise self._damaged("a weight is no finite number")
-        return found
+        return ranked
 
     def _shares(self, terms: NDArray[np.int64]) -> NDArray[np.float64]:
         """What each term gives every row."""
@@ -142,8 +138,8 @@ class Engine:
         """
         if not 0 <= row < len(self):
             raise UsageError(f"there is no row {row}: rows go from 0 to {len(self) - 1}.")
-        given = self.terms_of(query)
-        terms = list(dict.fromkeys(given))
+        sequence = self.terms_of(query)
+        terms = list(dict.fromkeys(sequence))
         numbers = self._lexicon.find(terms)
         self._check(numbers[numbers >= 0])
         weights = []
@@ -151,7 +147,7 @@ class Engine:
             weight = 0.0
             if number >= 0:
                 weight = (self._postings.weight(number, row) or 0.0) + float(self._shares(np.array([number]))[0])
-            weights.append((term, given.count(term) * weight))
+            weights.append((term, sequence.count(term) * weight))
         return sorted(weights, key=lambda pair: -pair[1])
 
     def save(self, folder: Path) -> None:
@@ -168,29 +164,24 @@ class Engine:
 
 def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with their defaults, each checked; a constant that the variant does not have is left out."""
-    for name in settings:
-        if name not in _KNOWN:
-            raise UsageError(
-                f"unknown setting {name!r} of the engine bm25.{did_you_mean(name, _KNOWN)} "
-                f"There are {', '.join(_KNOWN)}."
-            )
+    check_settings("bm25", settings, _KNOWN)
     variant = settings.get("variant", "lucene")
     if variant not in VARIANTS:
         near = did_you_mean(str(variant), VARIANTS)
         raise UsageError(f"the variant {variant!r} of bm25 is unknown.{near} There are {', '.join(VARIANTS)}.")
-    made: dict[str, Any] = {"variant": variant, "k1": settings.get("k1", 1.5), "b": settings.get("b", 0.75)}
+    completed: dict[str, Any] = {"variant": variant, "k1": settings.get("k1", 1.5), "b": settings.get("b", 0.75)}
     for name, usual in (("delta", DELTA), ("epsilon", EPSILON)):
         if variant in usual:
-            made[name] = settings.get(name, usual[variant])
+            completed[name] = settings.get(name, usual[variant])
         elif name in settings:
             raise UsageError(
                 f"the setting {name} has no meaning for the variant {variant}: only for {', '.join(usual)}."
             )
     for name, most in (("k1", math.inf), ("b", 1.0), ("delta", math.inf), ("epsilon", math.inf)):
-        if name in made:
-            made[name] = _number(name, made[name], most)
+        if name in completed:
+            completed[name] = _number(name, completed[name], most)
     terms = Terms.asked(settings.get("terms", "stem"), settings.get("language", AUTO))
-    return {**made, "terms": terms.kind, "language": terms.language}
+    return {**completed, "terms": terms.kind, "language": terms.language}
 
 
 def _number(name: str, value: Any, most: float) -> float:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from karat.core.errors import KaratError, UsageError, did_you_mean
+from karat.core.errors import KaratError, UsageError
 from karat.core.ranked import Ranked
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named
 from karat.models.hosts import received
 from karat.retrieve import _graph
-from karat.retrieve._engine import Progress, check_depth
+from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated
 from karat.retrieve._vectors import Content, cosines, exact, read, write
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class Engine:
         """An engine over the texts; `known` and `journal` save embedding again what was embedded before."""
         completed = _completed(settings)
         embedder = embedder_named(EmbedderSettings.of(completed["embedder"]))
-        made = embed_all(embedder, texts, known, journal, progress)
-        content = Content(embedder.fingerprint, made.vectors, made.digests, made.rows)
+        embedded = embed_all(embedder, texts, known, journal, progress)
+        content = Content(embedder.fingerprint, embedded.vectors, embedded.digests, embedded.rows)
         graph = None
         if completed["ann"] == "hnsw" and len(content.vectors):
             graph = _graph.build(content.vectors, completed["m"], completed["ef_construction"], progress)
@@ -120,11 +120,13 @@ class Engine:
         full = np.flatnonzero(queries.any(axis=1))
         parts = []
         for start in range(0, len(full), _QUERIES):
-            who = full[start : start + _QUERIES]
-            asked = np.ascontiguousarray(queries[who])
-            for some, found in self._near(asked, depth):
-                parts.append((who[some], self._content.ranked(found, cosines(self.vectors, asked[some], found), depth)))
-        return _together(parts, len(queries))
+            numbers = full[start : start + _QUERIES]
+            asked = np.ascontiguousarray(queries[numbers])
+            for lines, places in self._near(asked, depth):
+                parts.append(
+                    (numbers[lines], self._content.ranked(places, cosines(self.vectors, asked[lines], places), depth))
+                )
+        return concatenated(parts, len(queries))
 
     def _near(self, asked: NDArray[np.float32], depth: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         if self._graph is None:
@@ -137,8 +139,8 @@ class Engine:
         """The cosine of a query and a row; 0 where either has no vector."""
         place = int(self._content.rows[row])
         asked = self._asked([query]) if place >= 0 else np.zeros((1, 0), np.float32)
-        found = float(cosines(self.vectors, asked, np.array([[place]]))[0, 0]) if asked.any() else 0.0
-        return [("cosine", found)]
+        cosine = float(cosines(self.vectors, asked, np.array([[place]]))[0, 0]) if asked.any() else 0.0
+        return [("cosine", cosine)]
 
     def _asked(self, queries: Sequence[str]) -> NDArray[np.float32]:
         asked = self.embedder.embed(queries, "query")
@@ -161,40 +163,24 @@ class Engine:
         return cls(settings, content, _graph.Lazy(folder, content.vectors) if linked else None, str(folder))
 
 
-def _together(parts: Sequence[tuple[NDArray[np.int64], Ranked]], queries: int) -> Ranked:
-    """The lists of all queries, from lists of some and the numbers of these."""
-    if not parts:
-        return Ranked.empty(queries)
-    query = np.concatenate([who[part.query] for who, part in parts])
-    order = np.argsort(query, kind="stable")
-    offsets = np.searchsorted(query[order], np.arange(queries + 1)).astype(np.int64)
-    rows, scores = (np.concatenate([getattr(part, name) for _, part in parts])[order] for name in ("rows", "scores"))
-    return Ranked(offsets, rows, scores)
-
-
 def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings with their defaults, each checked."""
     known = {"embedder": EmbedderSettings().plain(), **_DEFAULTS}
-    for name in settings:
-        if name not in known:
-            raise UsageError(
-                f"unknown setting {name!r} of the engine dense.{did_you_mean(name, known)} "
-                f"There are {', '.join(known)}."
-            )
-    made = known | dict(settings)
-    if not isinstance(made["embedder"], Mapping):
-        raise UsageError(f"the setting embedder of the engine dense cannot be {made['embedder']!r}.")
-    made["embedder"] = EmbedderSettings.of(made["embedder"]).plain()
-    if made["ann"] not in ("exact", "hnsw"):
-        raise UsageError(f"the setting ann of the engine dense must be exact or hnsw, found {made['ann']!r}.")
+    check_settings("dense", settings, known)
+    completed = known | dict(settings)
+    if not isinstance(completed["embedder"], Mapping):
+        raise UsageError(f"the setting embedder of the engine dense cannot be {completed['embedder']!r}.")
+    completed["embedder"] = EmbedderSettings.of(completed["embedder"]).plain()
+    if completed["ann"] not in ("exact", "hnsw"):
+        raise UsageError(f"the setting ann of the engine dense must be exact or hnsw, found {completed['ann']!r}.")
     for name, least, most in (("m", 2, 512), ("ef_construction", 1, 100_000), ("ef_search", 1, 100_000)):
-        if type(made[name]) is not int or not least <= made[name] <= most:
+        if type(completed[name]) is not int or not least <= completed[name] <= most:
             raise UsageError(
                 f"the setting {name} of the engine dense must be a whole number from {least} to {most}, "
-                f"found {made[name]!r}."
+                f"found {completed[name]!r}."
             )
-        if made["ann"] == "exact":
+        if completed["ann"] == "exact":
             if name in settings:
                 raise UsageError(f"the setting {name} of the engine dense is for hnsw. Set ann to hnsw as well.")
-            del made[name]
-    return made
+            del completed[name]
+    return completed

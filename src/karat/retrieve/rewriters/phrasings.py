@@ -34,15 +34,15 @@ class Phrasings:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """From a JSONL file; a line that is no such record is refused by its number."""
-        found: dict[str, tuple[str, ...]] = {}
+        by_question: dict[str, tuple[str, ...]] = {}
         for row, line in enumerate(read_text(path).split("\n"), 1):
             if line.strip():
                 question, phrasings = _record(line, str(path), row)
                 key = normalise(question, "words")
-                found[key] = (*found.get(key, ()), *phrasings)
-        if not found:
+                by_question[key] = (*by_question.get(key, ()), *phrasings)
+        if not by_question:
             raise InputError("is empty", place=str(path), remedy=REMEDY)
-        return cls(found)
+        return cls(by_question)
 
     def rewrite(self, query: str) -> Rewritten:
         more = self.by_question.get(normalise(query, "words"), ())

@@ -63,12 +63,12 @@ class Spell:
     def build(cls, texts: Iterable[str]) -> Self:
         """The words of these texts under `words`; those joined by a hyphen, a slash or a stop count apart as well."""
         counts: Counter[bytes] = Counter()
-        waiting = iter(texts)
-        while some := list(islice(waiting, _TOGETHER)):
-            joined = [piece.translate(_PARTED) for text in some for piece in _joined(text)]
-            counts.update(b" ".join(clean_all([*some, *joined], "words")).split())
-        found = ((word.decode("utf-8", "ignore"), count) for word, count in counts.items())
-        return cls({word: count for word, count in found if _is_letters(word)})
+        remaining = iter(texts)
+        while batch := list(islice(remaining, _TOGETHER)):
+            joined = [piece.translate(_PARTED) for text in batch for piece in _joined(text)]
+            counts.update(b" ".join(clean_all([*batch, *joined], "words")).split())
+        words = ((word.decode("utf-8", "ignore"), count) for word, count in counts.items())
+        return cls({word: count for word, count in words if _is_letters(word)})
 
     def save(self, path: str | Path) -> None:
         """One text file: a header with the number of words, then word and count, a tab between, sorted by word."""
@@ -215,10 +215,10 @@ def _script_of(letter: str) -> str:
 def _joined(text: str) -> Iterator[str]:
     """The pieces of a text that hold a joiner before their end."""
     done = 0
-    for found in _JOINT.finditer(text):
-        if found.start() >= done:
-            start = text.rfind(" ", done, found.start()) + 1
-            done = text.find(" ", found.start())
+    for joint in _JOINT.finditer(text):
+        if joint.start() >= done:
+            start = text.rfind(" ", done, joint.start()) + 1
+            done = text.find(" ", joint.start())
             done = len(text) if done < 0 else done
             yield text[start:done]
 

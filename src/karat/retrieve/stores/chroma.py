@@ -92,8 +92,8 @@ class Store(VectorStore):
                     query.append(number)
                     hits.append(chunks[id_])
                     distances.append(distance)
-        given = np.asarray(distances, np.float64)
-        return query, hits, (from_l2(given) if self._space == "l2" else 1.0 - given).tolist()
+        values = np.asarray(distances, np.float64)
+        return query, hits, (from_l2(values) if self._space == "l2" else 1.0 - values).tolist()
 
 
 def _space(collection: Any) -> str:

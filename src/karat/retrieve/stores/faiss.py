@@ -52,9 +52,9 @@ class Store(VectorStore):
         return cls(file, index, names_beside(file, index.ntotal), embedder)
 
     def nearest(self, queries: NDArray[np.float32], depth: int) -> tuple[Sequence[int], list[Chunk], Sequence[float]]:
-        found, labels = self._index.search(queries, depth)
+        values, labels = self._index.search(queries, depth)
         query, place = np.nonzero(labels >= 0)
-        scores = found[query, place].astype(np.float64)
+        scores = values[query, place].astype(np.float64)
         hits = labels[query, place].tolist()
         chunks = {label: self._chunk(label) for label in set(hits)}
         scores = scores if self._inner_product else from_l2(scores)
