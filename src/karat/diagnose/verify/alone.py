@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -387,7 +387,10 @@ def _identical_rows(lines: Sequence[Line]) -> Iterator[Figure]:
             shared = measures if measures == others else tuple(m for m in others if m in means)
             if len(shared) < ROWS or {means[m] for m in shared} <= {0.0, 1.0}:
                 continue
-            first = earlier.get(values) if measures == others else _first_like(means, shared, others, earlier)
+            first = earlier.get(values)
+            if measures != others:
+                agree = (one for one in earlier.values() if all(one.of[m, "mean"].value == means[m] for m in shared))
+                first = next(agree, None)
             if first is not None:
                 more = f"{first.where} and {second.where}, in {len(shared)} measures"
                 yield Figure(
@@ -395,16 +398,3 @@ def _identical_rows(lines: Sequence[Line]) -> Iterator[Figure]:
                 )
                 break
         means_of.setdefault(measures, {}).setdefault(values, second)
-
-
-def _first_like(
-    means: Mapping[Measure, float],
-    shared: Collection[Measure],
-    others: Sequence[Measure],
-    earlier: Mapping[tuple[float, ...], Line],
-) -> Line | None:
-    """The first line of other measures that agrees with these means in those that both have."""
-    for values, line in earlier.items():
-        if all(means[m] == value for m, value in zip(others, values, strict=True) if m in shared):
-            return line
-    return None
