@@ -78,7 +78,7 @@ def goodness(half: str, testset: TestSet, asked: Sequence[Asked], means: Means) 
     from karat.core.language import parse
     from karat.core.text.refusals import declines
     from karat.measures.compute import compute
-    from karat.stats.pairs import pairs
+    from karat.stats.compare import pairs
 
     names = ("reciter", "extractive")
     texts = {name: [answer.text for answer in answers(name, asked, means)] for name in names}

@@ -125,7 +125,7 @@ def choice() -> None:
         wrong = 0
         for _ in range(FAMILIES):
             values = rng.normal(0, 1, (many, QUESTIONS))
-            cells = cells_of([(str(i), "score", None) for i in range(many)], values, intervals=False)
+            cells = cells_of([(str(i), "score", None) for i in range(many)], values)
             chosen = choose("score", cells, values, folds=2, repeats=1)
             wrong += bool(chosen and chosen.beaten)
         rate = wrong / FAMILIES

@@ -23,7 +23,7 @@ from karat.core.text import (
     typography,
 )
 from karat.corpus import read
-from karat.corpus.cutting import tokens
+from karat.corpus.chunkers import tokens
 from karat.diagnose.verify import _digits
 from karat.diagnose.verify import names as headings
 from karat.files import read_plain

@@ -14,8 +14,7 @@ from karat.core import registry
 from karat.core.ranked import Ranked
 from karat.core.registry import key_of
 from karat.fuse import FUSIONS, Fusion, Shares
-from karat.fuse.rrf import fuse_phrasings, rrf
-from karat.fuse.weighted import weighted
+from karat.fuse.rrf import fuse_phrasings
 
 MODULE = "fusions_of_another_package"
 BUILT_IN = ("combmnz", "combsum", "isr", "rrf", "weighted")
@@ -113,7 +112,7 @@ def test_where_one_leg_has_a_weight_the_result_equals_it(normalise, legs, data):
     """At alpha 1 the dense leg, at alpha 0 the sparse one: rows, order and scores."""
     chosen = data.draw(st.integers(0, len(legs) - 1))
     weights = [float(i == chosen) for i in range(len(legs))]
-    same(weighted(legs, weights, normalise=normalise), legs[chosen])
+    same(FUSIONS.get("weighted").fuse(legs, weights=weights, normalise=normalise), legs[chosen])
 
 
 @pytest.mark.parametrize("name", ["weighted", "rrf"])
@@ -164,7 +163,8 @@ def test_a_scale_of_its_own_changes_nothing_once_normalised(normalise, legs, shi
     small = [Ranked.ordered(len(leg), leg.query, leg.rows, leg.scores) for leg in small]
     moved = [Ranked(leg.offsets, leg.rows, leg.scores * scale + shift) for leg in small]
     weights = np.arange(1, len(legs) + 1) / 8
-    plain, other = (weighted(some, weights, normalise=normalise) for some in (small, moved))
+    weighted = FUSIONS.get("weighted")
+    plain, other = (weighted.fuse(some, weights=weights, normalise=normalise) for some in (small, moved))
     if normalise == "minmax":
         same(plain, other)
     else:
@@ -181,4 +181,4 @@ def test_phrasings_of_one_number_are_legs_of_rrf(legs, seed):
     rows, values = (np.concatenate([getattr(leg, part) for leg in legs]) for part in ("rows", "scores"))
     together = Ranked.ordered(len(owner), query, rows, values)
     order = np.random.default_rng(seed).permutation(len(owner))
-    same(fuse_phrasings(together.take(order), owner[order], queries), rrf(legs))
+    same(fuse_phrasings(together.take(order), owner[order], queries), FUSIONS.get("rrf").fuse(legs))

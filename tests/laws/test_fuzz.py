@@ -90,6 +90,28 @@ def ground(folder: Path) -> None:
     pl.DataFrame({"question_id": ["q1", "q2"], "doc_id": ["log.md", "x"], "score": [1.0, 2.0]}).write_parquet(
         folder / "plain.parquet"
     )
+    pl.DataFrame({"id": list(docs), "text": list(docs.values())}).write_parquet(folder / "docs.parquet")
+    papers(folder, docs)
+
+
+def papers(folder: Path, docs: dict[str, str]) -> None:
+    """Documents of formats that are packed."""
+    from docx import Document
+    from fpdf import FPDF
+    from openpyxl import Workbook
+
+    paper, word, book = FPDF(), Document(), Workbook()
+    paper.set_font("Helvetica")
+    word.add_heading("Huts")
+    book.active.append(["id", "text"])
+    for name, text in docs.items():
+        paper.add_page()
+        paper.multi_cell(0, text=text)
+        word.add_paragraph(text)
+        book.active.append([name, text])
+    paper.output(folder / "paper.pdf")
+    word.save(folder / "paper.docx")
+    book.save(folder / "docs.xlsx")
 
 
 MADE = (
@@ -105,10 +127,12 @@ READ: tuple[tuple[str, tuple[str, ...]], ...] = (
     *((name, ("score", name, "plain.jsonl", "-q")) for name in ("qa.jsonl", "qa.json", "qa.csv", "qa.tsv", "qa.qrels", "squad.json")),
     *((name, ("score", "qa.jsonl", name, "-q")) for name in ("plain.jsonl", "plain.csv", "plain.run", "plain.parquet")),
     *((name, ("index", name, "-o", "new", "--engine", "bm25", "-q"))
-      for name in ("page.html", "page.txt", "page.md", "docs.csv", "docs.jsonl")),
+      for name in ("page.html", "page.txt", "page.md", "docs.csv", "docs.jsonl", "docs.parquet", "paper.pdf",
+                   "paper.docx")),
     ("qa.jsonl", ("convert", "qa.jsonl", "new.tsv", "--to", "liverag")),
     ("qa.jsonl", ("audit", "qa.jsonl", "-q")),
     ("qa.jsonl", ("check", "qa.jsonl", "ix", "-q")),
+    ("docs.xlsx", ("convert", "docs.xlsx", "new.jsonl")),
     ("plain.run", ("convert", "plain.run", "new.jsonl")),
     ("karat.yaml", ("run", "karat.yaml", "--dry-run")),
     ("karat.yaml", ("run", "karat.yaml", "-q")),
@@ -325,8 +349,6 @@ def parent(turn: int, only: list[int]) -> None:
     for name in (
         "polars",
         "numpy",
-        "scipy.stats",
-        "scipy.sparse",
         "rich.console",
         "yaml",
         "selectolax.lexbor",

@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 
-from karat.stats.common_draws import drawn_pairs
 from karat.stats.compare import compare_systems
 from karat.stats.corrections import adjust
-from karat.stats.mcnemar import mcnemar
-from karat.stats.paired_t import paired_t
+from karat.stats.paired_tests import mcnemar, paired_t, wilcoxon
+from karat.stats.permutation import drawn_pairs
 from karat.stats.power import detectable, needed
-from karat.stats.repeats import repeated
+from karat.stats.repeats import repeats
 from karat.stats.tukey import tukey
-from karat.stats.wilcoxon import wilcoxon
 
 SHAPES = {
     "normal": lambda rng, n: rng.normal(0.2, 1, n),
@@ -27,8 +25,7 @@ def test_wilcoxon(shape, n):
     from scipy.stats import wilcoxon as peer
 
     rows = np.stack([SHAPES[shape](np.random.default_rng(seed), n) for seed in range(4)]).round(9)
-    found = wilcoxon(rows)
-    for row, p in zip(rows, found.p, strict=True):
+    for row, p in zip(rows, wilcoxon(rows)[0], strict=True):
         left = row[row != 0]
         expected = peer(left).pvalue if len(left) else 1.0
         assert p == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -115,7 +112,7 @@ def test_icc_is_that_of_the_analysis_of_variance():
     rng = np.random.default_rng(6)
     rows = rng.normal(0, 1, (25, 1)) + rng.normal(0, 0.6, (25, 3))
     ratio = f_oneway(*rows).statistic
-    found = repeated(rows.tolist())
+    found = repeats(rows.tolist())
     assert found.icc == pytest.approx((ratio - 1) / (ratio + 2))
     assert found.icc_mean == pytest.approx((ratio - 1) / ratio)
 

@@ -1,4 +1,4 @@
-"""Documents in, chunks out: one reader a file, one way of cutting a file."""
+"""Documents in, chunks out: one reader a file, one chunker a file."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from karat.corpus._cut import Cut, cut
+    from karat.corpus._chunk import CHUNKERS, Chunked, Chunker, Chunking, Piece, Way, chunk_docs
     from karat.corpus._file import File, Progress, ReadError
     from karat.corpus._read import Reading, TakenFile, read
     from karat.corpus._reader import READERS, Reader
-    from karat.corpus.cutting._cut import CUTTINGS, Cutting, Piece, Way
     from karat.corpus.tables import Docs, load_chunks, load_docs, save_chunks, save_docs
 
 __all__ = [
-    "CUTTINGS",
+    "CHUNKERS",
     "READERS",
-    "Cut",
-    "Cutting",
+    "Chunked",
+    "Chunker",
+    "Chunking",
     "Docs",
     "File",
     "Piece",
@@ -27,7 +27,7 @@ __all__ = [
     "Reading",
     "TakenFile",
     "Way",
-    "cut",
+    "chunk_docs",
     "load_chunks",
     "load_docs",
     "read",
@@ -36,20 +36,21 @@ __all__ = [
 ]
 
 _HOME = {
-    "CUTTINGS": "cutting._cut",
-    "Cut": "_cut",
-    "Cutting": "cutting._cut",
+    "CHUNKERS": "_chunk",
+    "Chunked": "_chunk",
+    "Chunking": "_chunk",
     "Docs": "tables",
     "File": "_file",
-    "Piece": "cutting._cut",
+    "Piece": "_chunk",
     "Progress": "_file",
     "READERS": "_reader",
     "ReadError": "_file",
     "Reader": "_reader",
     "Reading": "_read",
     "TakenFile": "_read",
-    "Way": "cutting._cut",
-    "cut": "_cut",
+    "Way": "_chunk",
+    "Chunker": "_chunk",
+    "chunk_docs": "_chunk",
     "load_chunks": "tables",
     "load_docs": "tables",
     "read": "_read",

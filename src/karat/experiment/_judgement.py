@@ -10,9 +10,9 @@ import numpy as np
 
 from karat.experiment._subjects import Subject
 from karat.results.gating import Broken, Outcome, Rule, Verdict
-from karat.stats.common_draws import drawn_pairs
+from karat.stats.arrays import TIE
 from karat.stats.intervals import LEVEL, mean_intervals
-from karat.stats.permutation import TIE
+from karat.stats.permutation import drawn_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -25,12 +25,12 @@ _PAST = 1e-9  # by which rounding may carry a score past the end of its measure
 
 
 def judge_noise(entrants: Sequence[Entrant], chosen: Sequence[Measured]) -> dict[tuple[str, str], JudgeNoise]:
-    from karat.stats.repeats import repeated
+    from karat.stats.repeats import repeats
 
     made = {}
     for measure in chosen:
         for entrant in entrants:
-            said = repeated(list(entrant.repeats.get(measure.name, {}).values()))
+            said = repeats(list(entrant.repeats.get(measure.name, {}).values()))
             if said is not None:
                 many = int(np.isfinite(entrant.values[measure.name]).sum())
                 made[entrant.name, measure.name] = JudgeNoise(
@@ -51,7 +51,7 @@ def pair_result(
     decided: tuple[Test, float],
     noise: Mapping[tuple[str, str], JudgeNoise],
 ) -> ComparedPair:
-    from karat.stats.permutation import TIE
+    from karat.stats.arrays import TIE
     from karat.stats.power import detectable
 
     a, b = pair
@@ -93,7 +93,7 @@ def with_flips(
     most: int | None,
 ) -> ComparedPair:
     """The pair with the questions on which one of the two is better, the largest differences first."""
-    from karat.stats.permutation import TIE
+    from karat.stats.arrays import TIE
 
     if most == 0:
         return result
@@ -116,7 +116,7 @@ def system_means(
     chosen: Sequence[Measured],
     baseline: str | None,
 ) -> tuple[SystemMean, ...]:
-    from karat.stats.folds import mean_known
+    from karat.stats.arrays import mean_known
     from karat.stats.intervals import mean_intervals
 
     made = []
@@ -163,7 +163,7 @@ def slice_differences(
         of = [told.get(question) for question in questions]
         for value in sorted({v for v in of if v is not None}) + ([None] if None in of else []):
             mask = np.array([one == value for one in of])
-            part = compare_systems(values[:, :, mask], pairs, lower=less, draws=draws, seed=seed, with_tukey=False)
+            part = compare_systems(values[:, :, mask], pairs, lower=less, draws=draws, seed=seed, tests=())
             parts.append((name, "(none)" if value is None else value, part))
     if not parts:
         return (), 0

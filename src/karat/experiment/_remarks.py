@@ -50,7 +50,7 @@ def floor_notes(scores: Scores, means: Means) -> list[Note]:
 
 def usage_of(runs: Sequence[Run]) -> Iterable[Usage]:
     """Seconds, tokens and cost of each system, where they are known."""
-    from karat.stats.usage import usage
+    from karat.stats.summary import usage
 
     for run in runs:
         answers = run.answers.values()
@@ -73,7 +73,7 @@ def refusals_of(testset: TestSet, runs: Sequence[Run], answered: Answered | None
     from karat.core.text.blocks import drop_blocks
     from karat.core.text.refusals import declines
     from karat.experiment._answered import missing_of, unanswered
-    from karat.stats.refusals import refusals
+    from karat.stats.summary import refusals
 
     width, found = len(testset), {}
     for s, run in enumerate(runs):

@@ -28,8 +28,8 @@ from karat.stats.agreement import (
     mean_difference,
     spearman,
 )
-from karat.stats.flips import flips
 from karat.stats.prediction_powered import FEWEST, Estimate, effective_labels, people_mean, powered_mean
+from karat.stats.repeats import repeats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -119,7 +119,7 @@ def _measure(labelled: Labelled, scores: Scores) -> MeasureCalibration:
         for system in np.unique(systems).tolist()
         if (here := systems == system).any()
     )
-    again = flips([tuple(d["repeats"]) for (_, _, m), d in scores.details.items() if m == number and "repeats" in d])
+    again = repeats([tuple(d["repeats"]) for (_, _, m), d in scores.details.items() if m == number and "repeats" in d])
     undefined, failed = int((status == Status.undefined).sum()), int((~scored & (status != Status.undefined)).sum())
     without = _without(scores, number, zip(systems[~scored].tolist(), questions[~scored].tolist(), strict=True))
     notes = [*labelled.notes, *without, *_told(both, shown, correlation)]
@@ -140,8 +140,8 @@ def _measure(labelled: Labelled, scores: Scores) -> MeasureCalibration:
         bias_high=bias[2],
         confusion=shown,
         systems=corrected,
-        flips=again.rate,
-        n_repeated=again.rows,
+        flips=again.flips if again else None,
+        n_repeated=again.rows if again else 0,
         notes=tuple(notes),
     )
 

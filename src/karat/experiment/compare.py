@@ -99,8 +99,8 @@ def compare(
     chosen, past = range_notes(values, names, questions, chosen)
     notes += past
     pairs = _pairs(names, baseline)
-    from karat.stats.compare import compare_systems
-    from karat.stats.pairs import LEVEL, draws_for
+    from karat.results.study import LEVEL
+    from karat.stats.compare import compare_systems, draws_for
 
     if test == "tukey" and len(names) < _SEVERAL:
         test = "permutation"

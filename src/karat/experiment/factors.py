@@ -214,6 +214,7 @@ def _levels(grid: Grid, factor: str) -> tuple[Level, ...]:
 
 def _choice(grid: Grid, higher: bool) -> Choice | None:
     """The best combination of levels, held against the others block by block."""
+    from karat.report.chosen import in_words
     from karat.stats.choose import cells_of, choose
 
     keys = zip(*grid.factors.values(), strict=True)
@@ -226,12 +227,12 @@ def _choice(grid: Grid, higher: bool) -> Choice | None:
         means = np.bincount(at, grid.values, size) / np.bincount(at, minlength=size)
     table = means.reshape(len(cells), len(blocks))
     made = cells_of([(name, grid.score, None) for name in cells], table)
-    return choose(grid.score, made, table, higher_is_better=higher)
+    return in_words(choose(grid.score, made, table, higher_is_better=higher))
 
 
 def _sentences(score: str, effects: Sequence[Effect]) -> list[str]:
     """The effects in words, the largest factor first; of interactions only what is significant."""
-    from karat.stats.pairs import LEVEL
+    from karat.results.study import LEVEL
 
     said = []
     for effect in sorted(effects, key=lambda e: (len(e.factors), -e.eta)):

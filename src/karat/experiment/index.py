@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from karat.io.limits import ReadLimits
     from karat.models import EmbedderSettings
     from karat.retrieve import Engine, Progress
-    from karat.retrieve.rewrite.spell import Spell
+    from karat.retrieve.rewriters.spell import Spell
 
 WORDS = "words.txt"
 ENGINES_BUILT = ("bm25", "dense")
@@ -76,7 +76,7 @@ class Index(Glance):
     @cached_property
     def spell(self) -> Spell:
         """The words of the corpus, for mending a query."""
-        from karat.retrieve.rewrite.spell import Spell
+        from karat.retrieve.rewriters.spell import Spell
 
         return Spell.load(self._part(WORDS) / WORDS)
 
@@ -165,21 +165,21 @@ def index(
     `limits` is what reading one file may take, such as `{"memory_mb": 2048, "seconds": 300}`: one that takes more is
     named among the problems. Links that lead out of a folder are left out and named, unless `follow_links`.
     """
-    from karat.corpus import Cutting, cut, read, save_chunks, save_docs
+    from karat.corpus import Chunking, chunk_docs, read, save_chunks, save_docs
     from karat.experiment._folder import drafted
     from karat.experiment.defaults import default_embedder
     from karat.io.limits import ReadLimits
-    from karat.retrieve.rewrite.spell import Spell
+    from karat.retrieve.rewriters.spell import Spell
 
     say = progress or (lambda what, done, total: None)
     names = (engines,) if isinstance(engines, str) else tuple(dict.fromkeys(engines))
-    cutting = Cutting.parse(chunk)
+    chunking = Chunking.parse(chunk)
     wanted = _settings(names, embedder, settings or {})
     within = ReadLimits.of(limits)
     target = Path(output)
     with drafted(target) as draft:
         reading = read(sources, progress=say, columns=columns, limits=within, follow_links=follow_links)
-        chunks, notes = cut(reading.docs, cutting, say)
+        chunks, notes = chunk_docs(reading.docs, chunking, say)
         say("writing documents and chunks", 0, 1)
         save_docs(reading.docs, draft.folder)
         save_chunks(chunks, draft.folder)
@@ -192,7 +192,7 @@ def index(
         problems = [*reading.problems, *notes, *_boilerplate(chunks), *failures]
         draft.about.update(
             karat=_version(),
-            settings={"chunk": cutting.text, "titles": titles, "engines": built},
+            settings={"chunk": chunking.text, "titles": titles, "engines": built},
             corpus={
                 "docs": len(reading.docs),
                 "pages": sum(len(doc.pages) for doc in reading.docs),

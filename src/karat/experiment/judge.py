@@ -163,7 +163,7 @@ def judging(folder: RunFolder, *, calls: str | None = None, **options: Any) -> M
 def judge_notes(scores: Scores) -> list[Note]:
     """Who judged by each measure that asks a model, and how often one that was asked again said something else."""
     from karat.results.evaluation import Note
-    from karat.stats.flips import flips
+    from karat.stats.repeats import repeats
 
     found = []
     for m, measure in enumerate(scores.measures):
@@ -172,10 +172,10 @@ def judge_notes(scores: Scores) -> list[Note]:
             continue
         models = ", ".join(sorted({str(detail["model"]) for detail in shown if detail.get("model")}))
         text = f"{measure.name} {_JUDGED_BY} {models or 'a language model'}."
-        repeated = flips([detail.get("repeats") or () for detail in shown])
-        if repeated.rate is not None:
+        repeated = repeats([detail.get("repeats") or () for detail in shown])
+        if repeated is not None:
             text += (
-                f" Asked again, it said something else of {repeated.rate:.0%} of {repeated.rows:,} answers; "
+                f" Asked again, it said something else of {repeated.flips:.0%} of {repeated.rows:,} answers; "
                 f"{repeated.disagree:.0%} of pairs of repeats differ."
             )
         found.append(Note("info", text))
@@ -209,8 +209,8 @@ def _joined(evaluation: Evaluation, judged: Scores) -> Evaluation:
     """
     from karat.experiment.score import slices_of
     from karat.report.verdict import verdicts
+    from karat.stats.bands import targets
     from karat.stats.summary import summarise
-    from karat.stats.targets import targets
 
     old, names = evaluation.scores, {measure.name for measure in judged.measures}
     kept = [number for number, measure in enumerate(old.measures) if measure.name not in names]

@@ -231,7 +231,7 @@ def _words(count: int, first: str = "") -> str:
 
 def _chunk_words(spec: Spec) -> int:
     """How many words a chunk holds, about: as the index says, or as documents are to be cut."""
-    from karat.corpus.cutting._cut import CUTTINGS, Cutting
+    from karat.corpus import CHUNKERS, Chunking
     from karat.experiment.index import Index
 
     if spec.keys.index is not None:
@@ -239,7 +239,7 @@ def _chunk_words(spec: Spec) -> int:
         return max(1, int(corpus["tokens"]) // max(1, int(corpus["chunks"])))
     sizes = []
     for way in spec.indexings:
-        cutting = Cutting.parse(way.chunk)
-        unit = {"tokens": 1, "sentences": _SENTENCE_WORDS}.get(CUTTINGS.get(cutting.by).unit or "")
-        sizes.append(cutting.size * unit if cutting.size is not None and unit is not None else _CHUNK_WORDS)
+        chunking = Chunking.parse(way.chunk)
+        unit = {"tokens": 1, "sentences": _SENTENCE_WORDS}.get(CHUNKERS.get(chunking.by).unit or "")
+        sizes.append(chunking.size * unit if chunking.size is not None and unit is not None else _CHUNK_WORDS)
     return max(sizes, default=_CHUNK_WORDS)

@@ -15,7 +15,7 @@ from karat.experiment._entrants import Entrant, named, sources
 from karat.experiment._paired import judge_noise, range_notes
 from karat.results.comparison import Measured, Power, Spread
 from karat.results.evaluation import Note, Taken
-from karat.stats.permutation import TIE
+from karat.stats.arrays import TIE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

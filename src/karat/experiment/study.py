@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment.retrieval import Retrieval, Retrieved
     from karat.experiment.score import Choices
-    from karat.match import Resolution
+    from karat.match import Key, Resolution
     from karat.results.comparison import Pair
     from karat.results.evaluation import Evaluation, Note, Taken, Usage
     from karat.results.study import Choice, Failure, FailureCount
@@ -190,7 +190,7 @@ def study_of(
 
 def _retrieval_times(contenders: Sequence[Contender], evaluation: Evaluation) -> list[Usage]:
     """Seconds of retrieval of the systems whose results do not say them."""
-    from karat.stats.usage import usage
+    from karat.stats.summary import usage
 
     said = {u.system for u in evaluation.usage if u.what in ("seconds retrieve", "seconds total")}
     timed = (usage(c.name, "seconds retrieve", c.seconds) for c in contenders if c.name not in said)
@@ -226,8 +226,9 @@ def _chosen(
 
     Systems whose hits cannot show all the gold that those of others can are no part of either.
     """
+    from karat.report.chosen import in_words
     from karat.stats.choose import cells_of, choose
-    from karat.stats.pairs import pairs
+    from karat.stats.compare import pairs
 
     seed, main = plan.choices.seed, plan.base
     higher = main.spec.direction == "higher"
@@ -247,7 +248,7 @@ def _chosen(
     )  # fmt: skip
     best = systems.index(choice.best.system) if choice is not None else 0
     wanted = None if len(systems) <= MOST_PAIRED else [(i, best) for i in range(len(systems)) if i != best]
-    return choice, pairs(main.name, systems, values, wanted, ids=ids, seed=seed, higher_is_better=higher)
+    return in_words(choice), pairs(main.name, systems, values, wanted, ids=ids, seed=seed, higher_is_better=higher)
 
 
 def _failures(
@@ -336,10 +337,8 @@ def _shown(contenders: Sequence[Contender], choice: Choice | None) -> list[Conte
 
 
 def _hits(contender: Contender, testset: TestSet) -> dict[str, tuple[StudyHit, ...]]:
-    from karat.match import each
-
     run, retrieved, resolution = contender.run, contender.retrieved, contender.resolution
-    keys = resolution.hit_keys(run) if resolution is not None else [None] * len(run)
+    keys = resolution.hit_keys(run) if resolution is not None else [()] * len(run)
     lists = {qid: (int(run.offsets[q]), int(run.offsets[q + 1])) for q, qid in enumerate(run.question_ids)}
     legs = {name: list(ranked) for name, ranked in retrieved.legs.items()} if retrieved else {}
     found: dict[str, tuple[StudyHit, ...]] = {}
@@ -359,18 +358,18 @@ def _hits(contender: Contender, testset: TestSet) -> dict[str, tuple[StudyHit, .
             row = resolution.chunks.row_of.get(chunk.id.strip()) if resolution is not None else None
             in_legs = {name: where[row] for name, where in places.items() if row in where}
             score = float(run.scores[place]) if run.scores is not None else None
-            units = tuple(held[key] for key in each(keys[place]) if key in held)
+            units = tuple(held[key] for key in keys[place] if key in held)
             hits.append(StudyHit(rank, score, chunk, units, in_legs))
         found[qid] = tuple(hits)
     return found
 
 
-def _labels(resolution: Resolution | None, question: int) -> dict[str, str]:
+def _labels(resolution: Resolution | None, question: int) -> dict[Key | None, str]:
     """The name of each relevant unit of a question, by its key."""
     if resolution is None:
         return {}
     units = [unit for unit in resolution.of_question(question) if resolution.relevant[unit]]
-    return {resolution.keys_of_units[unit]: unit_label(resolution, unit) for unit in units}
+    return {resolution.units.key[unit]: unit_label(resolution, unit) for unit in units}
 
 
 def _chunk(run: Run, place: int, resolution: Resolution | None) -> Any:

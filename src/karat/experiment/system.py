@@ -13,6 +13,7 @@ import numpy as np
 from karat.core.errors import UsageError
 from karat.core.means import Means
 from karat.experiment._reranking import CHAT, reranked_by
+from karat.fuse.rrf import K as RRF_K
 from karat.fuse.weighted import NORMALISE
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class SystemSettings:
     fusion: str = "weighted"
     alpha: float = 0.3
     normalise: str = NORMALISE[0]
-    rrf_k: float = 60
+    rrf_k: float = RRF_K
     depth: int = DEPTH
     rewrite: tuple[str, ...] = ()
     rerank: str | None = None
@@ -281,7 +282,7 @@ class System:
         """What one engine finds, the phrasings of a question fused."""
         from karat.core.ranked import Ranked
         from karat.fuse.rrf import fuse_phrasings
-        from karat.retrieve.rewrite.phrasings import spread
+        from karat.retrieve.rewrite import spread
 
         queries, owner = spread(rewritten)
         engine = self.engine(name)

@@ -29,6 +29,12 @@ class Shares:
     normalised: Floats
     contribution: Floats
 
+    @classmethod
+    def weighted(cls, table: Floats, weights: Floats | None) -> Shares:
+        """A table of which each leg contributes by its weight; without weights it is what they contribute."""
+        with np.errstate(over="ignore"):
+            return cls(table, table if weights is None else table * weights[:, None])
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -70,12 +76,12 @@ class Fusion:
         parameters = inspect.signature(self.share).parameters.values()
         return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
-    def fuse(self, legs: Sequence[Ranked], **settings: Any) -> Ranked:
+    def fuse(self, legs: Sequence[Ranked] | Legs, **settings: Any) -> Ranked:
         """One ranking of every hit that a consulted leg found; the caller cuts it."""
         consulted, shares, _ = self._shares(legs, settings)
         return consulted.fused(shares.contribution)[0]
 
-    def parts(self, legs: Sequence[Ranked], **settings: Any) -> Parts:
+    def parts(self, legs: Sequence[Ranked] | Legs, **settings: Any) -> Parts:
         """The same ranking with what it was made from."""
         consulted, shares, chosen = self._shares(legs, settings)
         ranked, order = consulted.fused(shares.contribution)
@@ -86,13 +92,13 @@ class Fusion:
         normalised[chosen], contribution[chosen] = shares.normalised[:, order], shares.contribution[:, order]
         return Parts(ranked, rank, score, normalised, contribution)
 
-    def _shares(self, legs: Sequence[Ranked], settings: dict[str, Any]) -> tuple[Legs, Shares, list[int]]:
+    def _shares(self, legs: Sequence[Ranked] | Legs, settings: dict[str, Any]) -> tuple[Legs, Shares, list[int]]:
         """The legs that are consulted, what they contribute, and their numbers."""
         for name in settings:
             if name not in self.settings:
                 known = f"It takes {', '.join(self.settings)}." if self.settings else "It takes none."
                 raise UsageError(f"{self.name} has no setting {name!r}.{did_you_mean(name, self.settings)} {known}")
-        laid = Legs.of(legs)
+        laid = legs if isinstance(legs, Legs) else Legs(legs)
         chosen = list(range(len(laid)))
         if settings.get("weights") is not None:
             weights = _weights(self.name, settings["weights"], len(laid))
@@ -109,32 +115,17 @@ def _weights(fusion: str, given: Any, legs: int) -> Floats:
     except (TypeError, ValueError):
         raise UsageError(f"{fusion}: the weights {given!r} are not numbers. Give one number for each leg.") from None
     if weights.shape != (legs,):
-        count = f"{weights.size} weights" if weights.ndim == 1 else f"weights {given!r}"
-        raise UsageError(f"{fusion}: {count} for {legs} legs. Give one number for each leg.")
-    shown = ", ".join(f"{weight:g}" for weight in weights)
-    if not np.isfinite(weights).all():
-        raise UsageError(f"{fusion}: the weights {shown} are not all finite. Give numbers of 0 or more.")
-    if (weights < 0).any():
-        raise UsageError(f"{fusion}: a negative weight among {shown}. Give numbers of 0 or more.")
-    if not weights.any():
-        raise UsageError(
-            f"{fusion}: every weight is 0, so no leg is consulted. Give at least one leg a weight above 0."
-        )
+        raise UsageError(f"{fusion}: the weights {given!r} for {legs} legs. Give one number for each leg.")
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        shown = ", ".join(f"{weight:g}" for weight in weights)
+        raise UsageError(f"{fusion}: the weights {shown}. Give finite numbers of 0 or more, at least one above 0.")
     return weights
-
-
-def number(fusion: str, name: str, value: Any) -> float:
-    """A setting that must be a finite number of 0 or more."""
-    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not real or not np.isfinite(value) or value < 0:
-        raise UsageError(f"{fusion}: {name}={value!r} is not a number of 0 or more.")
-    return float(value)
 
 
 def find_fusion(source: Any) -> Fusion | None:
     """The fusion a module defines as `fusion`, or the object itself."""
-    found = getattr(source, "fusion", source)
-    return found if isinstance(found, Fusion) else None
+    fusion = getattr(source, "fusion", source)
+    return fusion if isinstance(fusion, Fusion) else None
 
 
 FUSIONS: Registry[Fusion] = Registry("fusion", ("karat.fuse",), "karat.fusions", find_fusion)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LARGEST = float(np.finfo(np.float32).max)
 
 
-class Legs(Sequence[Ranked]):
+class Legs:
     """The rankings to be fused, and their hits in one table: a row a leg, a column for each hit that any leg found.
 
     Columns stand by query, then by row descending. Made once, it serves every fusion of the same legs: a sweep
@@ -35,19 +35,10 @@ class Legs(Sequence[Ranked]):
                 "Search each leg with the same queries."
             )
         self.queries = sizes[0]
-        self._made: dict[object, Floats] = {}
-        self._some: dict[tuple[int, ...], Legs] = {}
+        self._normalised: dict[str, Floats] = {}
+        self._chosen: dict[tuple[int, ...], Legs] = {}
 
-    @classmethod
-    def of(cls, legs: Sequence[Ranked]) -> Legs:
-        """The legs as they are if they are laid over each other already."""
-        return legs if isinstance(legs, Legs) else cls(legs)
-
-    @overload
-    def __getitem__(self, i: int) -> Ranked: ...
-    @overload
-    def __getitem__(self, i: slice) -> Sequence[Ranked]: ...
-    def __getitem__(self, i: int | slice) -> Ranked | Sequence[Ranked]:
+    def __getitem__(self, i: int) -> Ranked:
         return self._legs[i]
 
     def __len__(self) -> int:
@@ -58,9 +49,9 @@ class Legs(Sequence[Ranked]):
         key = tuple(chosen)
         if key == tuple(range(len(self))):
             return self
-        if key not in self._some:
-            self._some[key] = Legs([self._legs[i] for i in key])
-        return self._some[key]
+        if key not in self._chosen:
+            self._chosen[key] = Legs([self._legs[i] for i in key])
+        return self._chosen[key]
 
     @cached_property
     def _columns(self) -> tuple[Ints, Ints, list[Ints]]:
@@ -93,8 +84,7 @@ class Legs(Sequence[Ranked]):
     @cached_property
     def found(self) -> Ints:
         """How many legs found each hit."""
-        found: Ints = np.sum(self.rank > 0, axis=0, dtype=np.int64)
-        return found
+        return np.asarray(np.sum(self.rank > 0, axis=0), np.int64)
 
     @cached_property
     def scores(self) -> Floats:
@@ -117,18 +107,14 @@ class Legs(Sequence[Ranked]):
         normalised score of that leg's list otherwise; 0 where the list is empty. Under max it gets 0 as well where
         another leg's list is longer: this leg has given all it had, and its list was not cut.
         """
-        if how not in self._made:
+        if how not in self._normalised:
             values, least = zip(*(_normalised(leg, how) for leg in self._legs), strict=True)
-            self._made[how] = self.spread(values, 0.0 if how == "minmax" else self._of_absent(how, least))
-        return self._made[how]
-
-    def _of_absent(self, how: str, least: Sequence[Floats]) -> Sequence[Floats]:
-        """What a hit that a leg did not find gets, by leg and query."""
-        if how != "max":
-            return least
-        sizes = [np.diff(leg.offsets) for leg in self._legs]
-        longest = np.max(sizes, axis=0)
-        return [np.where(size < longest, 0.0, one) for size, one in zip(sizes, least, strict=True)]
+            if how == "max":
+                sizes = [np.diff(leg.offsets) for leg in self._legs]
+                longest = np.max(sizes, axis=0)
+                least = tuple(np.where(size < longest, 0.0, one) for size, one in zip(sizes, least, strict=True))
+            self._normalised[how] = self.spread(values, 0.0 if how == "minmax" else least)
+        return self._normalised[how]
 
     def fused(self, contributions: Floats) -> tuple[Ranked, Ints]:
         """The hits by the sum of what each leg contributes, and the column each comes from.
@@ -156,16 +142,13 @@ def _normalised(leg: Ranked, how: str) -> tuple[Floats, Floats]:
     if how == "none":
         least[held] = low
         return scores, least
-    floor = np.minimum(low, 0.0) if how == "max" else low
-    varied = high > floor
-    if how in ("max", "minmax"):
-        middle, width = floor, high - floor
-    else:
+    middle = np.minimum(low, 0.0) if how == "max" else low
+    varied, width = high > middle, high - middle
+    if how == "zscore":
         middle = np.clip(np.add.reduceat(scores, starts) / sizes, low, high)
         width = np.sqrt(np.add.reduceat((scores - np.repeat(middle, sizes)) ** 2, starts) / sizes)
     width = np.where(varied, width, 1.0)
     values = (scores - np.repeat(middle, sizes)) / np.repeat(width, sizes)
-    constant = 0.0 if how == "zscore" else 0.5
-    values[np.repeat(~varied, sizes)] = constant
+    values[np.repeat(~varied, sizes)] = 0.0 if how == "zscore" else 0.5
     least[held] = np.where(varied, (low - middle) / width, 0.0)
     return values, least

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from karat.core.ranked import Ranked
 from karat.fuse._fusion import Fusion, Shares
 from karat.fuse._legs import Legs
 
@@ -19,8 +16,3 @@ def share(legs: Legs) -> Shares:
 
 
 fusion = Fusion("combmnz", "CombSUM times the number of legs that found the hit", share)
-
-
-def combmnz(legs: Sequence[Ranked]) -> Ranked:
-    """The sum of the min-max-normalised scores times the number of legs that found a hit."""
-    return fusion.fuse(legs)

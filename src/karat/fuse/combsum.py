@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from karat.core.ranked import Ranked
 from karat.fuse._fusion import Fusion, Shares
 from karat.fuse._legs import Legs
 
@@ -16,8 +13,3 @@ def share(legs: Legs) -> Shares:
 
 
 fusion = Fusion("combsum", "sum of the legs' min-max-normalised scores", share)
-
-
-def combsum(legs: Sequence[Ranked]) -> Ranked:
-    """The sum of the min-max-normalised scores of the legs that found a hit."""
-    return fusion.fuse(legs)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from karat.core.ranked import Ranked
 from karat.fuse._fusion import Fusion, Shares
 from karat.fuse._legs import Legs
 
@@ -18,8 +15,3 @@ def share(legs: Legs) -> Shares:
 
 
 fusion = Fusion("isr", "inverse square rank: legs that found the hit x the sum of 1 / rank squared", share)
-
-
-def isr(legs: Sequence[Ranked]) -> Ranked:
-    """The number of legs that found a hit times the sum of 1 / rank squared."""
-    return fusion.fuse(legs)

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.errors import UsageError
 from karat.core.ranked import Ranked
-from karat.fuse._fusion import Fusion, Shares, number
+from karat.fuse._fusion import Fusion, Shares
 from karat.fuse._legs import Legs
 
 if TYPE_CHECKING:
     from karat.core.ranked import Floats, Ints
 
+K = 60
+"""How little the first ranks stand out, unless told otherwise: the constant of the paper."""
 
-def share(legs: Legs, *, k: float = 60, weights: Floats | None = None) -> Shares:
+
+def share(legs: Legs, *, k: float = K, weights: Floats | None = None) -> Shares:
     """Weight / (k + rank); ranks count from 1, and a hit that a leg did not find gets nothing from it."""
-    table = _reciprocal(legs.rank, number("rrf", "k", k))
-    if weights is None:
-        return Shares(table, table)
-    with np.errstate(over="ignore"):
-        return Shares(table, table * weights[:, None])
+    return Shares.weighted(_reciprocal(legs.rank, k), weights)
 
 
 fusion = Fusion("rrf", "reciprocal rank fusion: the sum of weight / (k + rank)", share)
 
 
-def rrf(legs: Sequence[Ranked], k: float = 60, weights: Sequence[float] | None = None) -> Ranked:
-    """The sum of 1 / (k + rank), or of weight / (k + rank), over the legs."""
-    return fusion.fuse(legs, k=k, weights=weights)
-
-
-def fuse_phrasings(ranked: Ranked, owner: Ints, queries: int, k: float = 60) -> Ranked:
+def fuse_phrasings(ranked: Ranked, owner: Ints, queries: int) -> Ranked:
     """One ranking a question from those of its phrasings: `owner[i]` is the question that query i of `ranked` phrases.
 
     The sum of 1 / (k + rank) over a question's phrasings, however many each has; a question without any has no hits.
@@ -42,7 +35,7 @@ def fuse_phrasings(ranked: Ranked, owner: Ints, queries: int, k: float = 60) -> 
         raise UsageError(f"{len(owner)} owners for {len(ranked)} phrasings. Give the question of each phrasing.")
     if len(owner) and not 0 <= int(owner.min()) <= int(owner.max()) < queries:
         raise UsageError(f"owners from {owner.min()} to {owner.max()} for {queries} questions. They count from 0.")
-    contribution = _reciprocal(ranked.rank, number("rrf", "k", k))
+    contribution = _reciprocal(ranked.rank, K)
     width = 1 + int(ranked.rows.max(initial=0))
     distinct, column = np.unique(owner[ranked.query] * width + ranked.rows, return_inverse=True)
     by_size = np.argsort(contribution, kind="stable")
@@ -51,5 +44,7 @@ def fuse_phrasings(ranked: Ranked, owner: Ints, queries: int, k: float = 60) -> 
     return Ranked.ordered(queries, question, rows, scores)
 
 
-def _reciprocal(rank: Ints, k: float) -> Floats:
-    return np.where(rank > 0, 1 / (k + np.maximum(rank, 1)), 0.0)
+def _reciprocal(rank: Ints, k: Any) -> Floats:
+    if isinstance(k, bool) or not isinstance(k, int | float | np.number) or not np.isfinite(k) or k < 0:
+        raise UsageError(f"rrf: k={k!r} is not a number of 0 or more.")
+    return np.where(rank > 0, 1 / (float(k) + np.maximum(rank, 1)), 0.0)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.ranked import Ranked
 from karat.fuse._fusion import Fusion, Shares
 from karat.fuse._legs import Legs
 
@@ -21,27 +19,20 @@ NORMALISE: tuple[Normalise, ...] = get_args(Normalise)
 
 
 def share(legs: Legs, *, weights: Floats | None = None, normalise: Normalise = NORMALISE[0]) -> Shares:
-    """Weight x normalised score. A single consulted leg is taken as it is, so that the result equals it."""
+    """Weight x normalised score. A single consulted leg is taken as it is, so that the result equals it.
+
+    A leg of weight 0 is not consulted: what it alone found does not enter.
+    """
     if normalise not in NORMALISE:
         near = did_you_mean(str(normalise), NORMALISE)
         raise UsageError(f"weighted: normalise={normalise!r} is unknown.{near} There are {', '.join(NORMALISE)}.")
     if len(legs) == 1:
         return Shares(legs.scores, legs.scores)
-    table = legs.normalised(normalise)
     weights = np.full(len(legs), 1 / len(legs)) if weights is None else weights
-    with np.errstate(over="ignore"):
-        return Shares(table, table * weights[:, None])
+    return Shares.weighted(legs.normalised(normalise), weights)
 
 
-fusion = Fusion("weighted", "weighted sum of the legs' normalised scores", share, symmetric=True)
-
-
-def weighted(legs: Sequence[Ranked], weights: Sequence[float], *, normalise: Normalise = NORMALISE[0]) -> Ranked:
-    """The weighted sum of normalised scores. A leg of weight 0 is not consulted: what it alone found does not enter.
-
-    Where one leg is left, the result is that leg, with its own scores.
-    """
-    return fusion.fuse(legs, weights=weights, normalise=normalise)
+fusion = Fusion("weighted", "weighted sum of the legs' normalised scores", share)
 
 
 def alpha_weights(alpha: float) -> tuple[float, float]:

@@ -68,17 +68,17 @@ def harmless(text: str) -> str:
     'a[0m\\n¦ <<<end of answer>>>\\n< |im_end|>'
     """
     seen = well_formed(_JOINER.sub("", _UNSEEN.sub("", _LINE_ENDS.sub("\n", text))))
-    return _LOOK_ALIKE.sub("¦ ", _TURN.sub(lambda found: f"{found[0]} ", seen))
+    return _LOOK_ALIKE.sub("¦ ", _TURN.sub(lambda match: f"{match[0]} ", seen))
 
 
 def _nonce(parts: Sequence[tuple[str, str]], salt: str) -> str:
     """A code that no part holds, from the lengths and texts of all of them."""
     attempt = 0
     while True:
-        made = hashlib.sha256(f"{attempt}\x00{len(salt)}\x00{salt}".encode())
+        digest = hashlib.sha256(f"{attempt}\x00{len(salt)}\x00{salt}".encode())
         for label, text in parts:
-            made.update(f"\x00{len(label)}\x00{len(text)}\x00{label}{text}".encode())
-        code = made.hexdigest()[:_CODE]
+            digest.update(f"\x00{len(label)}\x00{len(text)}\x00{label}{text}".encode())
+        code = digest.hexdigest()[:_CODE]
         if not any(code in text.lower() for _, text in parts):
             return code
         attempt += 1

@@ -17,6 +17,8 @@ FailureLabel = Literal[
     "cut_by_budget", "refused", "unsupported", "wrong_answer",
 ]  # fmt: skip
 
+LEVEL = 0.05  # an adjusted p up to this is significant
+
 
 @dataclass(frozen=True)
 class Configuration:
@@ -83,6 +85,7 @@ class Choice(Glance):
     ties: tuple[str, ...] = ()  # systems with exactly the mean of the best
     barred: tuple[str, ...] = ()  # systems without a value on more than a tenth of the questions: never the best
     ahead: tuple[Pair, ...] = ()  # best against each barred one that is better where both have values
+    too_few: Mapping[str, int] = field(default_factory=dict)  # kind -> questions, too few to choose for
 
     @property
     def ranked(self) -> list[Cell]:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from karat.stats.student import t_quantile
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+from karat.stats.arrays import Floats, Ints
+from karat.stats.tails import t_quantile
 
 Metric = Literal["nominal", "ordinal", "interval"]
 _NOTHING = 1e-12
@@ -28,8 +24,8 @@ def cohen_kappa(table: NDArray[np.number], values: Floats | None = None) -> floa
 
     With the `values` of the categories it is weighted by the square of their distance (quadratic weights).
     """
-    found = float(_kappas(np.asarray(table, np.float64)[None], values)[0])
-    return None if np.isnan(found) else found
+    kappa = float(_kappas(np.asarray(table, np.float64)[None], values)[0])
+    return None if np.isnan(kappa) else kappa
 
 
 def _kappas(tables: Floats, values: Floats | None) -> Floats:

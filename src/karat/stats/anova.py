@@ -10,18 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from karat.results.factors import Effect
+from karat.stats.arrays import Floats, Ints, codes
 from karat.stats.tails import f_tail
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 ROUNDING = 1e-12  # share of a whole, below which a difference or a sum of squares is rounding
 RANK = 1e-9  # share of the largest singular value, below which a column says nothing of its own
@@ -47,14 +42,17 @@ def anova(
     if np.ptp(scores) <= ROUNDING * float(np.abs(scores).max()):
         scores = np.zeros(len(scores))
     total = float(((scores - scores.mean()) ** 2).sum())
-    terms: dict[tuple[str, ...], Ints] = {(name,): _numbered(levels, len(scores)) for name, levels in factors.items()}
+    sizes = {len(levels) for levels in (*factors.values(), blocks or scores)} | {len(scores)}
+    if len(sizes) > 1:
+        raise ValueError(f"{' and '.join(map(str, sorted(sizes)))} levels, blocks and scores")
+    terms: dict[tuple[str, ...], Ints] = {(name,): codes(levels) for name, levels in factors.items()}
     cells = np.unique(np.stack(list(terms.values())), axis=1, return_counts=True)[1]
-    full = int(np.prod([int(codes.max()) + 1 for codes in terms.values()]))
+    full = int(np.prod([int(levels.max()) + 1 for levels in terms.values()]))
     if interactions:
         for (a, *_), (b, *_) in combinations(list(terms), 2):
-            terms[a, b] = _numbered(list(zip(factors[a], factors[b], strict=True)), len(scores))
-    block = _numbered(blocks or [0] * len(scores), len(scores))
-    designs = {term: _within(codes[:, None] == np.arange(codes.max() + 1), block) for term, codes in terms.items()}
+            terms[a, b] = codes(list(zip(factors[a], factors[b], strict=True)))
+    block = codes(blocks or [0] * len(scores))
+    designs = {term: _within(own[:, None] == np.arange(own.max() + 1), block) for term, own in terms.items()}
     inside = _within(scores[:, None], block)[:, 0]
     left, rank = _fit(inside, list(designs.values()))
     freedom = len(scores) - int(block.max()) - 1 - rank
@@ -75,13 +73,6 @@ def anova(
         omega = max(0.0, (squares - own * error) / (total + error)) if total > 0 else 0.0
         effects.append(Effect(term, own, freedom, squares, f, p, eta, omega))
     return Anova(tuple(effects), left, freedom, balanced=len(cells) == full and len(set(cells.tolist())) == 1)
-
-
-def _numbered(levels: Sequence[object], many: int) -> Ints:
-    if len(levels) != many:
-        raise ValueError(f"{len(levels)} levels for {many} scores")
-    numbers: dict[object, int] = {}
-    return np.array([numbers.setdefault(level, len(numbers)) for level in levels], np.int64)
 
 
 def _within(design: NDArray[np.generic], block: Ints) -> Floats:

@@ -1,8 +1,12 @@
-"""Bands: what a mean of MRR, Recall, TokenF1 or SemanticSimilarity amounts to, in words. Nothing else has one."""
+"""Bands and targets: what a mean of MRR, Recall, TokenF1 or SemanticSimilarity is called, and values to reach."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
+
+from karat.results.evaluation import Summary, Target
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -36,6 +40,8 @@ BANDS: dict[str, tuple[Band, ...]] = {
         (0.80, "Production-grade", "the meaning is as close as production systems bring it"),
     ),
 }
+_REL = re.compile(r"\(rel=\d+\)")  # a relevance threshold does not make another target
+TARGETS: Mapping[str, float] = {"F1@5": 0.5, "Hit@5": 0.8, "MRR": 0.5}
 
 
 def band(measure: Measure, mean: float | None) -> tuple[str, str] | None:
@@ -46,3 +52,22 @@ def band(measure: Measure, mean: float | None) -> tuple[str, str] | None:
         if mean >= floor - 1e-12:
             return name, meaning
     return None
+
+
+def targets(summaries: Iterable[Summary], ceilings: Mapping[str, float]) -> tuple[Target, ...]:
+    """One target per system and measure that has one, over all questions; met means above, not at.
+
+    Where all lists end before the cut-off there is none: what stands below is not known.
+
+    `ceilings` holds the highest mean this gold allows by measure name; without an entry it is 1.
+    """
+    reached = []
+    for summary in summaries:
+        threshold = TARGETS.get(_REL.sub("", summary.measure))
+        whole = summary.slice is None and (summary.n or summary.n_failed)
+        if threshold is None or not whole or summary.lists_end is not None:
+            continue
+        met = None if summary.mean is None else summary.mean > threshold
+        ceiling = ceilings.get(summary.measure, 1.0)
+        reached.append(Target(summary.system, summary.measure, threshold, summary.mean, met, ceiling))
+    return tuple(reached)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from karat.results.calibration import Bin
 from karat.stats.agreement import mean_ranks
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 BINS = 10
 By = Literal["width", "mass"]
@@ -28,19 +24,19 @@ def reliability(confidence: Floats, correct: Floats, *, bins: int = BINS, by: By
         place = np.searchsorted(np.arange(1, bins) / bins, confidence, side="right")
     else:
         place = np.floor((mean_ranks(confidence) + 0.5) / max(len(confidence), 1) * bins).astype(np.int64)
-    found = []
+    held_bins = []
     for number in np.unique(place).tolist():
         inside = place == number
         held = confidence[inside]
         low, high = (number / bins, (number + 1) / bins) if by == "width" else (float(held.min()), float(held.max()))
-        found.append(Bin(low, high, int(inside.sum()), float(held.mean()), float(correct[inside].mean())))
-    return tuple(found)
+        held_bins.append(Bin(low, high, int(inside.sum()), float(held.mean()), float(correct[inside].mean())))
+    return tuple(held_bins)
 
 
 def expected_calibration_error(bins: tuple[Bin, ...]) -> float:
     """The mean distance of confidence and share of right answers, each bin weighted by its size."""
-    total = sum(found.n for found in bins)
-    return sum(found.n * abs(found.confidence - found.accuracy) for found in bins) / total
+    total = sum(one.n for one in bins)
+    return sum(one.n * abs(one.confidence - one.accuracy) for one in bins) / total
 
 
 def brier(confidence: Floats, correct: Floats) -> float:

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from itertools import combinations
+from typing import Literal, get_args
 
 import numpy as np
 
-from karat.stats.common_draws import differences, drawn_pairs
+from karat.results.comparison import Pair
+from karat.stats.arrays import TIE, Floats, Ints
 from karat.stats.corrections import Correction, adjust
-from karat.stats.mcnemar import is_all_or_nothing, mcnemar
-from karat.stats.paired_t import paired_t
-from karat.stats.permutation import DRAWS, TIE
+from karat.stats.paired_tests import is_all_or_nothing, mcnemar, paired_t, wilcoxon
+from karat.stats.permutation import DRAWS, differences_of, drawn_pairs
 from karat.stats.tukey import tukey
-from karat.stats.wilcoxon import wilcoxon
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 Test = Literal["permutation", "wilcoxon", "t", "tukey"]
 TESTS: tuple[Test, ...] = get_args(Test)
-_HELD = 2**22
+MOST_DRAWS = 100_000
+_HELD = 2**20  # differences held at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Compared:
-    """Measures x pairs of each figure of b - a; NaN where there is no such number.
+    """Measures x pairs of each figure of b - a; NaN where there is no such number, or it was not asked for.
 
     `wins` are questions on which b is better, by the direction of the measure.
     """
@@ -51,8 +46,8 @@ class Compared:
 
     def p(self, test: Test) -> Floats:
         """p of a test; where it has none (t of constant differences, Tukey of two systems), that of the permutation."""
-        found: Floats = getattr(self, test)
-        return np.where(np.isnan(found), self.permutation, found)
+        p: Floats = getattr(self, test)
+        return np.where(np.isnan(p), self.permutation, p)
 
     def adjusted(self, test: Test, method: Correction) -> Floats:
         """p of a test corrected over all pairs and measures.
@@ -72,39 +67,93 @@ def compare_systems(
     lower: Sequence[bool] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
-    with_tukey: bool = True,
+    tests: Collection[str] = TESTS,
 ) -> Compared:
     """Compare pairs (a, b) of systems; `values` are measures x systems x questions, in an order of the questions' own.
 
     What is not finite is no value: a question counts for a pair where both have one. `lower` says by which measures
-    less is better. McNemar's test is there where all values of a measure are 0 or 1, Tukey's of more than two systems.
+    less is better. Of `tests` the permutation test is always there, with its interval; McNemar's where all values of a
+    measure are 0 or 1, Tukey's of more than two systems.
     """
     measures, systems, questions = values.shape
     shape = (measures, len(pairs))
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
     drawn = drawn_pairs(values, pairs, draws=draws, seed=seed)
-    numbers = {name: np.full(shape, np.nan) for name in ("difference", "spread", "wilcoxon", "t", "d", "biserial")}
-    more = {name: np.full(shape, np.nan) for name in ("mcnemar", "tukey")}
-    counts = {name: np.zeros(shape, np.int64) for name in ("n", "wins", "losses")}
+    names = ("difference", "spread", "t", "d", "wilcoxon", "biserial", "mcnemar", "tukey")
+    figures = {name: np.full(shape, np.nan) for name in names}
+    n, wins, losses = (np.zeros(shape, np.int64) for _ in range(3))
     step = max(1, _HELD // max(questions, 1))
-    for measure in range(measures):
-        ours = -1.0 if lower is not None and lower[measure] else 1.0
+    for measure, scores in enumerate(values):
+        sign = -1.0 if lower is not None and lower[measure] else 1.0
         for start in range(0, len(pairs), step):
             part = (measure, slice(start, start + step))
-            apart = differences(values[measure], first[part[1]], second[part[1]])
-            student, ranked = paired_t(apart), wilcoxon(apart)
-            counts["n"][part] = student.n
-            counts["wins"][part] = (ours * apart > TIE).sum(axis=1)
-            counts["losses"][part] = (ours * apart < -TIE).sum(axis=1)
-            numbers["difference"][part], numbers["spread"][part] = student.mean, student.spread
-            numbers["t"][part], numbers["d"][part] = student.p, student.d
-            numbers["wilcoxon"][part], numbers["biserial"][part] = ranked.p, ranked.biserial
-        if is_all_or_nothing(values[measure]):
-            more["mcnemar"][measure] = mcnemar(counts["wins"][measure], counts["losses"][measure])
-        if with_tukey and systems > 2:
-            more["tukey"][measure] = tukey(values[measure], draws=draws, seed=seed)[first, second]
-    return Compared(
-        counts["n"], numbers["difference"], numbers["spread"], drawn.low, drawn.high, drawn.p, numbers["wilcoxon"],
-        numbers["t"], more["mcnemar"], more["tukey"], numbers["d"], numbers["biserial"], counts["wins"],
-        counts["losses"],
-    )  # fmt: skip
+            apart = differences_of(scores, first[part[1]], second[part[1]])
+            student = paired_t(apart)
+            n[part], figures["difference"][part], figures["spread"][part] = student.n, student.mean, student.spread
+            figures["t"][part], figures["d"][part] = student.p, student.d
+            wins[part], losses[part] = (sign * apart > TIE).sum(axis=1), (sign * apart < -TIE).sum(axis=1)
+            if "wilcoxon" in tests:
+                figures["wilcoxon"][part], figures["biserial"][part] = wilcoxon(apart)
+        if is_all_or_nothing(scores):
+            figures["mcnemar"][measure] = mcnemar(wins[measure], losses[measure])
+        if "tukey" in tests and systems > 2:
+            figures["tukey"][measure] = tukey(scores, draws=draws, seed=seed)[first, second]
+    return Compared(n=n, wins=wins, losses=losses, permutation=drawn.p, low=drawn.low, high=drawn.high, **figures)
+
+
+def pairs(
+    measure: str,
+    names: Sequence[str],
+    values: Floats,
+    chosen: Sequence[tuple[int, int]] | None = None,
+    *,
+    ids: Sequence[str] | None = None,
+    seed: int = 0,
+    higher_is_better: bool = True,
+) -> tuple[Pair, ...]:
+    """Each chosen pair (a, b) of rows of `values` (systems x questions): b - a over the questions both have.
+
+    All pairs without `chosen`, in the order of the names. Holm's correction is over the pairs of this call. What is not
+    finite is no value; of a pair without a common question there is no difference and p is 1. Signs are drawn in the
+    order of the questions' `ids`, so that p and interval are those of `karat compare`.
+    """
+    if values.shape[0] != len(names):
+        raise ValueError(f"{len(names)} names for {values.shape[0]} rows of values")
+    asked = list(combinations(range(len(names)), 2)) if chosen is None else list(chosen)
+    ordered = values if ids is None else values[:, np.argsort(np.array(ids))]
+    figures = compare_systems(
+        ordered[None], asked, lower=[not higher_is_better], draws=draws_for(len(asked)), seed=seed, tests=()
+    )
+    difference, low, high = (
+        [None if np.isnan(value) else value for value in one[0].tolist()]
+        for one in (figures.difference, figures.low, figures.high)
+    )
+    n, wins, losses = figures.n[0].tolist(), figures.wins[0].tolist(), figures.losses[0].tolist()
+    p = figures.permutation[0].tolist()
+    adjusted = figures.adjusted("permutation", "holm")[0].tolist()
+    return tuple(
+        Pair(
+            measure=measure,
+            a=names[a],
+            b=names[b],
+            n=n[i],
+            difference=difference[i],
+            low=low[i],
+            high=high[i],
+            p=p[i],
+            adjusted=adjusted[i],
+            wins=wins[i],
+            ties=n[i] - wins[i] - losses[i],
+            losses=losses[i],
+        )
+        for i, (a, b) in enumerate(asked)
+    )
+
+
+def draws_for(many: int) -> int:
+    """Draws enough for so many tests at once.
+
+    The smallest p that draws can give is 1 / (draws + 1), and a correction multiplies it by the number of tests: from
+    250 tests on, 10,000 draws could hardly tell anything apart.
+    """
+    return min(max(DRAWS, 40 * many), MOST_DRAWS)

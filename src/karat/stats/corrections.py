@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Sequence
+from typing import Literal, get_args
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from karat.stats.arrays import Floats
 
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
@@ -25,10 +21,7 @@ def holm(p: Sequence[float] | Floats) -> Floats:
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """
-    values = _checked(p)
-    order = np.argsort(values, kind="stable")
-    stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
-    return _back(stepped, order)
+    return adjust(p, "holm")
 
 
 def adjust(p: Sequence[float] | Floats, method: Correction = "holm") -> Floats:
@@ -37,28 +30,21 @@ def adjust(p: Sequence[float] | Floats, method: Correction = "holm") -> Floats:
     `holm` and `bonferroni` hold the chance of any false difference, `bh` (Benjamini-Hochberg) the expected share of
     false ones among those called different; `none` leaves p as it is.
     """
-    if method == "holm":
-        return holm(p)
-    values = _checked(p)
-    if method == "none":
-        return values
-    if method == "bonferroni":
-        return np.minimum(values * len(values), 1.0)
-    if method != "bh":
-        raise ValueError(f"method={method!r} is not one of {', '.join(CORRECTIONS)}")
-    order = np.argsort(values, kind="stable")[::-1]
-    shares = values[order] * len(values) / np.arange(len(values), 0, -1)
-    return _back(np.minimum.accumulate(shares), order)
-
-
-def _checked(p: Sequence[float] | Floats) -> Floats:
     values = np.array(p, np.float64)
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
         raise ValueError("p values are a row of numbers from 0 to 1")
-    return values
-
-
-def _back(stepped: Floats, order: NDArray[np.intp]) -> Floats:
-    adjusted = np.empty_like(stepped)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return adjusted
+    many = len(values)
+    order = np.argsort(values, kind="stable")
+    rank = np.arange(many, 0, -1)
+    adjusted = np.empty_like(values)
+    if method == "none":
+        adjusted = values
+    elif method == "bonferroni":
+        adjusted = values * many
+    elif method == "holm":
+        adjusted[order] = np.maximum.accumulate(values[order] * rank)
+    elif method == "bh":
+        adjusted[order[::-1]] = np.minimum.accumulate(values[order[::-1]] * many / rank)
+    else:
+        raise ValueError(f"method={method!r} is not one of {', '.join(CORRECTIONS)}")
+    return np.minimum(adjusted, 1.0)

@@ -10,21 +10,14 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.stats.student import t_quantile
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+from karat.stats.arrays import TIE, Floats, Ints
+from karat.stats.tails import t_quantile
 
 LEVEL = 0.95
 _PAST = 1e-9  # by which rounding may carry a value past the end of its range
-SAME = 1e-12  # values no farther apart are equal
 
 
 def mean_intervals(
@@ -48,9 +41,9 @@ def mean_intervals(
     with np.errstate(invalid="ignore"):
         kept = (least >= start - _PAST) & (most <= end + _PAST)
         bounded = kept & np.isfinite(end - start)
-        at_start = (values <= start[:, None] + SAME).sum(axis=1)
-        at_end = (known & (rows >= end[:, None] - SAME)).sum(axis=1)
-        varied = most - least > SAME
+        at_start = (values <= start[:, None] + TIE).sum(axis=1)
+        at_end = (known & (rows >= end[:, None] - TIE)).sum(axis=1)
+        varied = most - least > TIE
     mean = np.clip(np.where(known, rows, 0.0).sum(axis=1) / np.maximum(n, 1), least, most)
     skewed = 5 * np.maximum(at_start, at_end) >= 4 * n
     by_wilson = bounded & ((at_start + at_end == n) | ((n > 1) & (skewed | ~varied)))

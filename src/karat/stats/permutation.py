@@ -15,27 +15,30 @@ Questions without a difference change no sum at d0 = 0 and are left out of p; th
 stand in order of size, and the draws for a place are the same for every pair. So p and interval depend on the
 differences of their own pair, the draws and the seed: not on the other pairs, the order of the questions, the machine,
 or which of the two is called the first.
+
+Many pairs of systems share their draws (`drawn_pairs`). A flipped sum is linear in the scores: with the signs s of a
+draw, the sum of s (b - a) is the sum of s b less the sum of s a. So one matrix product, draws x questions by
+questions x systems, serves all pairs of all measures, and a pair costs a subtraction. Those draws go by the place of a
+question instead of by the size of its difference: give the questions in an order of their own, such as that of their
+ids, and p and interval do not depend on the order of a file, nor on the other systems.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+from karat.stats.arrays import TIE, Bools, Floats, Ints
 
 DRAWS = 10_000
 ALPHA = 0.05
-TIE = 1e-12  # two values no farther apart than this are equal
-SUMS = 2**20  # held at once
+SUMS = 2**20  # numbers held at once
+ALL_SUMS = 2**26  # numbers of the sums of all draws of several measures
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,10 @@ class Flipped:
     @classmethod
     def of_nothing(cls, *shape: int) -> Flipped:
         return cls(np.ones(shape), np.full(shape, np.nan), np.full(shape, np.nan))
+
+    def put(self, at: Any, part: Flipped) -> None:
+        """Write what was found of a part in its place."""
+        self.p[at], self.low[at], self.high[at] = part.p, part.low, part.high
 
 
 def sign_flip(differences: Floats, *, draws: int = DRAWS, seed: int = 0) -> Floats:
@@ -67,24 +74,80 @@ def flip_test(differences: Floats, *, draws: int = DRAWS, seed: int = 0, alpha: 
     """
     if draws < 1:
         raise ValueError(f"draws={draws}: a test needs 1 or more")
-    grid, scale = _grid(differences)
+    grid, scale = _sorted_grid(differences)
     n = np.isfinite(differences).sum(axis=1)
-    every, place = np.unique(np.column_stack([n, grid]), axis=0, return_inverse=True)
-    tested = _tested(every[:, 1:], every[:, 0].astype(np.int64), draws, seed, alpha)
+    distinct, place = np.unique(np.column_stack([n, grid]), axis=0, return_inverse=True)
+    tested = _tested(distinct[:, 1:], distinct[:, 0].astype(np.int64), draws, seed, alpha)
     ends = np.stack([tested.low[place] * scale, tested.high[place] * scale])
     return Flipped(tested.p[place], ends.min(axis=0), ends.max(axis=0))
 
 
-def inverted(
-    total: Floats, n: Ints, sums: Floats, signs: Floats, p: Floats, fewest: int, alpha: float
-) -> tuple[Floats, Floats]:
-    """The ends of the interval of rows of n differences by their flips; NaN where an end is nowhere.
+def drawn_pairs(
+    values: Floats,
+    pairs: Sequence[tuple[int, int]],
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+    alpha: float | None = ALPHA,
+) -> Flipped:
+    """Test and interval of b - a for each pair (a, b) of systems, each measures x pairs.
 
-    `sums` are the flipped sums (rows x flips) of rows whose own sum is `total`, `signs` the sums of the signs of each
-    flip, in one row for all where they share it, and `fewest` how many flips must count for p to be above `alpha`.
+    `values` are measures x systems x questions; `alpha` None leaves the intervals out. What is not finite is no value.
+    Pairs whose systems have values for the same questions are computed together, the others apart, each over the
+    questions that both have.
     """
-    if fewest < 1:
-        return np.full(len(total), np.nan), np.full(len(total), np.nan)
+    if draws < 1:
+        raise ValueError(f"draws={draws}: a test needs 1 or more")
+    tested = Flipped.of_nothing(len(values), len(pairs))
+    if not pairs or not values.size:
+        return tested
+    first, second = np.array(pairs, np.int64).T
+    known = np.isfinite(values)
+    packed = np.packbits(known, axis=2).reshape(-1, -(-values.shape[2] // 8))
+    _, index, group = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    group = group.reshape(known.shape[:2])
+    alike = group[:, first] == group[:, second]
+    for number, mask in enumerate(known.reshape(-1, values.shape[2])[index]):
+        wanted = alike & (group[:, first] == number)
+        if wanted.any() and mask.any():
+            _together(values[:, :, mask], wanted, first, second, tested, draws, seed, alpha)
+    for measure, chosen in enumerate(~alike):
+        for some in _batches(np.flatnonzero(chosen), values.shape[2]):
+            apart = differences_of(values[measure], first[some], second[some])
+            tested.put((measure, some), flip_test(apart, draws=draws, seed=seed, alpha=alpha))
+    return tested
+
+
+def differences_of(values: Floats, first: Ints, second: Ints) -> Floats:
+    """b - a of each pair over systems x questions, NaN where one of the two has no value."""
+    with np.errstate(invalid="ignore"):
+        apart = np.asarray(values[second] - values[first], np.float64)
+    apart[~np.isfinite(apart)] = np.nan
+    return apart
+
+
+def _batches(rows: Ints, width: int, held: int = SUMS // 4) -> Iterator[Ints]:
+    """The rows in parts of which so many numbers of this width are held at once."""
+    step = max(1, held // max(width, 1))
+    for start in range(0, len(rows), step):
+        yield rows[start : start + step]
+
+
+def _judged(
+    total: Floats, sums: Floats, signs: Floats | None, n: Ints, slack: Floats | float, seen: int, alpha: float | None
+) -> Flipped:
+    """p and interval of rows whose sum is `total` by their flipped sums (rows x flips), of n differences each.
+
+    `signs` are the sums of the signs of each flip, in one row where all share it. Sums that are equal on paper differ
+    by `slack` at most. `seen` 1: the way that was seen is not among the flips, which were drawn.
+    """
+    flips = sums.shape[1]
+    reached = np.count_nonzero(np.abs(sums) >= (np.abs(total) - slack)[:, None], axis=1)
+    p = (reached + seen) / float(flips + seen)
+    nowhere = np.full(len(total), np.nan)
+    fewest = 0 if alpha is None else fewest_flips(alpha, flips, seen)
+    if alpha is None or signs is None or fewest < 1:
+        return Flipped(p, nowhere, nowhere)
     one_sided = np.abs(signs) >= n[:, None]  # nothing, or everything, is flipped: counts for every d0
     with np.errstate(divide="ignore", invalid="ignore"):
         one = (total[:, None] - sums) * (1.0 / (n[:, None] - signs))
@@ -93,14 +156,13 @@ def inverted(
     if one_sided.any():
         np.copyto(low, -np.inf, where=one_sided)
         np.copyto(high, np.inf, where=one_sided)
-    last = high.shape[1] - fewest
     low.partition(fewest - 1, axis=1)
-    high.partition(last, axis=1)
-    start, end, mean = low[:, fewest - 1], high[:, last], total / n
+    high.partition(flips - fewest, axis=1)
+    start, end, mean = low[:, fewest - 1], high[:, flips - fewest], total / n
     through = np.where(p > alpha, 0.0, mean)  # sums that are equal on paper, and not as doubles, count in p
-    nowhere = ~np.isfinite(start) | ~np.isfinite(end)
+    both = np.isfinite(start) & np.isfinite(end)
     start, end = np.minimum(np.minimum(start, mean), through), np.maximum(np.maximum(end, mean), through)
-    return np.where(nowhere, np.nan, start), np.where(nowhere, np.nan, end)
+    return Flipped(p, np.where(both, start, np.nan), np.where(both, end, np.nan))
 
 
 def fewest_flips(alpha: float, flips: int, seen: int) -> int:
@@ -115,24 +177,25 @@ def fewest_flips(alpha: float, flips: int, seen: int) -> int:
     return count
 
 
+# Each row by itself
+
+
 def _tested(grid: Floats, n: Ints, draws: int, seed: int, alpha: float | None) -> Flipped:
     tested = Flipped.of_nothing(len(grid))
     changed = np.count_nonzero(grid, axis=1)
     few = int(draws).bit_length()  # places from which on there are more ways than draws
     places = changed if alpha is None else np.where(n < few, n, changed)
-    step = max(1, SUMS // draws)
-    counted = np.flatnonzero((changed > 0) & (changed < few))
-    for many, size in np.unique(np.stack([places, n])[:, counted], axis=1).T.tolist():
-        rows = counted[(places[counted] == many) & (n[counted] == size)]
-        for start in range(0, len(rows), step):
-            part = rows[start : start + step]
-            ends = _count_all(grid[part, :many], size, draws, seed, alpha)
-            tested.p[part], tested.low[part], tested.high[part] = ends
-    drawn = np.flatnonzero(changed >= few)
-    for start in range(0, len(drawn), step):
-        part = drawn[start : start + step]
-        ends = _draw(grid[part, : int(changed[part].max())], n[part], draws, seed, alpha)
-        tested.p[part], tested.low[part], tested.high[part] = ends
+    groups = np.where(changed < few, np.stack([places, n]), 0)  # 0: signs are drawn
+    for counted, size in np.unique(groups[:, changed > 0], axis=1).T.tolist():
+        chosen = np.flatnonzero((changed > 0) & (groups[0] == counted) & (groups[1] == size))
+        for rows in _batches(chosen, draws, SUMS):
+            signs: Floats | None
+            if counted:
+                sums, signs = _all_ways(grid[rows, :counted], size, draws, seed)
+            else:
+                sums, signs = _drawn_ways(grid[rows], n[rows], draws, seed, alpha is not None)
+            total = grid[rows].sum(axis=1)
+            tested.put(rows, _judged(total, sums, signs, n[rows], changed[rows], 0 if counted else 1, alpha))
     if alpha is not None and grid.size:
         same = np.abs(grid[:, 0] - grid[np.arange(len(grid)), np.maximum(n - 1, 0)]) <= 2.0
         untold = same | (2.0 ** (1 - changed) > alpha)
@@ -140,7 +203,7 @@ def _tested(grid: Floats, n: Ints, draws: int, seed: int, alpha: float | None) -
     return tested
 
 
-def _grid(differences: Floats) -> tuple[Floats, Floats]:
+def _sorted_grid(differences: Floats) -> tuple[Floats, Floats]:
     """Each row with a sum of 0 or more, from its largest difference to its smallest, zeros last; and its scale.
 
     They become whole numbers on a grid so fine that every sum of them is exact in a double, in whatever order a
@@ -151,62 +214,96 @@ def _grid(differences: Floats) -> tuple[Floats, Floats]:
     turn = np.where(known.sum(axis=1) < 0, -1.0, 1.0)
     known *= turn[:, None]
     order = np.lexsort((known, -np.abs(known)), axis=1)
-    sorted_rows = np.take_along_axis(known, order, axis=1)
-    changed = np.count_nonzero(sorted_rows, axis=1)
-    most = np.abs(sorted_rows[:, 0]) if differences.shape[1] else np.zeros(len(known))
+    rows = np.take_along_axis(known, order, axis=1)
+    most = np.abs(rows).max(axis=1, initial=0.0)
     most = np.where(most > 0, most, 1.0)
-    unit = np.ldexp(1.0, 52 - np.frexp(np.maximum(changed, 1).astype(np.float64))[1])
-    return np.rint(sorted_rows / most[:, None] * unit[:, None]), turn * most / unit
+    changed = np.maximum(np.count_nonzero(rows, axis=1), 1)
+    unit = np.ldexp(1.0, 52 - np.frexp(changed.astype(np.float64))[1])
+    return np.rint(rows / most[:, None] * unit[:, None]), turn * most / unit
 
 
-def _count(total: Floats, sums: Floats, changed: Ints) -> Ints:
-    """How many of the flipped sums lie at least as far from zero as the seen one."""
-    reach = np.abs(total) - changed
-    count: Ints = np.count_nonzero(np.abs(sums) >= reach[:, None], axis=1)
-    return count
+def _all_ways(grid: Floats, n: int, draws: int, seed: int) -> tuple[Floats, Floats]:
+    """Sums, and sums of signs, of all ways to put the signs of these places; those of the n beyond them are drawn.
 
-
-def _count_all(
-    grid: Floats, n: int, draws: int, seed: int, alpha: float | None
-) -> tuple[Floats, Floats | float, Floats | float]:
-    """p and ends with all ways to put the signs of these places; those of the n questions beyond them are drawn."""
+    Only ways in which the last sign is -: the others are their mirror images, with the same distance from zero.
+    """
     places = grid.shape[1]
-    ways = _half_of_all_signs(places)
-    total, sums = grid.sum(axis=1), grid @ ways.T
-    p = _count(total, sums, np.count_nonzero(grid, axis=1)) / float(len(ways))
-    if alpha is None:
-        return p, np.nan, np.nan
-    signs = ways.sum(axis=1)
+    ways = _signs((np.arange(2 ** (places - 1), dtype=np.int64)[:, None] >> np.arange(places)) & 1)
+    sums, signs = grid @ ways.T, ways.sum(axis=1)
     if n > places:
         often = -(-draws // len(ways))
         sums, signs = np.tile(sums, (1, often)), np.tile(signs, often)
         signs += _sign_sums(n - places, len(signs), seed)
         signs[0] = -n  # the seen way is one of them
-    fewest = fewest_flips(alpha, len(signs), 0)
-    return p, *inverted(total, np.array([n]), sums, signs[None], p, fewest, alpha)
+    return sums, signs[None]
 
 
-def _draw(
-    grid: Floats, n: Ints, draws: int, seed: int, alpha: float | None
-) -> tuple[Floats, Floats | float, Floats | float]:
-    """p and ends with signs drawn."""
-    sums, signs = np.empty((len(grid), draws)), np.empty((len(grid), draws))
+def _drawn_ways(grid: Floats, n: Ints, draws: int, seed: int, with_signs: bool) -> tuple[Floats, Floats | None]:
+    """Sums, and sums of signs, of drawn ways."""
+    grid = grid[:, : int(np.count_nonzero(grid, axis=1).max())]
+    sums = _flipped_sums(grid, draws, seed)
+    if not with_signs:
+        return sums, None
     is_changed = (grid != 0).astype(np.float64)
+    signs, unchanged = _flipped_sums(is_changed, draws, seed), n - is_changed.sum(axis=1).astype(np.int64)
+    for ties in np.unique(unchanged).tolist():
+        signs[unchanged == ties] += _sign_sums(ties, draws, seed)
+    return sums, signs
+
+
+# Pairs with common draws
+
+
+def _together(
+    values: Floats,
+    wanted: Bools,
+    first: Ints,
+    second: Ints,
+    tested: Flipped,
+    draws: int,
+    seed: int,
+    alpha: float | None,
+) -> None:
+    """The pairs of systems that all have a value for every question, as many measures at a time as memory holds.
+
+    The values of each measure become whole numbers so fine that every sum of differences is exact in a double. What
+    has no value stands as 0: such a system is in no pair of this group.
+    """
+    systems, n = values.shape[1:]
+    for part in _batches(np.flatnonzero(wanted.any(axis=1)), systems * draws, ALL_SUMS):
+        known = np.where(np.isfinite(values[part]), values[part], 0.0)
+        most = np.abs(known).max(axis=(1, 2))
+        units = np.ldexp(1.0, 51 - int(n).bit_length()) / np.where(most > 0, most, 1.0)
+        grids = np.rint(known * units[:, None, None])
+        flat = np.vstack([grids.reshape(-1, n), np.ones(n)])
+        *drawn, signs = np.split(_flipped_sums(flat, draws, seed), range(systems, len(flat), systems))
+        for grid, unit, sums, measure in zip(grids, units.tolist(), drawn, part.tolist(), strict=True):
+            total = grid.sum(axis=1)
+            for some in _batches(np.flatnonzero(wanted[measure]), max(draws, n)):
+                a, b = first[some], second[some]
+                judged = _judged(total[b] - total[a], sums[b] - sums[a], signs, np.array([n]), 2.0 * n, 1, alpha)
+                apart = differences_of(values[measure], a, b)
+                same = np.ptp(apart, axis=1) <= TIE
+                judged.low[same] = judged.high[same] = np.nan
+                judged = Flipped(judged.p, judged.low / unit, judged.high / unit)
+                # where there are no more ways to put the signs than draws, they are all counted
+                few = np.flatnonzero(np.count_nonzero(np.abs(apart) > TIE, axis=1) < draws.bit_length())
+                if len(few):
+                    judged.put(few, flip_test(apart[few], draws=draws, seed=seed, alpha=alpha))
+                tested.put((measure, some), judged)
+
+
+# Signs
+
+
+def _flipped_sums(rows: Floats, draws: int, seed: int) -> Floats:
+    """For each row and each draw the sum of the row's values times the signs of the draw."""
+    sums = np.empty((len(rows), draws))
     done = 0
-    for some in drawn_signs(grid.shape[1], draws, seed):
-        part = slice(done, done + len(some))
-        sums[:, part] = grid @ some.T
-        if alpha is not None:
-            signs[:, part] = is_changed @ some.T
+    for some in drawn_signs(rows.shape[1], draws, seed):
+        np.matmul(rows, some.T, out=sums[:, done : done + len(some)])
         done += len(some)
-    changed = np.count_nonzero(grid, axis=1)
-    total = grid.sum(axis=1)
-    p = (_count(total, sums, changed) + 1) / (draws + 1.0)
-    if alpha is None:
-        return p, np.nan, np.nan
-    for ties in np.unique(n - changed).tolist():
-        signs[n - changed == ties] += _sign_sums(ties, draws, seed)
-    return p, *inverted(total, n, sums, signs, p, fewest_flips(alpha, draws, 1), alpha)
+    return sums
 
 
 def _sign_sums(places: int, draws: int, seed: int) -> Floats:
@@ -218,12 +315,6 @@ def _sign_sums(places: int, draws: int, seed: int) -> Floats:
     raw[:, -1] >>= np.uint64(64 * words - places)
     sums: Floats = 2.0 * np.bitwise_count(raw).sum(axis=1, dtype=np.int64) - places
     return sums
-
-
-def _half_of_all_signs(places: int) -> Floats:
-    """All ways in which the last sign is -; the others are their mirror images, with the same distance from zero."""
-    ways = np.arange(2 ** (places - 1), dtype=np.int64)
-    return _signs((ways[:, None] >> np.arange(places)) & 1)
 
 
 def drawn_signs(places: int, draws: int, seed: int) -> Iterator[Floats]:

@@ -13,16 +13,11 @@ taken, never to the mean. See docs/decisions/019-calibration.md for the coverage
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.stats.student import t_quantile
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from karat.stats.arrays import Floats
+from karat.stats.tails import t_quantile
 
 FEWEST = 5  # labels from which a judge is corrected
 _NOTHING = 1e-12

@@ -12,16 +12,11 @@ with the variance that shuffling gives, which is the same for all systems.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.stats.arrays import Floats
 from karat.stats.permutation import DRAWS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 CELLS = 60_000_000  # systems x questions x draws up to which scores are shuffled
 _HELD = 2**19

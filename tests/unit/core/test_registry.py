@@ -113,7 +113,7 @@ def test_a_plugin_that_is_no_measure_is_named(plugged):
 
 def test_every_kind_has_its_page():
     docs = Path(__file__).parents[3] / "docs"
-    kinds = ["measure", "matcher", "format", "report", "engine", "store", "embedder", "fusion", "cutting", "check"]
+    kinds = ["measure", "matcher", "format", "report", "engine", "store", "embedder", "fusion", "chunker", "check"]
     pages = [registry._page(kind) for kind in (*kinds, "reader", "rewriter")]
     assert [page for page in pages if not (docs / page).exists()] == []
 
@@ -145,5 +145,5 @@ def test_a_thread_that_asks_while_another_is_looking_gets_all_names():
             asking.join()
         return module
 
-    looked = Registry("cutting", ("karat.corpus.cutting",), "karat.none", find, partial=True)
+    looked = Registry("chunker", ("karat.corpus.chunkers",), "karat.none", find, partial=True)
     assert looked.names() == heard[1] == ["page", "section", "sentences", "tokens", "whole"]

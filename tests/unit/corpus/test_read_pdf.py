@@ -7,7 +7,7 @@ from karat.core.docs import Page
 from karat.core.errors import InputError
 from karat.corpus import READERS, File, read
 from karat.corpus._reader import content_of
-from karat.corpus.pdf import tidy
+from karat.corpus.readers.pdf import tidy
 
 
 def paper(*pages, title=None, labels=()):

@@ -7,7 +7,7 @@ import pytest
 
 from karat.core.docs import Chunk, Chunks, Doc, Page, Section
 from karat.core.errors import InputError
-from karat.corpus import cut, load_chunks, load_docs, save_chunks, save_docs
+from karat.corpus import chunk_docs, load_chunks, load_docs, save_chunks, save_docs
 
 ODD = 'lone \ud800, NUL \0, \u2028 \u2029 \x85 \x7f, "quotes" \\ and\nlines\r\n'
 CHUNKS = [
@@ -75,7 +75,7 @@ def test_the_same_chunks_are_the_same_bytes(folder, tmp_path):
 
 
 def test_empty_tables(tmp_path):
-    save_chunks(cut([]).chunks, tmp_path)
+    save_chunks(chunk_docs([]).chunks, tmp_path)
     chunks = load_chunks(tmp_path)
     assert (list(chunks), chunks.ids) == ([], [])
 
@@ -148,13 +148,13 @@ def test_wrong_offsets_are_named(folder, offsets):
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"\x93NUMPY\x01\x00", b"PK\x03\x04"])
 def test_a_foreign_file_of_offsets_is_named(folder, content):
     (folder / "chunks.offsets.npy").write_bytes(content)
-    with pytest.raises(InputError, match=r"chunks\.offsets\.npy: is no table of offsets"):
+    with pytest.raises(InputError, match=r"chunks\.offsets\.npy: is damaged"):
         load_chunks(folder)
 
 
 def test_pickled_offsets_are_refused(folder):
     np.save(folder / "chunks.offsets.npy", np.array([{}], object), allow_pickle=True)
-    with pytest.raises(InputError, match=r"chunks\.offsets\.npy: is no table of offsets"):
+    with pytest.raises(InputError, match=r"chunks\.offsets\.npy: is damaged"):
         load_chunks(folder)
 
 

@@ -204,7 +204,7 @@ def test_variables_are_put_in_when_used_and_never_written(tmp_path, monkeypatch)
 
 def test_what_the_environment_holds_is_checked_and_not_told(tmp_path):
     spec = spec_of("corpus: .\ntestset: .\nsystems: [rrf]\nchunk: ${CHUNK}\n", tmp_path)
-    with pytest.raises(InputError, match=r"karat.yaml line 4, chunk: unknown cutting '\$\{CHUNK\}'"):
+    with pytest.raises(InputError, match=r"karat.yaml line 4, chunk: unknown chunker '\$\{CHUNK\}'"):
         spec.resolved({"CHUNK": "s3cret-value"})
 
 

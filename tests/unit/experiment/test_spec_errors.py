@@ -78,7 +78,7 @@ def told(text):
         ("systems: [rrf]\nrel: 0", "rel: 0 cannot be: it must be at least 1."),
         ("systems: [rrf]\nseed: x", "seed: 'x' is not a whole number."),
         ("systems: [rrf]\ntitles: yes", "titles: 'yes' is not true or false."),
-        ("systems: [rrf]\nchunk: tokns:5", "chunk: unknown cutting 'tokns'. Did you mean tokens?"),
+        ("systems: [rrf]\nchunk: tokns:5", "chunk: unknown chunker 'tokns'. Did you mean tokens?"),
         ("systems: [rrf]\nchunk: [page, page]", "chunk[1]: stands here twice."),
         ("systems: [rrf]\nembedder: wordlama", "embedder: unknown embedder 'wordlama'. Did you mean wordllama?"),
         ("systems: [rrf]\nengines: [bm25, dens]", "engines[1]: unknown engine 'dens'. Did you mean dense?"),

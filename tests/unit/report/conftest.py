@@ -9,10 +9,8 @@ from karat.core.scores import Scores, Status
 from karat.core.types import Gold, Question, TestSet
 from karat.report.verdict import verdicts
 from karat.results.evaluation import Evaluation, Matching, Note, Taken
-from karat.stats.bands import BANDS
-from karat.stats.summary import summarise
-from karat.stats.targets import targets
-from karat.stats.usage import usage
+from karat.stats.bands import BANDS, targets
+from karat.stats.summary import summarise, usage
 
 CUTS = "@{1,3,5,10,20}"
 DEFAULT = ("Precision" + CUTS, "Recall" + CUTS, "F1" + CUTS, "Hit" + CUTS, "MRR" + CUTS, "nDCG" + CUTS, "MAP", "MRR")

@@ -13,7 +13,7 @@ from karat.core.types import Gold, Question
 from karat.report import frame, liverag
 from karat.report.outputs import csv, json, latex, markdown, parquet
 from karat.results.evaluation import Matching
-from karat.stats.usage import usage
+from karat.stats.summary import usage
 
 TIME = datetime(2026, 3, 4, 5, 6)
 

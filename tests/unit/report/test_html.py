@@ -30,7 +30,7 @@ from karat.results.study import (
     Study,
     StudyHit,
 )
-from karat.stats.usage import usage
+from karat.stats.summary import usage
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'{{x}}\u2028\ud800\x1b[31m<!--"
 SYSTEMS = ("bm25", "dense", "hybrid")

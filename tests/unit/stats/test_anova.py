@@ -57,7 +57,7 @@ def test_missing_cells_lower_the_freedom_of_the_interaction():
 def test_bad_input():
     with pytest.raises(ValueError, match="finite"):
         anova(np.array([1.0, np.nan]), {"a": ["x", "y"]})
-    with pytest.raises(ValueError, match="2 levels for 1 scores"):
+    with pytest.raises(ValueError, match="1 and 2 levels"):
         anova(np.ones(1), {"a": ["x", "y"]})
     with pytest.raises(ValueError, match="degrees of freedom"):
         f_tail(1.0, 0, 5)

@@ -5,8 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from karat.stats.common_draws import drawn_pairs
-from karat.stats.permutation import drawn_signs, flip_test, sign_flip
+from karat.stats.permutation import drawn_pairs, drawn_signs, flip_test, sign_flip
 
 PAIRS = list(combinations(range(5), 2))
 

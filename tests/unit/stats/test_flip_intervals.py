@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.stats import permutation
-from karat.stats.common_draws import drawn_pairs
-from karat.stats.pairs import pairs
-from karat.stats.permutation import ALPHA, flip_test
+from karat.stats.compare import pairs
+from karat.stats.permutation import ALPHA, drawn_pairs, flip_test
 
 SHAPES = {
     "0 or 1": lambda rng, shape: rng.choice([0.0, 1.0], shape),

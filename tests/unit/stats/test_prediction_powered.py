@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karat.stats.prediction_powered import FEWEST, effective_labels, people_mean, powered_mean
-from karat.stats.student import t_quantile
+from karat.stats.tails import t_quantile
 
 TIMES = 1_000
 OTHERS = 500

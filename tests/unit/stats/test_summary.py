@@ -3,7 +3,7 @@ import pytest
 
 from karat.core.measure import ANYTHING, Measure, MeasureSpec
 from karat.core.scores import Scores, Status
-from karat.stats.summary import summarise
+from karat.stats.summary import refusals, summarise, usage
 
 
 def a_measure(name="Recall", k=5, **declared):
@@ -126,3 +126,27 @@ def test_a_measure_on_the_log_scale_is_averaged_there():
     assert np.log([summary.low, summary.high]) == pytest.approx([of_logs.low, min(of_logs.high, 0.0)])
     assert summary.worst == pytest.approx((0.5 * 0.125 * 0.25 * 1e-5) ** 0.25)
     assert summary.best == pytest.approx((0.5 * 0.125 * 0.25) ** 0.25)
+
+
+def test_usage_by_hand():
+    found = usage("a", "seconds", [1.0, None, 3.0, 2.0])
+    assert (found.n, found.mean, found.p50) == (3, 2.0, 2.0)
+    assert found.p95 == pytest.approx(2.9)
+    assert (found.std, found.min, found.max, found.total) == (1.0, 1.0, 3.0, 6.0)
+    assert usage("a", "seconds", [4.0]).std is None
+    assert usage("a", "tokens", [None, None]) is None
+    assert usage("a", "tokens", []) is None
+
+
+def test_declining_is_right_on_what_cannot_be_answered():
+    found = refusals("s", [True, True, True, False, False, None], [False, False, True, True, False, False])
+    assert (found.n, found.unanswerable, found.declined, found.right, found.empty) == (6, 4, 3, 2, 1)
+    assert (found.precision, found.recall) == (pytest.approx(2 / 3), 1 / 2)
+    assert found.f1 == pytest.approx(2 * (2 / 3) * (1 / 2) / (2 / 3 + 1 / 2))
+
+
+def test_a_number_over_nothing_is_none():
+    nothing = refusals("s", [False, None], [True, False])
+    assert (nothing.precision, nothing.recall, nothing.f1) == (None, 0.0, 0.0)
+    answerable = refusals("s", [True, False], [True, True])
+    assert (answerable.precision, answerable.recall, answerable.f1) == (0.0, None, None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -351,29 +351,60 @@ def _alike(a: Measure, b: Measure, one_gold: bool) -> bool:
 
 def _identical(lines: Sequence[Line], one_gold: bool) -> Iterator[Figure]:
     """Two measures that are the same for every system, or two systems that are in every measure."""
-    measures = list(dict.fromkeys(m for line in lines for m, s in line.of if s == "mean"))
-    columns = {m: [line.of[m, "mean"].value for line in lines if (m, "mean") in line.of] for m in measures}
-    for a, b in combinations(measures, 2):
-        both = columns[a], columns[b]
-        same = len(both[0]) == len(lines) and both[0] == both[1] and not _alike(a, b, one_gold)
-        if same and len(lines) >= ROWS and len(set(both[0])) >= ROWS:
-            what = {a.spec.name, b.spec.name}
-            copied = "Recall is a hit rate" if what == {"Recall", "Hit"} else "one column was copied"
-            hint = f"each question has one gold unit, or {copied}"
-            cause = "hit rate" if what == {"Recall", "Hit"} else "identical columns"
-            more = f"{a.name} and {b.name} are the same in all {len(lines)} rows; {hint}"
-            yield Figure(
-                "", b.name, "mean", "suspect", cause=cause, why=because("identical columns", more), cells=len(lines)
-            )
-    for first, second in combinations(lines, 2):
-        shared = [m for m in measures if (m, "mean") in first.of and (m, "mean") in second.of]
-        values = [first.of[m, "mean"].value for m in shared]
-        if (
-            len(shared) >= ROWS
-            and values == [second.of[m, "mean"].value for m in shared]
-            and not set(values) <= {0.0, 1.0}
-        ):
-            more = f"{first.where} and {second.where}, in {len(shared)} measures"
-            yield Figure(
-                second.where, "", "mean", "suspect", cause="identical rows", why=because("identical rows", more)
-            )
+    yield from _identical_columns(lines, one_gold)
+    yield from _identical_rows(lines)
+
+
+def _identical_columns(lines: Sequence[Line], one_gold: bool) -> Iterator[Figure]:
+    """Each measure that repeats an earlier one it should differ from."""
+    first_of: dict[tuple[float, ...], dict[tuple[str, bool], Measure]] = {}  # by the values, then by what is alike
+    for b in dict.fromkeys(m for line in lines for m, s in line.of if s == "mean"):
+        values = tuple(line.of[b, "mean"].value for line in lines if (b, "mean") in line.of)
+        if len(values) < len(lines) or len(values) < ROWS or len(set(values)) < ROWS:
+            continue
+        earlier = first_of.setdefault(values, {})
+        a = next((a for a in earlier.values() if not _alike(a, b, one_gold)), None)
+        earlier.setdefault((b.spec.name, b.k == 1), b)
+        if a is None:
+            continue
+        is_hit_rate = {a.spec.name, b.spec.name} == {"Recall", "Hit"}
+        copied = "Recall is a hit rate" if is_hit_rate else "one column was copied"
+        hint = f"each question has one gold unit, or {copied}"
+        more = f"{a.name} and {b.name} are the same in all {len(lines)} rows; {hint}"
+        yield Figure(
+            "", b.name, "mean", "suspect", cause="hit rate" if is_hit_rate else "identical columns",
+            why=because("identical columns", more), cells=len(lines),
+        )  # fmt: skip
+
+
+def _identical_rows(lines: Sequence[Line]) -> Iterator[Figure]:
+    """Each system that repeats an earlier one, in the measures that both have."""
+    means_of: dict[tuple[Measure, ...], dict[tuple[float, ...], Line]] = {}  # the first line of each row of values
+    for second in lines:
+        means = {m: figure.value for (m, statistic), figure in second.of.items() if statistic == "mean"}
+        measures, values = tuple(means), tuple(means.values())
+        for others, earlier in means_of.items():
+            shared = measures if measures == others else tuple(m for m in others if m in means)
+            if len(shared) < ROWS or {means[m] for m in shared} <= {0.0, 1.0}:
+                continue
+            first = earlier.get(values) if measures == others else _first_like(means, shared, others, earlier)
+            if first is not None:
+                more = f"{first.where} and {second.where}, in {len(shared)} measures"
+                yield Figure(
+                    second.where, "", "mean", "suspect", cause="identical rows", why=because("identical rows", more)
+                )
+                break
+        means_of.setdefault(measures, {}).setdefault(values, second)
+
+
+def _first_like(
+    means: Mapping[Measure, float],
+    shared: Collection[Measure],
+    others: Sequence[Measure],
+    earlier: Mapping[tuple[float, ...], Line],
+) -> Line | None:
+    """The first line of other measures that agrees with these means in those that both have."""
+    for values, line in earlier.items():
+        if all(means[m] == value for m, value in zip(others, values, strict=True) if m in shared):
+            return line
+    return None

@@ -11,7 +11,7 @@ import numpy as np
 from karat.diagnose.verify.names import measure_of, spelled
 from karat.results.verification import Figure
 from karat.stats.anova import anova
-from karat.stats.paired_t import paired_t
+from karat.stats.paired_tests import paired_t
 from karat.stats.tails import t_tail
 
 if TYPE_CHECKING:

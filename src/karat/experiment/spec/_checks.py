@@ -87,11 +87,11 @@ def needs_index(system: Any) -> bool:
 
 
 def _built(keys: SpecKeys) -> Iterator[Mistake]:
-    from karat.corpus import Cutting
+    from karat.corpus import Chunking
     from karat.retrieve import ENGINES
 
     for i, chunk in enumerate(keys.chunk):
-        yield from _tried(("chunk", i), Cutting.parse, chunk)
+        yield from _tried(("chunk", i), Chunking.parse, chunk)
     for i, embedder in enumerate(keys.embedder or ()):
         yield from _embedder(("embedder", i), embedder)
     for i, engine in enumerate(keys.engines):

@@ -24,7 +24,7 @@ def built(
     Engines that need no embedder are built once for each chunking and shared; configurations that consult only such
     engines stand once for each chunking.
     """
-    from karat.corpus import Cutting
+    from karat.corpus import Chunking
     from karat.experiment.indexes import index_of
     from karat.experiment.means import embedder_of
     from karat.models import EmbedderSettings
@@ -33,7 +33,7 @@ def built(
         raise UsageError(
             f"{source} is an index, which has one chunking and one embedder. To sweep over them give the documents."
         )
-    chunkings = tuple(dict.fromkeys(Cutting.parse(text).text for text in grid.chunk)) or (Cutting().text,)
+    chunkings = tuple(dict.fromkeys(Chunking.parse(text).text for text in grid.chunk)) or (Chunking().text,)
     embedders: tuple[str | None, ...] = grid.embedder or (None,)
     names = tuple(dict.fromkeys(name for point in points for name in point.system.consulted))
     sources = [source] if isinstance(source, str | os.PathLike) else list(source)

@@ -64,7 +64,7 @@ class Grid:
     k: tuple[int, ...] = (3, 5, 7, 10, 15)
     fusion: tuple[str, ...] = ("weighted",)
     normalise: tuple[str, ...] = (SystemSettings.normalise,)
-    rrf_k: tuple[float, ...] = (60.0,)
+    rrf_k: tuple[float, ...] = (float(SystemSettings.rrf_k),)
     depth: tuple[int, ...] = (DEPTH,)
     legs: tuple[str, ...] = ("dense", "bm25")
     engines: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class Grid:
         k: Values = CUTS,
         fusion: str | Iterable[str] = "weighted",
         normalise: str | Iterable[str] = SystemSettings.normalise,
-        rrf_k: Values = 60,
+        rrf_k: Values = SystemSettings.rrf_k,
         depth: Values = DEPTH,
         legs: str | Iterable[str] = "dense,bm25",
         engines: str | Iterable[str] = (),
@@ -192,7 +192,11 @@ class Grid:
 
     def _name(self, system: SystemSettings, depths: set[int]) -> str:
         name = system.name
-        if system.engine == HYBRID and system.fusion == "rrf" and (len(self.rrf_k) > 1 or system.rrf_k != 60):
+        if (
+            system.engine == HYBRID
+            and system.fusion == "rrf"
+            and (len(self.rrf_k) > 1 or system.rrf_k != SystemSettings.rrf_k)
+        ):
             name += f" rrf_k={system.rrf_k:g}"
         return name + (f" depth={system.depth}" if system.engine == HYBRID and len(depths) > 1 else "")
 

@@ -135,6 +135,7 @@ class Swept(Glance):
 
         Without `k` at 5, where that is swept, else at the smallest. Single engines stand first.
         """
+        from karat.report.chosen import in_words
         from karat.stats.choose import cells_of, choose
 
         main = self._main(k)
@@ -144,10 +145,11 @@ class Swept(Glance):
         values = np.where(self.scores.status == 0, self.scores.values, np.nan)[order][:, :, column]
         labels = [(self.scores.systems[s], main.name, main.k) for s in order]
         kinds = [q.slice_value(by) for q in self.testset] if by is not None and by in self.testset.slices else None
-        return choose(
+        choice = choose(
             main.name, cells_of(labels, values, bounds=main.bounds), values, kinds=kinds,
             ids=self.testset.ids, bounds=main.bounds, seed=seed, higher_is_better=main.spec.direction != "lower",
         )  # fmt: skip
+        return in_words(choice)
 
     def _main(self, k: int | None) -> Measure:
         """The main measure at a cut-off."""

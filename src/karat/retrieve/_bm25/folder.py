@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _CARD = "bm25.json"
 _FORMAT = "karat bm25 index"
 _VERSION = 1
-_ARRAYS = {
+_ARRAYS: dict[str, tuple[type[np.generic], int]] = {
     "letters": (np.uint8, 1),
     "ends": (np.int64, 1),
     "heads": (np.uint64, 1),

@@ -177,9 +177,9 @@ class View:
     @cached_property
     def hybrid(self) -> Found:
         """How well both engines together find the gold, fused by rank."""
-        from karat.fuse.rrf import rrf
+        from karat.fuse.rrf import fusion
 
-        return found_by(rrf([self.ranked["bm25"], self.ranked["dense"]]), self.resolution)
+        return found_by(fusion.fuse([self.ranked["bm25"], self.ranked["dense"]]), self.resolution)
 
     @cached_property
     def overlaps(self) -> list[Overlap | None]:

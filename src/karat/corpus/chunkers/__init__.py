@@ -1,0 +1,1 @@
+"""Ways of chunking a document: one an entry."""

@@ -1,1 +1,0 @@
-"""Ways of cutting a document into chunks: one a file."""

@@ -1,0 +1,1 @@
+"""Readers of documents: one kind of file an entry."""

@@ -1,0 +1,201 @@
+"""html: the page's own text, headings as sections, tables as rows, by selectolax."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from karat.core.docs import Doc
+from karat.corpus._blocks import Blocks
+from karat.corpus._file import File, ReadError
+from karat.corpus._nesting import flattened
+from karat.corpus._reader import Reader
+from karat.io.decoding import is_binary, plain
+
+_OPENING = re.compile(
+    rb"^\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?>.{0,2000}?-->)\s*+)*+(?:<!doctype\s+html|<html[\s>])",
+    re.IGNORECASE | re.DOTALL,
+)
+_CHARSET = re.compile(rb"<meta[^>]{0,300}?charset\s*+=\s*+[\"']?+\s*+([\w:.-]{2,40})", re.IGNORECASE)
+_XML_ENCODING = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w:.-]{2,40})", re.IGNORECASE)
+_SAVED = re.compile(r"<!-- *saved from url=\(\d+\)(\S{1,2000})")
+_SMALL = 8 << 10  # bytes that take 350 MB of the parser's memory at worst: open inline elements, repeated in paragraphs
+_NEVER = frozenset((
+    "script", "style", "template", "noscript", "svg", "iframe", "object", "embed", "canvas", "audio", "video",
+    "head", "select", "datalist", "textarea", "button", "dialog", "-comment",
+))  # fmt: skip
+_FRAME = frozenset({"nav", "footer", "aside", "header"})
+_FRAME_ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "complementary"})
+_OWN = frozenset({"main", "article"})
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_PARAGRAPHS = frozenset((
+    "address", "article", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt", "fieldset",
+    "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html",
+    "legend", "main", "menu", "nav", "ol", "option", "p", "pre", "section", "summary", "table", "tbody", "tfoot",
+    "thead", "tr", "ul", "li", "aside",
+))  # fmt: skip
+
+
+def _sniff(file: File) -> bool | None:
+    if is_binary(file.head):
+        return False
+    return True if _OPENING.match(file.head.removeprefix(codecs.BOM_UTF8)) else None
+
+
+def _read(file: File) -> Iterator[Doc]:
+    from selectolax.lexbor import LexborHTMLParser
+
+    found = _XML_ENCODING.match(file.head) or _CHARSET.search(file.head[:8192])
+    text = file.text(found[1].decode("ascii", "replace") if found else None)
+    markup, depth = flattened(text)
+    if depth:
+        file.problem("nested", f"{depth:,} elements are open at once; those far inside are read as plain text.")
+    tree = LexborHTMLParser(markup)
+    for whole in (False, True):
+        blocks = _walked(tree, whole=whole)
+        body = blocks.text
+        if body.strip():
+            break
+    else:
+        raise ReadError("empty", "holds no text; it may be made by scripts.", "Save the page as the browser shows it.")
+    title = _one_line(tree.css_first("head > title"))
+    first = next((section.title for section in blocks.sections if section.level == 1), None)
+    yield Doc(
+        file.id, body, title or first or file.stem, _url(tree, text), sections=tuple(blocks.sections)
+    )  # fmt: skip
+
+
+def _walked(tree: Any, *, whole: bool) -> Blocks:
+    """The text of the body; `whole` keeps navigation, headers and footers."""
+    blocks = Blocks()
+    layout = _layout_tables(tree)
+    stack: list[tuple[Any, bool, bool]] = [(tree.body, False, False)] if tree.body is not None else []
+    while stack:
+        node, own, leaving = stack.pop()
+        tag = node.tag or ""
+        if node.is_text_node:
+            blocks.add(plain(node.text_content or ""))
+            continue
+        if leaving:
+            _leave(node, tag, blocks, layout)
+            continue
+        if tag in _NEVER or (tag != "body" and _is_hidden(node)) or (not whole and not own and _is_frame(node, tag)):
+            if tag in _PARAGRAPHS:
+                blocks.end_line()
+            continue
+        _enter(node, tag, blocks, layout)
+        stack.append((node, own, True))
+        child = node.last_child
+        own = own or tag in _OWN
+        while child is not None:
+            stack.append((child, own, False))
+            child = child.prev
+    return blocks
+
+
+def _enter(node: Any, tag: str, blocks: Blocks, layout: set[int]) -> None:
+    if tag in ("td", "th"):
+        if _is_laid_out(node.parent, layout):
+            blocks.end_line()
+        else:
+            blocks.begin_cell()
+        return
+    if tag == "br":
+        blocks.end_line()
+        return
+    if tag in _PARAGRAPHS:
+        blocks.end_line()
+    if tag == "li":
+        blocks.begin_item()
+    elif tag == "pre":
+        blocks.verbatim += 1
+    elif len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
+        blocks.begin_heading(int(tag[1]), _anchor(node))
+    elif tag == "tr" and not _is_laid_out(node, layout):
+        blocks.begin_row()
+
+
+def _leave(node: Any, tag: str, blocks: Blocks, layout: set[int]) -> None:
+    if tag == "pre":
+        blocks.verbatim -= 1
+    elif len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
+        blocks.end_heading()
+    elif tag == "tr" and not _is_laid_out(node, layout):
+        blocks.end_row()
+    if tag in _PARAGRAPHS:
+        blocks.end_line()
+
+
+def _layout_tables(tree: Any) -> set[int]:
+    """Tables that lay out a page rather than hold data: those with tables, headings or code within them."""
+    found: set[int] = set()
+    for inner in tree.css("table table, table h1, table h2, table h3, table h4, table h5, table h6, table pre"):
+        node = inner.parent
+        while node is not None:
+            if node.tag == "table":
+                if node.mem_id in found:
+                    break
+                found.add(node.mem_id)
+            node = node.parent
+    return found
+
+
+def _is_laid_out(row: Any, layout: set[int]) -> bool:
+    node = row
+    while node is not None and node.tag in ("tr", "tbody", "thead", "tfoot"):
+        node = node.parent
+    return node is None or node.tag != "table" or node.mem_id in layout
+
+
+def _is_hidden(node: Any) -> bool:
+    attributes = node.attributes
+    if not attributes:
+        return False
+    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+        return True
+    style = attributes.get("style")
+    return bool(style and _HIDDEN_STYLE.search(style))
+
+
+def _is_frame(node: Any, tag: str) -> bool:
+    """Whether an element outside the article is what surrounds every page of a site."""
+    if tag == "header":
+        return node.css_first("h1") is None
+    return tag in _FRAME or node.attributes.get("role") in _FRAME_ROLES
+
+
+def _anchor(heading: Any) -> str | None:
+    """The id that links to a heading: its own, that of an anchor within it, or of the section it opens."""
+    own = heading.attributes.get("id")
+    if own:
+        return plain(own)
+    inner = heading.css_first("[id], a[name]")
+    if inner is not None:
+        return plain(inner.attributes.get("id") or inner.attributes.get("name") or "") or None
+    outer = heading.parent
+    if outer is not None and outer.tag in ("section", "article", "div"):
+        before = heading.prev
+        while before is not None and not before.is_element_node:
+            before = before.prev
+        named = outer.attributes.get("id")
+        return plain(named) if named and before is None else None
+    return None
+
+
+def _url(tree: Any, text: str) -> str | None:
+    for query, attribute in (("link[rel=canonical]", "href"), ('meta[property="og:url"]', "content")):
+        node = tree.css_first(query)
+        value = plain((node.attributes.get(attribute) if node is not None else None) or "").strip()
+        if value.startswith(("http://", "https://")):
+            return value
+    saved = _SAVED.search(text[:8192])
+    return saved[1] if saved and saved[1].startswith(("http://", "https://")) else None
+
+
+def _one_line(node: Any) -> str:
+    return " ".join(plain(node.text()).split()) if node is not None else ""
+
+
+READER = Reader("html", "HTML", (".html", ".htm", ".xhtml"), _sniff, _read, plain=_SMALL)

@@ -1,0 +1,87 @@
+"""jsonl: one record a line, or a JSON list or object of records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from karat.core.docs import Doc
+from karat.corpus._file import File, ReadError
+from karat.corpus._reader import Reader
+from karat.corpus._records import Row, docs_of, parsed
+from karat.io.decoding import decode, is_binary
+from karat.io.fields import DOCUMENT, field_name
+from karat.io.records import from_columns
+
+_LISTS = ("documents", "docs", "corpus", "passages", "chunks", "records", "items", "rows", "data")
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
+
+
+def _sniff(file: File) -> bool | None:
+    return False if is_binary(file.head) else None
+
+
+def _read(file: File) -> Iterator[Doc]:
+    if file.ending == ".json" and not is_lines(file):
+        yield from docs_of(file, _rows(parsed(file.text())), "record")
+    else:
+        yield from docs_of(file, lines_of(file))
+
+
+def is_lines(file: File) -> bool:
+    """Whether a file begins with a line that is a whole JSON object and goes on after it."""
+    first, end, rest = file.head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+    if not (end and rest.strip() and first.startswith(b"{")):
+        return False
+    try:
+        return isinstance(parsed(first.decode("utf-8", "replace")), dict)
+    except ReadError:
+        return False
+
+
+def lines_of(file: File) -> Iterator[Row]:
+    """The records of a file of lines; one that is no JSON is named and left out."""
+    if file.head.startswith(_WIDE) or b"\0" in file.head:
+        numbered: Iterator[tuple[int, bytes]] = enumerate(map(str.encode, file.text().split("\n")), 1)
+    else:
+        numbered = file.lines()
+    told = False
+    for row, line in numbered:
+        if not line or line.isspace():
+            continue
+        decoded = decode(line)
+        if decoded.encoding != "UTF-8" and not told:
+            reason = f"is not UTF-8; such lines are read as {decoded.encoding}."
+            file.row_problem(row, "encoding", reason, "Save it as UTF-8.", fatal=False)
+            told = True
+        try:
+            yield row, parsed(decoded.text)
+        except ReadError as fault:
+            file.row_problem(row, fault.kind, fault.reason, fault.remedy)
+
+
+def _rows(found: Any) -> Iterator[Row]:
+    """The records of one JSON value."""
+    if isinstance(found, list):
+        yield from enumerate(found, 1)
+        return
+    if not isinstance(found, dict):
+        raise ReadError("unsupported", "is JSON, but neither a list nor an object.", "Write a list of records.")
+    for name in _LISTS:
+        inner = found.get(name)
+        if isinstance(inner, list) and inner and all(isinstance(item, dict) for item in inner):
+            yield from enumerate(inner, 1)
+            return
+    has_text = not {field_name(name) for name in found}.isdisjoint(DOCUMENT["text"])
+    listed = from_columns(found) if has_text else None
+    if listed is not None:
+        yield from enumerate(listed, 1)
+    elif not has_text and found and all(isinstance(value, dict) for value in found.values()):
+        for row, (key, value) in enumerate(found.items(), 1):
+            yield row, {"id": key, **value}
+    else:
+        yield 1, found
+
+
+READER = Reader("jsonl", "JSON records", (".jsonl", ".ndjson", ".json"), _sniff, _read, plain=math.inf)

@@ -1,0 +1,130 @@
+"""Paired tests: Student's, Wilcoxon's and McNemar's of two systems over the same questions, for many pairs at once.
+
+All are two-sided and take rows of differences (pairs x questions), of which what is not finite is left out. The values
+are those of `scipy.stats.ttest_rel` and `wilcoxon`, and of `statsmodels.stats.contingency_tables.mcnemar(exact=True)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from karat.stats.arrays import TIE, Floats, Ints
+from karat.stats.permutation import sign_flip
+from karat.stats.tails import binomial_tail, normal_tail, t_tail
+
+EXACT, COUNTED = 50, 13  # differences up to which Wilcoxon's sums are counted: of different sizes, of repeated ones
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paired:
+    """Of each pair n, the mean difference, its standard deviation (ddof 1), t, p and Cohen's d of paired values.
+
+    d is the mean over the standard deviation of the differences. NaN stands where there is no such number: of fewer
+    than two questions, and of t, p and d where all differences are the same, unless they are all 0: then p is 1.
+    """
+
+    n: Ints
+    mean: Floats
+    spread: Floats
+    t: Floats
+    p: Floats
+    d: Floats
+
+
+def paired_t(differences: Floats) -> Paired:
+    """Student's test of the mean difference; where all are the same scipy has p = 0."""
+    known = np.isfinite(differences)
+    n = known.sum(axis=1)
+    values = np.where(known, differences, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(n > 0, values.sum(axis=1) / n, np.nan)
+        off = np.where(known, values - mean[:, None], 0.0)
+        spread = np.where(n > 1, np.sqrt((off * off).sum(axis=1) / (n - 1)), np.nan)
+        varied = spread > TIE
+        d = np.where(varied, mean / spread, np.nan)
+    t = d * np.sqrt(n)
+    p = np.where(varied, t_tail(np.nan_to_num(t), np.maximum(n - 1, 1)), np.nan)
+    nothing = (n > 1) & ~varied & (np.abs(mean) <= TIE)
+    return Paired(n=n, mean=mean, spread=spread, t=t, p=np.where(nothing, 1.0, p), d=d)
+
+
+def wilcoxon(differences: Floats) -> tuple[Floats, Floats]:
+    """p of the signed-rank test, and the matched rank-biserial correlation: (ranks for - against) / sum of all ranks.
+
+    Questions without a difference are left out, equal sizes share their mean rank. All sums are counted for up to 50
+    differences of different size, all signs for up to 13 where sizes repeat; else it is the normal limit with its
+    correction for ties and none for continuity. The correlation is NaN, and p is 1, where nothing differs.
+    """
+    known = np.where(np.isfinite(differences), differences, 0.0)
+    size = np.abs(known)
+    size[size <= TIE] = 0.0
+    order = np.argsort(size, axis=1)
+    size = np.take_along_axis(size, order, axis=1)
+    sign = np.sign(np.take_along_axis(known, order, axis=1)) * (size > 0)
+    count = np.count_nonzero(size, axis=1)
+    ranks, ties = _mean_ranks(size, count)
+    up, down = ((ranks * (sign == way)).sum(axis=1) for way in (1, -1))
+    n = count.astype(np.float64)
+    total = n * (n + 1) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.abs(up - total / 2) / np.sqrt((n * (n + 1) * (2 * n + 1) - ties / 2) / 24)
+        biserial: Floats = np.where(count > 0, (up - down) / total, np.nan)
+    p = np.where(count > 0, 2 * normal_tail(np.nan_to_num(z)), 1.0)
+    for row in np.flatnonzero((count > 0) & (count <= EXACT) & (ties == 0)).tolist():
+        least = round(float(min(up[row], down[row])))
+        p[row] = 2.0 * float(_ways(int(count[row]))[: least + 1].sum()) / 2.0 ** float(count[row])
+    few = np.flatnonzero((count <= COUNTED) & (ties > 0))
+    if len(few):
+        p[few] = sign_flip(sign[few] * ranks[few], draws=2**COUNTED)
+    return np.minimum(p, 1.0), biserial
+
+
+def _mean_ranks(size: Floats, count: Ints) -> tuple[Floats, Floats]:
+    """Ranks from 1 in rows sorted upwards, zeros before them at no rank; and the sum of t^3 - t over groups of equals.
+
+    Sizes no farther apart than a tie from the one before are equal.
+    """
+    rows, questions = size.shape
+    places = np.arange(questions)
+    new = np.ones((rows, questions), bool)
+    new[:, 1:] = np.diff(size, axis=1) > TIE
+    first = np.maximum.accumulate(np.where(new, places, 0), axis=1)
+    ends = np.ones((rows, questions), bool)
+    ends[:, :-1] = new[:, 1:]
+    last = np.minimum.accumulate(np.where(ends, places, questions)[:, ::-1], axis=1)[:, ::-1]
+    zeros = (questions - count)[:, None]
+    counted = size > 0
+    ranks = np.where(counted, (first + last) / 2.0 + 1.0 - zeros, 0.0)
+    often = np.where(counted & new, last - first + 1.0, 0.0)
+    ties: Floats = (often**3 - often).sum(axis=1)
+    return ranks, ties
+
+
+@cache
+def _ways(n: int) -> Floats:
+    """In how many ways ranks 1 to n can sum up to each number."""
+    ways = np.zeros(n * (n + 1) // 2 + 1)
+    ways[0] = 1.0
+    for rank in range(1, n + 1):
+        ways[rank:] = ways[rank:] + ways[:-rank]
+    return ways
+
+
+def mcnemar(gained: Ints, lost: Ints) -> Floats:
+    """The exact test by how many questions go from 0 to 1 and how many from 1 to 0; 1 where none does.
+
+    Under no difference each of these questions goes either way with equal chance, so this is the sign-flip test with
+    every way counted.
+    """
+    few, changed = np.minimum(gained, lost), gained + lost
+    p: Floats = np.minimum(2.0 * binomial_tail(few, np.maximum(changed, 1)), 1.0)
+    return np.where(changed > 0, p, 1.0)
+
+
+def is_all_or_nothing(values: Floats) -> bool:
+    """Whether every known value is 0 or 1, and there is one."""
+    known = values[np.isfinite(values)]
+    return bool(len(known)) and bool(np.isin(known, (0.0, 1.0)).all())
