@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType, SimpleNamespace
 from typing import Any, Literal, TypeVar
 
@@ -158,13 +158,13 @@ class Measure:
         spec = self.spec
         if spec.stage != "retrieval" or not spec.follows_rel or self.rel is not None or rel == 1:
             return self
-        return Measure(spec, self.k, self.tokens, (*self.given, ("rel", rel)))
+        return replace(self, given=(*self.given, ("rel", rel)))
 
     def with_norm(self, norm: str) -> Measure:
         """The same measure under a normaliser, unless it names its own or has none."""
         if "norm" in dict(self.given) or all(param.name != "norm" for param in self.spec.params):
             return self
-        return Measure(self.spec, self.k, self.tokens, (*self.given, ("norm", norm)))
+        return replace(self, given=(*self.given, ("norm", norm)))
 
     @property
     def bounds(self) -> Bounds:

@@ -1,6 +1,6 @@
 """Registry: what a room holds, by name, without importing it until asked.
 
-A room's files are its entries: `measures/ranking/ndcg.py` is `nDCG`. Other packages add entries by entry points
+The files of a package are its entries: `measures/ranking/ndcg.py` is `nDCG`. Other packages add entries by entry points
 (`karat.measures`, `karat.formats`, ...); one that takes a built-in's name is refused.
 """
 
@@ -47,34 +47,23 @@ class Registry(Generic[T]):
     """Entries of some packages' files plus those of an entry-point group.
 
     `find` takes a module, or the object an entry point names, and returns the entry in it, or None; `kind` is
-    what messages call an entry. In a `partial` room some files hold no entry.
+    what messages call an entry.
     """
 
-    def __init__(
-        self,
-        kind: str,
-        packages: tuple[str, ...],
-        group: str,
-        find: Callable[[Any], T | None],
-        *,
-        partial: bool = False,
-    ) -> None:
-        self.kind, self.packages, self.group, self.find, self.partial = kind, packages, group, find, partial
+    def __init__(self, kind: str, packages: tuple[str, ...], group: str, find: Callable[[Any], T | None]) -> None:
+        self.kind, self.packages, self.group, self.find = kind, packages, group, find
         self._modules: dict[str, str] | None = None
         self._plugins: dict[str, EntryPoint] | None = None
         self._loaded: dict[str, T] = {}
 
     def _built_in(self) -> dict[str, str]:
         if self._modules is None:
-            modules = {}
-            for package in self.packages:
-                for info in pkgutil.iter_modules(importlib.import_module(package).__path__):
-                    name = f"{package}.{info.name}"
-                    if info.name.startswith("_") or info.ispkg:
-                        continue
-                    if not self.partial or self.find(importlib.import_module(name)) is not None:
-                        modules[key_of(info.name)] = name
-            self._modules = modules  # whole at once: another thread may be asking
+            self._modules = {  # whole at once: another thread may be asking
+                key_of(info.name): f"{package}.{info.name}"
+                for package in self.packages
+                for info in pkgutil.iter_modules(importlib.import_module(package).__path__)
+                if not info.name.startswith("_") and not info.ispkg
+            }
         return self._modules
 
     def _added(self) -> dict[str, EntryPoint]:

@@ -100,6 +100,10 @@ class TestSet(Glance):
         if qrels is None:
             self.questions = tuple(questions)
 
+    def with_questions(self, questions: Iterable[Question], name: str) -> TestSet:
+        """The same test set with some of its questions."""
+        return TestSet(questions, name=name, version=self.version, changed=self.changed, norm=self.norm)
+
     @cached_property
     def questions(self) -> tuple[Question, ...]:
         return tuple(
@@ -164,9 +168,10 @@ class TestSet(Glance):
     def __getitem__(self, which: int | str | slice) -> Question | TestSet:
         if isinstance(which, slice):
             name = f"{self.name} ({len(self.ids[which]):,} of {len(self):,})"
-            kept = None if self._qrels is None else {id_: self._qrels[id_] for id_ in self.ids[which]}
-            questions = () if kept is not None else self.questions[which]
-            return TestSet(questions, qrels=kept, name=name, version=self.version, changed=self.changed)
+            if self._qrels is None:
+                return self.with_questions(self.questions[which], name)
+            qrels = {id_: self._qrels[id_] for id_ in self.ids[which]}
+            return TestSet(qrels=qrels, name=name, version=self.version, changed=self.changed, norm=self.norm)
         if isinstance(which, str):
             places = self._places.get(which, [])
             if len(places) != 1:

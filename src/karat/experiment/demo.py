@@ -55,10 +55,8 @@ def demo(
 
 def half_of(testset: TestSet, half: str) -> TestSet:
     """The questions of one half of the demo's test set."""
-    from karat.core.types import TestSet
-
     chosen = [q for q in testset if q.tags.get("half") == half]
-    return TestSet(chosen, name=f"{testset.name} ({half})", version=testset.version)
+    return testset.with_questions(chosen, f"{testset.name} ({half})")
 
 
 def write_demo(target: str | os.PathLike[str]) -> Path:

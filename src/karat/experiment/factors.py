@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
+from karat.core.text.words import probability
 from karat.results.factors import Effect, Factored, Level
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def _sentences(score: str, effects: Sequence[Effect]) -> list[str]:
     said = []
     for effect in sorted(effects, key=lambda e: (len(e.factors), -e.eta)):
         p = effect.adjusted
-        told = "" if p is None else "p < .001" if p < 0.001 else f"p {p:.3f}"
+        told = f"p {probability(p)}"
         if len(effect.factors) == 1:
             how = "not testable" if p is None else f"{'significant' if p <= LEVEL else 'not significant'} ({told})"
             said.append(f"{100 * effect.eta:.1f}% of the spread of {score} goes with {effect.name}: {how}.")

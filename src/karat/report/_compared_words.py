@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.report._numbers import NONE, number, percent, short
+from karat.core.text.words import probability
+from karat.report._numbers import number, percent, short
 
 if TYPE_CHECKING:
     from karat.results.comparison import ComparedPair, Comparison, Measured, Pair, SystemMean
@@ -35,17 +36,6 @@ def signed(value: float | None) -> str:
     """
     text = number(value)
     return f"+{text}" if value is not None and value > 0 and text != number(0) else text
-
-
-def chance(p: float | None) -> str:
-    """A p value as papers print it.
-
-    >>> chance(0.0312), chance(0.00004), chance(1), chance(None)
-    ('.031', '<.001', '1', '–')
-    """
-    if p is None:
-        return NONE
-    return "<.001" if p < 0.001 else ">.999" if 0.9995 <= p < 1 else "1" if p == 1 else short(p)
 
 
 def ends(low: float | None, high: float | None) -> str:
@@ -87,7 +77,7 @@ def pair_sentence(found: Comparison, pair: ComparedPair) -> str:
         return f"By {pair.measure}, {pair.a} and {pair.b} have no question in common that both have a value for."
     if not pair.wins and not pair.losses:
         return f"By {pair.measure}, {pair.a} and {pair.b} are the same on all {pair.n:,} questions."
-    sure = f"adjusted p {chance(pair.adjusted)}"
+    sure = f"adjusted p {probability(pair.adjusted)}"
     if found.is_told_apart(pair):
         first, second = (pair.b, pair.a) if pair.difference > 0 else (pair.a, pair.b)
         word = "higher"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from karat.report._compared_words import better, chance, ends, signed
+from karat.core.text.words import probability
+from karat.report._compared_words import better, ends, signed
 from karat.report._escape import clean
 from karat.report._numbers import short
 
@@ -52,7 +53,7 @@ def forest(found: Comparison, measure: Measured) -> Figure:
             "low": pair.low if pair.low is not None else pair.difference,
             "high": pair.high if pair.high is not None else pair.difference,
             "told": told if found.is_told_apart(pair) else untold, "shown": signed(pair.difference),
-            "interval": ends(pair.low, pair.high), "p": chance(pair.adjusted), "n": f"{pair.n:,}",
+            "interval": ends(pair.low, pair.high), "p": probability(pair.adjusted), "n": f"{pair.n:,}",
             "counts": f"{pair.wins} / {pair.ties} / {pair.losses}",
         }
         for pair in pairs
@@ -103,7 +104,7 @@ def heatmap(found: Comparison, measure: Measured, name: str) -> Figure:
             "pair": f"{clean(part.b, _NAME)} - {clean(part.a, _NAME)}",
             "value": f"{clean(part.value, 22)} ({sizes[part.value]})",
             "difference": part.difference, "shown": short(part.difference) + ("*" if found.is_told_apart(part) else ""),
-            "interval": ends(part.low, part.high), "p": chance(part.adjusted), "n": f"{part.n:,}",
+            "interval": ends(part.low, part.high), "p": probability(part.adjusted), "n": f"{part.n:,}",
             "who": better(found, part) or "not distinguishable",
         }
         for part in parts

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, TextIO
 
+from karat.core.text.words import probability
 from karat.report._compared_words import (
     better,
-    chance,
     ends,
     loss_sentences,
     method,
@@ -232,11 +232,11 @@ def _pair_tables(found: Comparison, verbose: bool) -> Iterator[Table]:
 
 def _pair_row(pair: ComparedPair, verbose: bool) -> list[str]:
     row = [
-        pair.b, pair.a, signed(pair.difference), ends(pair.low, pair.high) or NONE, chance(pair.p),
-        chance(pair.adjusted), short(pair.d), f"{pair.wins}/{pair.ties}/{pair.losses}", f"{pair.n:,}",
+        pair.b, pair.a, signed(pair.difference), ends(pair.low, pair.high) or NONE, probability(pair.p),
+        probability(pair.adjusted), short(pair.d), f"{pair.wins}/{pair.ties}/{pair.losses}", f"{pair.n:,}",
     ]  # fmt: skip
     if verbose:
-        row += [chance(p) for p in (pair.wilcoxon, pair.t, pair.mcnemar, pair.tukey)]
+        row += [probability(p) for p in (pair.wilcoxon, pair.t, pair.mcnemar, pair.tukey)]
         row += [short(pair.biserial), NONE if pair.over is None else f"{100 * pair.over:+.1f}%"]
     return row
 
@@ -281,8 +281,8 @@ def _slice_tables(found: Comparison, verbose: bool) -> Iterator[Table]:
             parts = [part for part in found.slices if (part.slice, part.measure) == (name, measure.name)]
             ordered = parts if verbose else sorted(parts, key=lambda p: (p.adjusted, p.p))[:_SLICES]
             rows = [
-                [part.value, part.b, part.a, signed(part.difference), ends(part.low, part.high) or NONE, chance(part.p),
-                 chance(part.adjusted), f"{part.wins}/{part.ties}/{part.losses}", str(part.n)]
+                [part.value, part.b, part.a, signed(part.difference), ends(part.low, part.high) or NONE,
+                 probability(part.p), probability(part.adjusted), f"{part.wins}/{part.ties}/{part.losses}", str(part.n)]
                 for part in ordered
             ]  # fmt: skip
             left = len(parts) - len(ordered)

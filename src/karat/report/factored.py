@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
+from karat.core.text.words import probability
 from karat.report._escape import clean
 from karat.report._grid import listing, plain_table, texts, title
 from karat.report._numbers import NONE, number
@@ -52,12 +53,9 @@ def _blocks(factored: Factored, quiet: bool) -> Iterator[RenderableType]:
         f = NONE if effect.f is None else "inf" if effect.f == float("inf") else f"{effect.f:,.3f}"
         means = [f"{clean(x.name, 20)} {number(x.mean, 3)}" for x in factored.factors.get(effect.name, ())]
         row = [
-            clean(effect.name, 40), f, f"{effect.freedom}, {effect.error_freedom}", _p(effect.p), _p(effect.adjusted),
+            clean(effect.name, 40), f, f"{effect.freedom}, {effect.error_freedom}",
+            probability(effect.p), probability(effect.adjusted),
             number(effect.eta, 3), number(effect.omega, 3), ", ".join(means),
         ]  # fmt: skip
         table.add_row(*texts(row))
     yield table
-
-
-def _p(value: float | None) -> str:
-    return NONE if value is None else "<.001" if value < 0.001 else number(value, 3)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from karat.core.glance import Glance, Table
 from karat.core.text.words import names, plural
-from karat.results.evaluation import Note, Taken
+from karat.results.evaluation import Mean, Note, Taken
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,17 +28,9 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class SystemMean:
+class SystemMean(Mean):
     """A system by a measure over the compared questions. `over` is its mean relative to the baseline's, less 1."""
 
-    system: str
-    measure: str
-    n: int
-    n_undefined: int
-    n_failed: int
-    mean: float | None
-    low: float | None
-    high: float | None
     over: float | None = None
 
 

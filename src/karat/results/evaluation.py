@@ -58,8 +58,8 @@ class Matching:
 
 
 @dataclass(frozen=True)
-class Summary:
-    """One measure of one system over all questions or over a slice of them. None: there is no such number."""
+class Mean:
+    """One measure of one system over some questions. None: there is no such number."""
 
     system: str
     measure: str
@@ -69,6 +69,12 @@ class Summary:
     mean: float | None = None
     low: float | None = None  # 95% interval of the mean
     high: float | None = None
+
+
+@dataclass(frozen=True)
+class Summary(Mean):
+    """The same over all questions or over a slice of them, with the spread of their values."""
+
     worst: float | None = None  # the mean with failed rows at the measure's lower or upper bound; None unless n_failed
     best: float | None = None
     std: float | None = None

@@ -134,16 +134,20 @@ def test_what_there_is_is_offered_as_it_is_written(plugged):
         plugged(well_meant=f"{PACKAGE}:kindness").get("nothing")
 
 
-def test_a_thread_that_asks_while_another_is_looking_gets_all_names():
+def test_a_thread_that_asks_while_another_is_looking_gets_all_names(monkeypatch):
     heard = []
+    iter_modules = registry.pkgutil.iter_modules
 
-    def find(module):
+    def slowly(path):
+        first, *rest = iter_modules(path)
+        yield first
         if not heard:
             heard.append(None)
             asking = Thread(target=lambda: heard.append(looked.names()))
             asking.start()
             asking.join()
-        return module
+        yield from rest
 
-    looked = Registry("chunker", ("karat.corpus.chunkers",), "karat.none", find, partial=True)
+    monkeypatch.setattr(registry.pkgutil, "iter_modules", slowly)
+    looked = Registry("chunker", ("karat.corpus.chunkers",), "karat.none", lambda module: module)
     assert looked.names() == heard[1] == ["page", "section", "sentences", "tokens", "whole"]

@@ -29,6 +29,12 @@ def test_a_slice_is_a_test_set(testset):
     assert testset[::-1].ids == ("q4", "q3", "q2", "q1", "q0")
 
 
+@pytest.mark.parametrize("questions", [{"questions": [Question("a"), Question("b")]}, {"qrels": {"a": {}, "b": {}}}])
+def test_a_slice_is_scored_as_the_whole_is(questions):
+    part = TestSet(**questions, version="1.0", changed="a question was added", norm="squad")[:1]
+    assert (part.ids, part.version, part.changed, part.norm) == (("a",), "1.0", "a question was added", "squad")
+
+
 def test_an_id_that_is_not_there_or_twice_is_refused():
     with pytest.raises(UsageError, match=r"qa holds no question 'q9'\. Its ids are q0, q1, q2, q3 and 1 more\."):
         ASKED["q9"]

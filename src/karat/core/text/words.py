@@ -95,13 +95,15 @@ def not_different(equal: int, others: int, best: str = "it") -> str:
     return f"{which} {'does' if equal == 1 else 'do'} not differ significantly from {best}"
 
 
-def probability(p: float) -> str:
-    """A p value: three decimals, and never zero.
+def probability(p: float | None) -> str:
+    """A p value: three decimals, and neither 0 nor 1 unless it is.
 
-    >>> probability(0.0312), probability(0.00002), probability(1.0)
-    ('.031', '< .001', '1.000')
+    >>> probability(0.0312), probability(0.00002), probability(0.9998), probability(1.0), probability(None)
+    ('.031', '< .001', '> .999', '1.000', '–')
     """
-    return "< .001" if p < 0.001 else number(p, 3)
+    if p is None or not 0.9995 <= p < 1:
+        return "< .001" if p is not None and p < 0.001 else number(p, 3)
+    return "> .999"
 
 
 @dataclass(frozen=True)

@@ -274,8 +274,6 @@ class Spec:
 
     def select(self, testset: TestSet) -> TestSet:
         """The questions that `where` lets through."""
-        from karat.core.types import TestSet
-
         where = self.keys.where
         if not where:
             return testset
@@ -296,8 +294,7 @@ class Spec:
         if not kept:
             raise_mistakes(self.written, [(("where",), "no question fits all of it. Ask for less.")])
         shown = ", ".join(f"{name}={'|'.join(values)}" for name, values in where.items())
-        name = f"{testset.name} ({shown})"
-        return TestSet(kept, name=name, version=testset.version, changed=testset.changed, norm=testset.norm)
+        return testset.with_questions(kept, f"{testset.name} ({shown})")
 
 
 def load_spec(path: str | os.PathLike[str] = FILE) -> Spec:

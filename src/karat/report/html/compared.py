@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karat.core.text.wellformed import well_formed
+from karat.core.text.words import probability
 from karat.report._compared_words import (
-    chance,
     ends,
     loss_sentences,
     method,
@@ -83,7 +83,7 @@ def _pairs(found: Comparison) -> str:
     rows: list[Row] = [
         [
             text(p.b), text(p.a), text(p.measure), Box(signed(p.difference), p.difference), ends(p.low, p.high),
-            *(Box(text(chance(v)), v) for v in (p.p, p.adjusted, p.wilcoxon, p.t, p.mcnemar, p.tukey)),
+            *(Box(text(probability(v)), v) for v in (p.p, p.adjusted, p.wilcoxon, p.t, p.mcnemar, p.tukey)),
             Box(short(p.d), p.d), Box(short(p.biserial), p.biserial),
             Box("" if p.over is None else f"{100 * p.over:+.1f}%", p.over), f"{p.wins:,}", f"{p.ties:,}",
             f"{p.losses:,}", f"{p.n:,}", "yes" if found.is_told_apart(p) else "no",
@@ -133,8 +133,8 @@ def _slices(found: Comparison) -> str:
     rows: list[Row] = [
         [
             text(s.value), text(s.slice), text(s.b), text(s.a), text(s.measure),
-            Box(signed(s.difference), s.difference), ends(s.low, s.high), Box(text(chance(s.p)), s.p),
-            Box(text(chance(s.adjusted)), s.adjusted), f"{s.wins:,}", f"{s.ties:,}", f"{s.losses:,}", f"{s.n:,}",
+            Box(signed(s.difference), s.difference), ends(s.low, s.high), Box(text(probability(s.p)), s.p),
+            Box(text(probability(s.adjusted)), s.adjusted), f"{s.wins:,}", f"{s.ties:,}", f"{s.losses:,}", f"{s.n:,}",
         ]
         for s in sorted(found.slices, key=lambda s: s.adjusted)[:SLICED]
     ]  # fmt: skip
