@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks._passages import passages
 from benchmarks._race import race, verdict
 from karat.models import EmbedderSettings, embedder_named
-from karat.retrieve.dense import Engine
+from karat.retrieve.engines.dense import Engine
 
 DEPTH = 100
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from karat.core.text.stopwords import stop_words
 
 _ONSETS = [*"bcdfghklmnprstvw", "st", "tr", "br", "ch", "sh", "pl", "gr", "th"]

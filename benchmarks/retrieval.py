@@ -32,7 +32,7 @@ Tokens = list[list[str]]
 
 
 def build(texts: Sequence[str], terms: str, variant: str = "lucene") -> Any:
-    from karat.retrieve.bm25 import Engine
+    from karat.retrieve.engines.bm25 import Engine
 
     return Engine.build(texts, {"terms": terms, "variant": variant}, lambda *_: None)
 
@@ -41,7 +41,6 @@ def tokenise(texts: Sequence[str], terms: str, *, ids: bool) -> Any:
     """The same terms by bm25s's tokeniser."""
     import bm25s
     import Stemmer
-
     from karat.core.text.stopwords import stop_words
 
     extra: dict[str, Any] = {"stopwords": None}
@@ -115,7 +114,7 @@ def searches(texts: Sequence[str], queries: list[str], terms: str, label: str) -
 def builds_and_loads(texts: Sequence[str], queries: list[str]) -> None:
     import bm25s
 
-    from karat.retrieve.bm25 import Engine
+    from karat.retrieve.engines.bm25 import Engine
 
     took = race({"karat": lambda: build(texts, "stem"), "bm25s": lambda: index_bm25s(texts, "stem")}, rounds=3)
     print(verdict("from texts to index, bm25s", took["karat"], took["bm25s"], 1.0))

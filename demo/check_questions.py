@@ -20,10 +20,10 @@ from typing import Any
 
 import pypdfium2
 import Stemmer
+from karat.core.text.languages import stop_words
 from selectolax.lexbor import LexborHTMLParser
 
 from karat.core.text.normalise import tokenise
-from karat.core.text.stopwords import stop_words
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "karat" / "experiment" / "_demo"
 DOCS = FOLDER / "docs"

@@ -10,7 +10,7 @@ import pytest
 import karat as package
 from karat.core.text import sentences
 from karat.experiment.store import runs_in
-from karat.experiment.stored import load_study
+from karat.results.serial import load_study
 from karat.testing import FakeLLM, Fault
 from karat.testset._kind import KINDS
 

@@ -9,8 +9,8 @@ from karat.core.language import parse_all
 from karat.core.scores import Scores, Status
 from karat.core.types import Question, TestSet
 from karat.experiment.store import new_run
-from karat.experiment.stored import save_study
 from karat.results.evaluation import Evaluation
+from karat.results.serial import save_study
 from karat.results.study import Configuration, Study
 
 SYSTEMS = ("hybrid", "bm25")

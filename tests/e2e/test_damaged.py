@@ -10,8 +10,8 @@ from karat.core.errors import InputError, KaratError
 from karat.experiment import _folder
 from karat.experiment.index import Index, index
 from karat.experiment.store import open_run
-from karat.experiment.stored import load_study
 from karat.report import studied
+from karat.results.serial import load_study
 
 
 def flips(path, positions):

@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 
 from karat.experiment.store import runs_in
-from karat.experiment.stored import load_study
+from karat.results.serial import load_study
 from karat.testing import FakeLLM
 
 HALF, MARK = "\ud83d", "\ufffd"

@@ -11,7 +11,8 @@ from karat.experiment.system import System, SystemSettings
 from karat.files import read_testset
 from karat.report.charts import chart_specs
 from karat.report.html import render
-from karat.results.study import Cell, Choice, Configuration, Failure, FailureCount, KindChoice, Pair, Study, StudyHit
+from karat.results.comparison import Pair
+from karat.results.study import Cell, Choice, Configuration, Failure, FailureCount, KindChoice, Study, StudyHit
 
 pytestmark = pytest.mark.browser
 HOSTILE = (

@@ -37,7 +37,7 @@ def test_a_run_is_listed_shown_and_reported(station, karat, folder, last):
 
 
 def test_configurations_are_compared_at_one_cut_off(station, put, karat, folder, last):
-    from karat.experiment.stored import load_study
+    from karat.results.serial import load_study
 
     spec = station.spec.replace("main: MRR\n", "").replace("outputs:", "sweep: {alpha: [0.5], k: [1, 2]}\noutputs:")
     put("karat.yaml", spec)
@@ -161,7 +161,7 @@ def test_an_empty_test_set_and_a_missing_file_are_named(station, put, karat):
 
 
 def test_failures_of_results_count_every_slot_as_the_scores_do(station, put, karat, folder, last):
-    from karat.experiment.stored import load_study
+    from karat.results.serial import load_study
 
     ids = [{"id": name} for name in ("watch", " fuel", "fuel", "radio")]
     put("hits.jsonl", [{"id": f"q{n}", "retrieved": ids} for n in range(len(station.questions))])

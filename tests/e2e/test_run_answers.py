@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from karat.experiment.store import runs_in
-from karat.experiment.stored import load_study
+from karat.results.serial import load_study
 from karat.testing import FakeLLM, Fault
 
 PASSAGES = {

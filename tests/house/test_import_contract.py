@@ -91,7 +91,7 @@ def test_every_room_opens_only_on_what_lies_below():
         ("karat.core.x", "import polars", "core is the standard library and numpy"),
         (
             "karat.stats.x",
-            "if TYPE_CHECKING:\n    from karat.report.json import render",
+            "if TYPE_CHECKING:\n    from karat.report.outputs.json import render",
             "stats does not open on report",
         ),
         ("karat.files.x", "from ..match import judge", "files does not open on match"),

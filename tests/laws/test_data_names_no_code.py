@@ -14,8 +14,8 @@ from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores
 from karat.core.types import Question, TestSet
 from karat.experiment.store import new_run
-from karat.experiment.stored import save_study
 from karat.results.evaluation import Evaluation
+from karat.results.serial import save_study
 from karat.results.study import Configuration, Study
 from karat.stats.summary import summarise
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25L, BM25Okapi, BM25Plus
 
-from karat.retrieve.bm25 import Engine
+from karat.retrieve.engines.bm25 import Engine
 
 WORDS = [f"w{i}" for i in range(9)]
 DOCS = st.lists(st.lists(st.sampled_from(WORDS), max_size=12), min_size=1, max_size=40).filter(any)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from karat.core.language import parse_all
 from karat.core.run import Run
 from karat.core.types import TestSet
-from karat.files._source import Source
 from karat.files.trec_run import read
-from karat.match import MATCHERS, Settings, judge
+from karat.io.source import Source
+from karat.match import judge
 from karat.measures.compute import compute
 from karat.stats.summary import summarise
 
@@ -71,20 +71,16 @@ def agree(qrels, run, judged, measures=MEASURES, level=1):
 @settings(max_examples=300, deadline=None)
 @given(qrel_dicts, run_dicts)
 def test_dicts_agree(qrels, run):
-    settings_ = Settings(MATCHERS.get("exact"))
     with np.errstate(all="ignore"):
-        agree(qrels, run, judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], settings_))
+        agree(qrels, run, judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], "exact"))
 
 
 @settings(max_examples=150, deadline=None)
 @given(qrel_dicts, run_dicts)
 def test_general_path_agrees(qrels, run):
     """The path of other matchers, driven by a pattern that finds the whole id."""
-    from karat.match import Options
-
-    settings_ = Settings(MATCHERS.get("regex"), Options(pattern=".+"))
     with np.errstate(all="ignore"):
-        agree(qrels, run, judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], settings_))
+        agree(qrels, run, judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], "regex:.+"))
 
 
 @settings(max_examples=100, deadline=None)
@@ -95,7 +91,7 @@ def test_files_agree(tmp_path_factory, qrels, run, random):
     path = tmp_path_factory.mktemp("trec") / "a.run"
     path.write_text("".join(rows), encoding="utf-8")
     with np.errstate(all="ignore"):
-        agree(qrels, run, judge(TestSet(qrels=qrels), [read(Source(path))[0]], Settings(MATCHERS.get("exact"))))
+        agree(qrels, run, judge(TestSet(qrels=qrels), [read(Source(path))[0]]))
 
 
 @settings(max_examples=60, deadline=None)
@@ -104,7 +100,7 @@ def test_relevance_level_agrees(qrels, run):
     binary = [m for m in MEASURES if m.spec.follows_rel]
     measures = [m.with_rel(2) for m in binary]
     with np.errstate(all="ignore"):
-        judged = judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], Settings(MATCHERS.get("exact")))
+        judged = judge(TestSet(qrels=qrels), [Run.from_scores("r", run)])
         agree(qrels, run, judged, measures, level=2)
 
 
@@ -117,7 +113,7 @@ def test_long_lists_with_many_judged_hits_agree():
         for q in range(30)
     }
     qrels = {q: {names[i]: int(rng.integers(0, 4)) for i in rng.choice(6000, 200, replace=False)} for q in run}
-    judged = judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], Settings(MATCHERS.get("exact")))
+    judged = judge(TestSet(qrels=qrels), [Run.from_scores("r", run)])
     agree(qrels, run, judged)
 
 
@@ -129,7 +125,7 @@ def test_the_geometric_mean_agrees_as_trec_eval_aggregates_it(qrels, run):
         return
     found = theirs(asked, run)
     expected = [found[q]["gm_map"] for q in asked]
-    judged = judge(TestSet(qrels=asked), [Run.from_scores("r", run)], Settings(MATCHERS.get("exact")))
+    judged = judge(TestSet(qrels=asked), [Run.from_scores("r", run)])
     scores = compute(parse_all("gm_map"), judged.systems, judged.questions, judged=judged)
     (summary,) = summarise(scores, intervals=False)
     assert np.log(scores.values[0, :, 0]) == pytest.approx(expected, abs=1e-9)

@@ -22,7 +22,7 @@ def command(
     """Write a run's report from what is stored, without searching or scoring anything again."""
     from karat.experiment.outputs import write_report
     from karat.experiment.store import find_run
-    from karat.experiment.stored import load_study
+    from karat.results.serial import load_study
 
     progress = counted_on_terminal(quiet)
     written = write_report(load_study(find_run(runs_dir, run).path), output, progress)

@@ -21,8 +21,8 @@ def command(
 ) -> None:
     """Show what a run found: the choice, its equals, failures, and what to do next."""
     from karat.experiment.store import find_run
-    from karat.experiment.stored import load_study
     from karat.report import console, studied
+    from karat.results.serial import load_study
 
     folder = find_run(runs_dir, run)
     study = load_study(folder.path)

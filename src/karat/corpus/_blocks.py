@@ -22,17 +22,11 @@ class Blocks:
         self._mark = ""  # what stands before the next words
         self._rows: list[int] = []  # cells begun in each open row
         self._heading: tuple[int, str | None, int, int] | None = None
-        self._text: str | None = None
 
     @property
     def text(self) -> str:
         """All lines."""
-        return "".join(self._parts) if self._text is None else self._text
-
-    def finished(self) -> Blocks:
-        """Itself, once nothing more is added."""
-        self._text = "".join(self._parts)
-        return self
+        return "".join(self._parts)
 
     def add(self, text: str) -> None:
         """Words, or within `pre` the text as it stands."""

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from karat.core.docs import Problem
-from karat.corpus._decode import Decoded, decode, plain, printable
+from karat.io.decoding import decode, plain, printable
 from karat.io.limits import LINE_LIMIT, ReadLimits
 from karat.io.opening import FileRefusedError, is_gzip, pieces, read_whole
 
@@ -61,19 +61,12 @@ class File:
         """Something to know about this file, which is read all the same."""
         self.problems.append(Problem(self.place, kind, reason, remedy, fatal))
 
-    def row_problem(self, row: int, kind: str, reason: str, remedy: str = "", *, fatal: bool = True) -> None:
+    def row_problem(self, row: int | None, kind: str, reason: str, remedy: str = "", *, fatal: bool = True) -> None:
         """A record that is not read (or, not fatal, one to know about); the rest of the file goes on."""
         self.rows[kind] += 1
         if self.rows[kind] <= ROWS_NAMED:
-            self.problems.append(Problem(f"{self.place}:{row}", kind, reason, remedy, fatal))
-
-    def repeated(self, reason: str, fatal: bool) -> None:
-        """A document whose id another one has."""
-        kind = "duplicate" if not fatal else "clash"
-        self.rows[kind] += 1
-        if self.rows[kind] <= ROWS_NAMED:
-            remedy = "Give each its own id." if fatal else ""
-            self.problems.append(Problem(self.place, kind, reason, remedy, fatal))
+            place = self.place if row is None else f"{self.place}:{row}"
+            self.problems.append(Problem(place, kind, reason, remedy, fatal))
 
     def sum_up(self) -> None:
         """Count the rows that were not named one by one."""
@@ -127,20 +120,15 @@ class File:
             return read_whole(self.path)
 
     def text(self, declared: str | None = None) -> str:
-        """The whole file as text; an encoding other than UTF-8 is said."""
+        """The whole file as text; an encoding other than UTF-8 is noted."""
         decoded = decode(self.data(), declared)
-        self.say_encoding(decoded, declared)
-        return plain(decoded.text)
-
-    def say_encoding(self, decoded: Decoded, declared: str | None = None) -> None:
-        """Say what encoding was assumed, unless it was UTF-8 or declared."""
         if decoded.encoding not in ("UTF-8", declared):
             self.problem("encoding", f"is not UTF-8; read as {decoded.encoding}.", _OTHER_ENCODING)
         if decoded.replaced:
             places = "one place" if decoded.replaced == 1 else f"{decoded.replaced:,} places"
-            self.problem(
-                "encoding", f"{places} could not be decoded as {decoded.encoding} and read \ufffd.", _OTHER_ENCODING
-            )
+            reason = f"{places} could not be decoded as {decoded.encoding} and read \ufffd."
+            self.problem("encoding", reason, _OTHER_ENCODING)
+        return plain(decoded.text)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Lines with their numbers from 1, without their ends; one over LINE_LIMIT is named and left out."""

@@ -1,7 +1,9 @@
 """Process: documents read in a process of their own, so that a file that takes too much or crashes it fails alone.
 
-It is started as a program of its own, not forked: this process may have threads, whose locks a fork would leave taken,
-and a notebook has no main module that could be imported again.
+`ReaderProcess` starts it, as a program of its own. It is not forked: this process may have threads, whose locks a fork
+would leave taken, and a notebook has no main module that could be imported again. `serve` is what it runs: it bounds
+itself by the operating system's means, which hold whatever a library is at. The two talk in lines of JSON, by standard
+input and output; standard error is a file, in which libraries say why they end the process.
 """
 
 from __future__ import annotations
@@ -16,51 +18,60 @@ import tempfile
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
 from karat.core.docs import Doc, Problem
 from karat.core.errors import KaratError
 from karat.corpus._file import File, ReadError
-from karat.corpus._objects import doc_of
-from karat.corpus._reader import Reader, out_of_memory
-from karat.corpus._worker import NUMBER, as_message, receive, resident
+from karat.corpus._objects import doc_fields, doc_of
+from karat.corpus._reader import READERS, Reader, content_of, out_of_memory
+from karat.io.decoding import printable
 from karat.io.limits import ReadLimits, raise_limit
 
-AHEAD = 12 << 10
-"""Bytes of requests that may be on their way: less than any pipe holds, so that writing never waits."""
+try:
+    import resource
+except ImportError:  # not a POSIX system: time and memory are not bounded there
+    resource = None  # type: ignore[assignment]
 
 _PROGRAM = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
-from karat.corpus._worker import serve
+from karat.corpus._process import serve
 serve()
 """
 _FEW_THREADS = {"POLARS_MAX_THREADS": "2", "MALLOC_ARENA_MAX": "2"}  # each thread reserves memory that it never uses
 _OUT_OF_MEMORY = re.compile(rb"memory allocation|allocate memory|out of memory|bad_alloc|MemoryError", re.IGNORECASE)
-_ERRORS = 64 << 10
-_ENDED = "Make or download it again, or save it in another format."
+_ERRORS_READ = 64 << 10  # bytes of standard error that are looked through
+_MOST_PENDING = 2 << 10  # bytes of requests: with one more they fit the smallest pipe, of 4 KB, but for odd paths
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
-@dataclass(frozen=True, eq=False)
-class _Request:
-    number: int
-    file: File
-    message: bytes
+def _message(content: Mapping[str, Any]) -> bytes:
+    return _JSON.encode(content).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _received(stream: IO[bytes]) -> Any:
+    """The next message; EOFError where the other side has ended."""
+    line = stream.readline()
+    if not line.endswith(b"\n"):
+        raise EOFError
+    return json.loads(line.decode("utf-8", "surrogatepass"))
 
 
 class ReaderProcess:
-    """Reads files one after another, started when it is needed. Requests go ahead of the answers, many at once."""
+    """Reads files one after another; started when it is needed, and anew after a file that ended it.
+
+    Files may be asked for before the first of them is received: then two processors are at work.
+    """
 
     def __init__(self, limits: ReadLimits, columns: Mapping[str, str]) -> None:
         self._settings = {"limits": asdict(limits), "columns": dict(columns)}
-        self._waiting: deque[_Request] = deque()  # those without an answer
-        self._unsent: list[_Request] = []  # the last of these
-        self._ahead = self._number = 0
-        self._faults: dict[int, ReadError] = {}  # of files that ended the process, by the numbers of their requests
+        self._pending: deque[tuple[File, bytes]] = deque()  # requests without an answer
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None
+        self._peak_at_start = 0
 
     def __enter__(self) -> ReaderProcess:
         return self
@@ -70,71 +81,49 @@ class ReaderProcess:
 
     @property
     def is_busy(self) -> bool:
-        """Whether enough requests are on their way."""
-        return self._ahead > AHEAD
+        """Whether enough requests are on their way: more might fill the pipe while the other side waits to write."""
+        return sum(len(message) for _, message in self._pending) > _MOST_PENDING
 
     def request(self, file: File, reader: Reader) -> None:
         """Ask for a file; `receive` gives the answers in the order of the requests."""
-        self._number += 1
-        message = {
-            "number": self._number, "path": str(file.path), "id": file.id, "named": file.named, "reader": reader.name
-        }  # fmt: skip
-        request = _Request(self._number, file, as_message(message))
-        self._waiting.append(request)
-        self._unsent.append(request)
-        self._ahead += len(request.message)
-        if sum(len(one.message) for one in self._unsent) > AHEAD // 2:
-            self._send()
+        request = {"path": str(file.path), "id": file.id, "named": file.named, "reader": reader.name}
+        message = _message(request | {"memory": file.limits.memory(file.size)})
+        self._pending.append((file, message))
+        if self._process is not None:
+            self._send(message)
 
-    def receive(self, file: File) -> tuple[list[Doc], ReadError | None]:
+    def receive(self) -> tuple[list[Doc], ReadError | None]:
         """The documents of the first file that was asked for, and why no more of them were read."""
-        request = self._waiting[0]
-        answer = None
-        while answer is None and request.number not in self._faults:
-            if request in self._unsent:
-                self._send()
-            answer = self._answer(file)
-        self._waiting.popleft()
-        self._ahead -= len(request.message)
-        if answer is None:
-            return [], self._faults.pop(request.number)
-        docs, last = answer
-        file.problems += [Problem(**problem) for problem in last["problems"]]
-        file.rows.update(last["rows"])
-        file.fields.update(last["fields"])
-        if last["spent"]:
-            self._end()
-        return docs, last["fault"] and ReadError(*last["fault"][:3], fatal=last["fault"][3])
-
-    def _answer(self, file: File) -> tuple[list[Doc], dict[str, Any]] | None:
-        """Documents, and the last part of an answer; None where the process ended, and its fault is noted."""
-        assert self._process is not None
-        assert self._process.stdout is not None
-        docs: list[Doc] = []
-        while True:
-            try:
-                reply = receive(self._process.stdout)
-            except EOFError:
-                self._note_end()
-                return None
-            if "progress" in reply:
-                file.progress(*reply["progress"])
-                continue
-            docs += map(doc_of, reply["docs"])
-            if "fault" in reply:
-                return docs, reply
-
-    def _send(self) -> None:
-        """Send what was not sent yet; the last of it asks for all answers so far."""
         if self._process is None:
             self._start()
+        file, _ = self._pending.popleft()
+        docs: list[Doc] = []
+        try:
+            while "fault" not in (reply := self._receive()):
+                if "progress" in reply:
+                    file.progress(*reply["progress"])
+                else:
+                    docs.append(doc_of(reply["doc"]))
+        except EOFError:
+            return [], self._why_ended(file)
+        file.problems += [Problem(**problem) for problem in reply["problems"]]
+        file.rows.update(reply["rows"])
+        file.fields.update(reply["fields"])
+        if reply["spent"]:
+            self._end()
+        return docs, reply["fault"] and ReadError(**reply["fault"])
+
+    def _send(self, messages: bytes) -> None:
         assert self._process is not None
         assert self._process.stdin is not None
-        messages = b"".join(request.message for request in self._unsent)
-        self._unsent.clear()
         with suppress(BrokenPipeError):  # that it ended is seen where its answer is missing
-            self._process.stdin.write(messages + as_message({"flush": True}))
+            self._process.stdin.write(messages)
             self._process.stdin.flush()
+
+    def _receive(self) -> Any:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        return _received(self._process.stdout)
 
     def _start(self) -> None:
         if not sys.executable:
@@ -142,33 +131,52 @@ class ReaderProcess:
         path = [os.path.abspath(entry) for entry in sys.path if entry]
         home = str(Path(__file__).resolve().parents[2])
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
-        self._errors.write(bytes(2 * NUMBER))
-        self._errors.flush()
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", _PROGRAM, json.dumps([*path, home])], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=self._errors, env=os.environ | _FEW_THREADS,
         )  # fmt: skip
-        assert self._process.stdin is not None
-        self._process.stdin.write(as_message(self._settings))
+        self._send(_message(self._settings))
+        try:
+            self._peak_at_start = self._receive()["peak"]
+        except EOFError:
+            code, _, errors = self._ended()
+            what = (errors.decode("utf-8", "replace").strip().splitlines() or [f"exit code {code}"])[-1]
+            raise KaratError(f"the process that reads documents could not be started: {what}") from None
+        self._send(b"".join(message for _, message in self._pending))
 
-    def _note_end(self) -> None:
-        """Note why the process ended, with the file that it was at; the others are asked for again."""
+    def _why_ended(self, file: File) -> ReadError:
+        """What is said of a file that ended the process that read it."""
+        code, peak, errors = self._ended()
+        if code == -getattr(signal, "SIGALRM", 0):
+            reason = f"takes longer than {file.limits.seconds:g} seconds to read."
+            return ReadError("limit", reason, raise_limit("max-seconds", "seconds"))
+        most = file.limits.memory(file.size)
+        if (peak > most // 2 and peak > self._peak_at_start) or _OUT_OF_MEMORY.search(errors):
+            return out_of_memory(file)
+        try:
+            how = signal.Signals(-code).name
+        except ValueError:
+            how = f"exit code {code}"
+        remedy = "Make or download it again, or save it in another format."
+        more = f"If it needs more memory than {most >> 20:,} MB: `karat index --max-memory`."
+        return ReadError("failed", f"ended the process that read it ({how}).", f"{remedy} {more}")
+
+    def _ended(self) -> tuple[int, int, bytes]:
+        """The exit code of a process that has ended, the most memory it held (0: not known), and what it said."""
         assert self._process is not None
         assert self._errors is not None
-        code, peak = _ended(self._process)
+        peak = 0
+        if hasattr(os, "wait4"):
+            _, status, usage = os.wait4(self._process.pid, 0)
+            self._process.returncode = os.waitstatus_to_exitcode(status)
+            peak = _in_bytes(usage.ru_maxrss)
+        code = self._process.wait()
         self._errors.seek(0)
-        at, first_peak = (int.from_bytes(self._errors.read(NUMBER), "big") for _ in range(2))
-        errors = self._errors.read(_ERRORS)
+        errors = self._errors.read(_ERRORS_READ)
         self._end()
-        guilty = next((request for request in self._waiting if request.number == at), None)
-        if guilty is None:
-            what = (errors.decode("utf-8", "replace").strip().splitlines() or [f"exit code {code}"])[-1]
-            raise KaratError(f"the process that reads documents could not be started: {what}")
-        self._faults[at] = _why(guilty.file, code, peak if peak > first_peak else 0, errors)
+        return code, peak, errors
 
     def _end(self) -> None:
-        """End the process; what it has not answered is to be sent again."""
-        self._unsent = [request for request in self._waiting if request.number not in self._faults]
         if self._process is None:
             return
         process, self._process = self._process, None
@@ -180,25 +188,80 @@ class ReaderProcess:
                     stream.close()
 
 
-def _why(file: File, code: int, peak: int, errors: bytes) -> ReadError:
-    """What is said of a file that ended the process that read it."""
-    if code == -getattr(signal, "SIGALRM", 0):
-        reason = f"takes longer than {file.limits.seconds:g} seconds to read."
-        return ReadError("limit", reason, raise_limit("max-seconds", "seconds"))
-    if peak > file.limits.memory(file.size) // 2 or _OUT_OF_MEMORY.search(errors):
-        return out_of_memory(file)
+def serve() -> None:
+    """Read what is asked for until there is no more to read: what the process runs."""
+    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what readers print is no reply
+    sys.stdin = open(os.devnull)  # noqa: SIM115
+
+    def reply(**content: Any) -> None:
+        replies.write(_message(content))
+
+    def progress(what: str, done: int, total: int) -> None:
+        reply(progress=[what, done, total])
+        replies.flush()
+
+    with suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
+        settings = _received(requests)
+        limits = ReadLimits(**settings["limits"])
+        _bound("RLIMIT_CORE", 0)
+        reply(peak=_counted_memory())
+        while True:
+            replies.flush()
+            request = _received(requests)
+            path, reader, most = request["path"], READERS.get(request["reader"]), request["memory"]
+            file = File(
+                Path(path), request["id"], printable(path), request["named"], settings["columns"], progress, limits
+            )
+            _bound("RLIMIT_AS", most)
+            _bound_time(limits.seconds)
+            docs, fault = content_of(file, reader)
+            _bound_time(0)
+            spent = _counted_memory() > most // 2 and _peak_memory() > most // 2  # then a new process is due
+            if spent and fault is not None and fault.kind in ("broken", "failed", "unreadable"):
+                fault = out_of_memory(file)  # which a library calls by another name
+            for doc in docs:
+                reply(doc=doc_fields(doc))
+            reply(
+                fault=None if fault is None else vars(fault),
+                problems=[asdict(problem) for problem in file.problems],
+                rows=file.rows,
+                fields=sorted(file.fields),
+                spent=spent,
+            )
+
+
+def _counted_memory() -> int:
+    """The most memory that this process, or the one that started it, has held, in bytes; 0 where that is not known."""
+    return 0 if resource is None else _in_bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+def _peak_memory() -> int:
+    """The most memory that this process itself has held, in bytes, where the system tells it apart."""
     try:
-        how = signal.Signals(-code).name
-    except ValueError:
-        how = f"exit code {code}"
-    more = f"If it needs more memory than {file.limits.memory(file.size) >> 20:,} MB: `karat index --max-memory`."
-    return ReadError("failed", f"ended the process that read it ({how}).", f"{_ENDED} {more}")
+        with open("/proc/self/status", "rb") as status:
+            peak = next(line for line in status if line.startswith(b"VmHWM:"))
+    except (OSError, StopIteration):
+        return _counted_memory()
+    return int(peak.split()[1]) << 10
 
 
-def _ended(process: subprocess.Popen[bytes]) -> tuple[int, int]:
-    """The exit code of a process that has ended, and the most memory it held, in bytes (0: not known)."""
-    if not hasattr(os, "wait4"):
-        return process.wait(), 0
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, resident(usage.ru_maxrss)
+def _in_bytes(maxrss: int) -> int:
+    """A peak of memory as the operating system counts it, in bytes."""
+    return maxrss if sys.platform == "darwin" else maxrss << 10
+
+
+def _bound_time(seconds: float) -> None:
+    """Let the operating system end this process after so long; 0: not at all."""
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _bound(name: str, most: int) -> None:
+    """Bound what this process may take of a resource."""
+    if resource is not None:
+        kind = getattr(resource, name)
+        _, hard = resource.getrlimit(kind)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))

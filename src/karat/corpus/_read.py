@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,15 +11,15 @@ from pathlib import Path
 
 from karat.core.docs import Doc, Problem
 from karat.core.errors import InputError, UsageError
-from karat.corpus._decode import printable
 from karat.corpus._file import HEAD, File, Progress, ReadError, silent
 from karat.corpus._process import ReaderProcess
 from karat.corpus._reader import Reader, content_of, readable, reader_of, unforeseen
 from karat.corpus._records import check_used, checked
 from karat.corpus._walk import Walk, ids_of
+from karat.io.decoding import printable
 from karat.io.limits import ReadLimits
 
-_AHEAD = 64  # files that are opened before the first of them is read
+_AHEAD = 8  # files that are opened before the first of them is read
 _NAMED = 5  # places of each kind that the error of an empty corpus names
 
 
@@ -62,52 +61,52 @@ def read(
     if not given:
         raise UsageError("no documents were named. Give a file or a folder.")
     mapped = checked(columns)
+    limits = limits or ReadLimits()
     walk = Walk(follow_links=follow_links)
     for source in given:
         walk.add(Path(source))
     walk.finish()
-    shelf = _Shelf(walk.problems)
+    corpus = _Corpus(walk.problems)
     fields: dict[str, None] = {}
-    limits = limits or ReadLimits()
+    total = len(walk.files)
     files = (
-        File(found.path, id_, printable(str(found.path)), found.folder is None, mapped, progress, limits)
+        File(found.path, id_, printable(str(found.path)), found.named, mapped, progress, limits)
         for found, id_ in zip(walk.files, ids_of(walk.files), strict=True)
-        if shelf.is_new(found.path)
     )
     with ReaderProcess(limits, mapped) as process:
-        for number, (file, reader, fault) in enumerate(_asked_ahead(files, process)):
-            progress("reading", number, len(walk.files))
+        for number, (file, reader, fault) in enumerate(_with_readers(files, process)):
+            progress("reading", number, total)
             docs: list[Doc] = []
             if reader is not None:
-                docs, fault = content_of(file, reader) if _is_plain(file, reader) else process.receive(file)
-            shelf.take(file, reader, docs, fault)
+                docs, fault = content_of(file, reader) if _is_plain(file, reader) else process.receive()
+            corpus.take(file, reader, docs, fault)
             fields |= dict.fromkeys(sorted(file.fields))
-    progress("reading", len(walk.files), len(walk.files))
+    progress("reading", total, total)
     check_used(mapped, fields)
-    if not shelf.docs:
-        raise _nothing(given, shelf.problems)
-    return Reading(tuple(shelf.docs), tuple(shelf.problems), tuple(shelf.taken))
+    if not corpus.taken:
+        raise _nothing(given, corpus.problems)
+    return Reading(tuple(corpus.docs), tuple(corpus.problems), tuple(corpus.taken))
 
 
-def _asked_ahead(
+def _with_readers(
     files: Iterable[File], process: ReaderProcess
 ) -> Iterator[tuple[File, Reader | None, ReadError | None]]:
-    """Files in their order, each with its reader, or why it has none; those to come are asked for in advance."""
-    waiting: deque[tuple[File, Reader | None, ReadError | None]] = deque()
+    """Files in their order, each with its reader, or why it has none; some are asked of the process in advance."""
+    ahead: deque[tuple[File, Reader | None, ReadError | None]] = deque()
     for file in files:
         reader, fault = None, None
         try:
             reader = reader_of(file)
+            if not _is_plain(file, reader):
+                process.request(file, reader)
         except ReadError as unreadable:
-            fault = unreadable
+            reader, fault = None, unreadable
         except Exception as error:
-            fault = unforeseen(error)
-        if reader is not None and not _is_plain(file, reader):
-            process.request(file, reader)
-        waiting.append((file, reader, fault))
-        while waiting and (process.is_busy or len(waiting) > _AHEAD):
-            yield waiting.popleft()
-    yield from waiting
+            reader, fault = None, unforeseen(error)
+        ahead.append((file, reader, fault))
+        while ahead and (process.is_busy or len(ahead) > _AHEAD):
+            yield ahead.popleft()
+    yield from ahead
 
 
 def _is_plain(file: File, reader: Reader) -> bool:
@@ -115,62 +114,45 @@ def _is_plain(file: File, reader: Reader) -> bool:
     return reader.plain == math.inf or len(file.head) < min(reader.plain, HEAD)
 
 
-class _Shelf:
+class _Corpus:
     """Documents as they come in, one of each id."""
 
-    def __init__(self, problems: list[Problem]) -> None:
-        self.docs: list[Doc] = []
+    def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = list(problems)
         self.taken: list[TakenFile] = []
-        self._rows: dict[str, int] = {}
-        self._ends: list[int] = []  # where the documents of each file end
-        self._places: list[str] = []
-        self._paths: set[str] = set()
+        self._by_id: dict[str, tuple[Doc, str]] = {}  # each with the file it is from
 
-    def is_new(self, path: Path) -> bool:
-        """Whether this path was not read yet; a file given twice is said."""
-        real = os.path.abspath(path)
-        if real in self._paths:
-            reason = "is given twice; read once."
-            self.problems.append(Problem(printable(str(path)), "duplicate", reason, fatal=False))
-            return False
-        self._paths.add(real)
-        return True
+    @property
+    def docs(self) -> Iterator[Doc]:
+        """All of them, in the order they came."""
+        return (doc for doc, _ in self._by_id.values())
 
     def take(self, file: File, reader: Reader | None, docs: Sequence[Doc], fault: ReadError | None) -> None:
         """All documents of a file; whatever went wrong becomes a Problem."""
-        before = len(self.docs)
-        for doc in docs:
-            self._add(doc, file)
+        added = [doc for doc in docs if self._add(doc, file)]
         if fault is not None:
-            file.problem(fault.kind, self._kept(fault.reason, before), fault.remedy, fatal=fault.fatal)
-        if len(self.docs) == before and not file.problems:
+            rest = f" {len(added):,} documents before that are kept." if added else ""
+            file.problem(fault.kind, fault.reason + rest, fault.remedy, fatal=fault.fatal)
+        if not added and not file.problems:
             file.problem("empty", "holds no records.", "Leave it out, or restore it.", fatal=True)
         file.sum_up()
         self.problems += file.problems
-        if reader is not None and len(self.docs) > before:
-            pages = sum(len(doc.pages) for doc in self.docs[before:])
-            self.taken.append(TakenFile(file.place, reader.name, len(self.docs) - before, pages))
-        self._ends.append(len(self.docs))
-        self._places.append(file.place)
+        if reader is not None and added:
+            pages = sum(len(doc.pages) for doc in added)
+            self.taken.append(TakenFile(file.place, reader.name, len(added), pages))
 
-    def _kept(self, reason: str, before: int) -> str:
-        count = len(self.docs) - before
-        return reason if not count else f"{reason} {count:,} documents before that are kept."
-
-    def _add(self, doc: Doc, file: File) -> None:
-        row = self._rows.get(doc.id)
-        if row is None:
-            self._rows[doc.id] = len(self.docs)
-            self.docs.append(doc)
-            return
-        earlier = bisect_right(self._ends, row)
-        first = self._places[earlier] if earlier < len(self._ends) else file.place
-        if self.docs[row].text == doc.text:
-            file.repeated(f"the document {doc.id!r} is also in {first}, with the same text; kept once.", False)
+    def _add(self, doc: Doc, file: File) -> bool:
+        """Whether a document is added: its id may be taken, by the same text or by another."""
+        earlier, place = self._by_id.setdefault(doc.id, (doc, file.place))
+        if earlier is doc:
+            return True
+        if earlier.text == doc.text:
+            reason = f"the document {doc.id!r} is also in {place}, with the same text; kept once."
+            file.row_problem(None, "duplicate", reason, fatal=False)
         else:
-            reason = f"the id {doc.id!r} is taken by another text, in {first}; this one is left out."
-            file.repeated(reason, True)
+            reason = f"the id {doc.id!r} is taken by another text, in {place}; this one is left out."
+            file.row_problem(None, "clash", reason, "Give each its own id.")
+        return False
 
 
 def _nothing(given: Sequence[str | os.PathLike[str]], problems: Sequence[Problem]) -> InputError:

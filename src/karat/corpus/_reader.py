@@ -12,8 +12,8 @@ from typing import Any
 
 from karat.core.docs import Doc
 from karat.core.registry import Registry
-from karat.corpus._decode import is_binary, plain
 from karat.corpus._file import File, ReadError, explained
+from karat.io.decoding import is_binary, plain
 from karat.io.limits import raise_limit
 
 
@@ -42,31 +42,31 @@ def _find(found: Any) -> Reader | None:
 
 READERS = Registry("reader", ("karat.corpus.readers",), "karat.readers", _find)
 
-_SIGNS = (
-    (b"\x89PNG", "an image", False),
-    (b"\xff\xd8\xff", "an image", False),
-    (b"GIF8", "an image", False),
-    (b"II*\0", "an image", False),
-    (b"MM\0*", "an image", False),
-    (b"RIFF", "an image, sound or film", False),
-    (b"PK\x03\x04", "an archive (zip)", True),
-    (b"PK\x05\x06", "an empty archive (zip)", True),
-    (b"7z\xbc\xaf\x27\x1c", "an archive (7z)", True),
-    (b"Rar!", "an archive (rar)", True),
-    (b"BZh", "an archive (bzip2)", True),
-    (b"\xfd7zXZ", "an archive (xz)", True),
-    (b"\x28\xb5\x2f\xfd", "an archive (zstd)", True),
-    (b"\xd0\xcf\x11\xe0", "an old Office file (doc, xls, ppt) or an encrypted one", True),
-    (b"\x7fELF", "a program", True),
-    (b"MZ", "a program", True),
-    (b"SQLite format 3", "a database", True),
+_OCR, _UNPACK = "Text in images needs OCR.", "Unpack it."
+_SIGNS = (  # first bytes, what they tell, what to do, and whether documents may be lost in it
+    (b"\x89PNG", "an image", _OCR, False),
+    (b"\xff\xd8\xff", "an image", _OCR, False),
+    (b"GIF8", "an image", _OCR, False),
+    (b"II*\0", "an image", _OCR, False),
+    (b"MM\0*", "an image", _OCR, False),
+    (b"RIFF", "an image, sound or film", _OCR, False),
+    (b"PK\x03\x04", "an archive (zip)", _UNPACK, True),
+    (b"PK\x05\x06", "an empty archive (zip)", "", True),
+    (b"7z\xbc\xaf\x27\x1c", "an archive (7z)", _UNPACK, True),
+    (b"Rar!", "an archive (rar)", _UNPACK, True),
+    (b"BZh", "an archive (bzip2)", _UNPACK, True),
+    (b"\xfd7zXZ", "an archive (xz)", _UNPACK, True),
+    (b"\x28\xb5\x2f\xfd", "an archive (zstd)", _UNPACK, True),
+    (
+        b"\xd0\xcf\x11\xe0",
+        "an old Office file (doc, xls, ppt) or an encrypted one",
+        "Save it as docx without a password, or as PDF.",
+        True,
+    ),
+    (b"\x7fELF", "a program", "", True),
+    (b"MZ", "a program", "", True),
+    (b"SQLite format 3", "a database", "Export its texts as JSONL or CSV.", True),
 )
-_REMEDIES = {
-    "an archive": "Unpack it.",
-    "an old Office": "Save it as docx without a password, or as PDF.",
-    "an image": "Text in images needs OCR.",
-    "a database": "Export its texts as JSONL or CSV.",
-}
 _ASSETS = frozenset((
     ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".ico", ".bmp", ".tif", ".tiff", ".css", ".js", ".mjs", ".map",
     ".woff", ".woff2", ".ttf", ".otf", ".eot", ".mp3", ".wav", ".ogg", ".flac", ".mp4", ".webm", ".mov", ".avi",
@@ -96,16 +96,19 @@ def reader_of(file: File) -> Reader:
     for reader, opinion in by_name:
         if opinion is None:
             return reader
-    what = _sign(file)
-    if what is None and by_name:
-        raise ReadError(
-            "broken", f"is named {file.ending} but holds no {by_name[0][0].name}.", "Make or download it again."
-        )
-    if what is None and not is_binary(file.head) and (file.named or not file.ending):
+    for sign, what, remedy, is_loss in _SIGNS:
+        if file.head.startswith(sign) and (sign != b"MZ" or is_binary(file.head)):
+            raise ReadError("unsupported", f"is {what}, which is not read.", remedy, fatal=is_loss)
+    if by_name:
+        reason = f"is named {file.ending} but holds no {by_name[0][0].name}."
+        raise ReadError("broken", reason, "Make or download it again.")
+    if not is_binary(file.head) and (file.named or not file.ending):
         if file.ending:
             file.problem("misnamed", f"has the unknown ending {file.ending}; read as plain text.")
         return READERS.get("text")
-    raise _unsupported(file, what)
+    what = "is a binary file" if is_binary(file.head) else "is no kind of document that is read"
+    ending = f" (ending {file.ending})" if file.ending else ""
+    raise ReadError("unsupported", f"{what}{ending}.", f"Readable: {readable()}.", fatal=file.ending not in _ASSETS)
 
 
 def content_of(file: File, reader: Reader) -> tuple[list[Doc], ReadError | None]:
@@ -141,22 +144,3 @@ def out_of_memory(file: File) -> ReadError:
     """What is said of a file that takes more memory than it may."""
     most = f"{file.limits.memory(file.size) >> 20:,} MB"
     return ReadError("limit", f"takes more than {most} of memory to read.", raise_limit("max-memory", "memory_mb"))
-
-
-def _sign(file: File) -> tuple[str, bool] | None:
-    """What the first bytes say the file is, and whether documents may be lost in it."""
-    for mark, what, loses in _SIGNS:
-        if file.head.startswith(mark) and (mark != b"MZ" or is_binary(file.head)):
-            return what, loses
-    return None
-
-
-def _unsupported(file: File, sign: tuple[str, bool] | None) -> ReadError:
-    if sign is not None:
-        what, loses = sign
-        remedy = next((words for start, words in _REMEDIES.items() if what.startswith(start)), "")
-        return ReadError("unsupported", f"is {what}, which is not read.", remedy, fatal=loses)
-    loses = file.ending not in _ASSETS
-    what = "is a binary file" if is_binary(file.head) else "is no kind of document that is read"
-    ending = f" (ending {file.ending})" if file.ending else ""
-    return ReadError("unsupported", f"{what}{ending}.", f"Readable: {readable()}.", fatal=loses)

@@ -6,14 +6,15 @@ import errno
 import os
 import re
 import stat
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from karat.core.docs import Problem
 from karat.core.errors import InputError
-from karat.corpus._decode import printable
+from karat.io.decoding import printable
 
 _JUNK_FOLDERS = frozenset({"__pycache__", "__MACOSX", "node_modules"})
 _JUNK_FILES = frozenset({"thumbs.db", "desktop.ini"})
@@ -23,16 +24,26 @@ _UNFINISHED = re.compile(r"\.draft-.*|embeddings\.journal|[0-9a-f]{12}(-\d+)?") 
 _SIGN_SIZE = 1 << 20
 _CORPORA = frozenset({"corpus", "docs", "documents", "collection"})
 _QUESTIONS = frozenset({"queries", "qrels"})
+_MOST_FOLDERS = 64  # names of folders before an id
 _RECORD_ENDINGS = frozenset({"jsonl", "ndjson", "json", "csv", "tsv", "parquet"})
 
 
 @dataclass(frozen=True)
-class Found:
-    """A file to read: where it is, its path below the folder given, and that folder (None: given by name)."""
+class FoundFile:
+    """A file to read: where it is, its path below the folder given, that folder, and whether it was given by name."""
 
     path: Path
     below: str
-    folder: Path | None
+    top: Path
+    named: bool
+
+
+class _Folder(NamedTuple):
+    """A folder to list: where it is, its path below the folder given, and the keys of the folders that hold it."""
+
+    path: Path
+    below: str
+    above: frozenset[tuple[int, int]]
 
 
 @dataclass
@@ -40,28 +51,29 @@ class Walk:
     """What the sources hold; links out of them are passed over and named, unless they are followed."""
 
     follow_links: bool = False
-    files: list[Found] = field(default_factory=list)
+    files: list[FoundFile] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    _seen: dict[tuple[int, int], str] = field(default_factory=dict)
+    _folders: dict[tuple[int, int], str] = field(default_factory=dict)
+    _paths: set[str] = field(default_factory=set)
     _skipped: Counter[str] = field(default_factory=Counter)
 
     def add(self, source: Path) -> None:
         """Everything that one source names; a source that is not there is the user's mistake."""
-        place = printable(str(source))
         try:
             status = source.stat()
-        except OSError as error:
-            if error.errno == errno.ELOOP:
-                raise InputError("is a link that leads to itself", place=place, remedy="Check the path.") from None
-            there = isinstance(error, PermissionError)
-            what = "cannot be read: permission denied" if there else "does not exist"
-            raise InputError(what, place=place, remedy="Check the path.") from None
-        except ValueError:
-            raise InputError("is no path", place=place, remedy="Check the path.") from None
+        except (OSError, ValueError) as error:
+            what = "does not exist"
+            if isinstance(error, ValueError):
+                what = "is no path"
+            elif error.errno == errno.ELOOP:
+                what = "is a link that leads to itself"
+            elif isinstance(error, PermissionError):
+                what = "cannot be read: permission denied"
+            raise InputError(what, place=printable(str(source)), remedy="Check the path.") from None
         if stat.S_ISDIR(status.st_mode):
             self._folder(source)
         else:
-            self._file(source, source.name, None, status)
+            self._file(FoundFile(source, source.name, source.parent, True), status)
 
     def finish(self) -> None:
         """Count what was passed over."""
@@ -74,78 +86,75 @@ class Walk:
     def _folder(self, top: Path) -> None:
         """A folder and all below it; real folders before linked ones, so that a link never hides what it leads to."""
         start = len(self.files)
-        links: list[tuple[Path, str, frozenset[tuple[int, int]]]] = []
-        stack: list[tuple[Path, str, frozenset[tuple[int, int]]]] = [(top, "", frozenset())]
-        while stack or links:
-            folder, below, above = stack.pop() if stack else links.pop(0)
+        folders, links = [_Folder(top, "", frozenset())], deque[_Folder]()
+        while folders or links:
+            folder = folders.pop() if folders else links.popleft()
             try:
-                key = _key(folder.stat())
-                entries = sorted(os.scandir(folder), key=lambda entry: os.fsencode(entry.name))
+                key = _key(folder.path.stat())
+                entries = sorted(os.scandir(folder.path), key=lambda entry: os.fsencode(entry.name))
             except OSError as error:
-                self._unlisted(folder, error)
+                self._unlisted(folder.path, error)
                 continue
-            if key in above:
-                self._say(folder, "loop", "is a link to a folder that holds it; not followed.", fatal=False)
-                continue
-            if key in self._seen:
-                reason = f"leads to a folder that is read already, as {self._seen[key]}."
-                self._say(folder, "duplicate", reason, fatal=False)
-                continue
-            if below and _is_made_by_karat(folder, entries):
+            if key in folder.above:
+                self._note(folder.path, "loop", "is a link to a folder that holds it; not followed.", fatal=False)
+            elif key in self._folders:
+                reason = f"leads to a folder that is read already, as {self._folders[key]}."
+                self._note(folder.path, "duplicate", reason, fatal=False)
+            elif folder.below and _is_made_by_karat(folder.path, entries):
                 self._skipped["folders made by karat"] += 1
-                continue
-            self._seen[key] = printable(str(folder))
-            questions = _questions(entries)
-            for entry in entries:
-                inner = f"{below}/{entry.name}" if below else entry.name
-                if entry.name in questions:
-                    self._skipped["files of a test set beside its corpus"] += 1
-                elif entry.name.startswith(".") or entry.name.startswith("~$"):
-                    self._skipped["hidden files and folders"] += 1
-                elif entry.name in _JUNK_FOLDERS or entry.name.lower() in _JUNK_FILES:
-                    self._skipped["files that systems leave behind"] += 1
-                else:
-                    self._entry(Path(entry.path), inner, top, above | {key}, stack, links)
+            else:
+                self._folders[key] = printable(str(folder.path))
+                for path, below in self._documents(folder, entries):
+                    self._entry(path, top, _Folder(path, below, folder.above | {key}), folders, links)
         self.files[start:] = sorted(self.files[start:], key=lambda found: os.fsencode(found.below))
 
-    def _entry(
-        self,
-        path: Path,
-        below: str,
-        top: Path,
-        above: frozenset[tuple[int, int]],
-        folders: list[tuple[Path, str, frozenset[tuple[int, int]]]],
-        links: list[tuple[Path, str, frozenset[tuple[int, int]]]],
-    ) -> None:
+    def _documents(self, folder: _Folder, entries: Sequence[os.DirEntry[str]]) -> Iterator[tuple[Path, str]]:
+        """What may hold documents among the entries of a folder, with its path below the folder given."""
+        questions = _questions(entries)
+        for entry in entries:
+            if entry.name in questions:
+                self._skipped["files of a test set beside its corpus"] += 1
+            elif entry.name.startswith((".", "~$")):
+                self._skipped["hidden files and folders"] += 1
+            elif entry.name in _JUNK_FOLDERS or entry.name.lower() in _JUNK_FILES:
+                self._skipped["files that systems leave behind"] += 1
+            else:
+                yield Path(entry.path), f"{folder.below}/{entry.name}" if folder.below else entry.name
+
+    def _entry(self, path: Path, top: Path, entry: _Folder, folders: list[_Folder], links: deque[_Folder]) -> None:
         try:
             status = path.stat()
         except OSError as error:
             if error.errno == errno.ELOOP:
-                self._say(path, "loop", "is a link that leads to itself.", "Remove it.")
+                self._note(path, "loop", "is a link that leads to itself.", "Remove it.")
             elif path.is_symlink():
-                self._say(path, "unreadable", "is a link to a file that does not exist.", "Remove or mend it.")
+                self._note(path, "unreadable", "is a link to a file that does not exist.", "Remove or mend it.")
             else:
                 self._unlisted(path, error)
             return
         if path.is_symlink() and not self.follow_links and not _is_within(path, top):
             reason = "is a link that leads out of the folder; not followed."
-            self._say(path, "link", reason, "Name what it leads to, or follow links: --follow-links.")
+            self._note(path, "link", reason, "Name what it leads to, or follow links: --follow-links.")
         elif stat.S_ISDIR(status.st_mode):
-            (links if path.is_symlink() else folders).append((path, below, above))
+            (links if path.is_symlink() else folders).append(entry)
         else:
-            self._file(path, below, top, status)
+            self._file(FoundFile(path, entry.below, top, False), status)
 
-    def _file(self, path: Path, below: str, folder: Path | None, status: os.stat_result) -> None:
+    def _file(self, file: FoundFile, status: os.stat_result) -> None:
+        path = os.path.abspath(file.path)
         if not stat.S_ISREG(status.st_mode):
-            self._say(path, "unsupported", "is no regular file (a pipe, socket or device).", "Leave it out.")
-            return
-        self.files.append(Found(path, below, folder))
+            self._note(file.path, "unsupported", "is no regular file (a pipe, socket or device).", "Leave it out.")
+        elif path in self._paths:
+            self._note(file.path, "duplicate", "is given twice; read once.", fatal=False)
+        else:
+            self._paths.add(path)
+            self.files.append(file)
 
     def _unlisted(self, path: Path, error: OSError) -> None:
         why = "permission denied" if isinstance(error, PermissionError) else error.strerror or type(error).__name__
-        self._say(path, "unreadable", f"cannot be read: {why}.", "Check its permissions.")
+        self._note(path, "unreadable", f"cannot be read: {why}.", "Check its permissions.")
 
-    def _say(self, path: Path, kind: str, reason: str, remedy: str = "", *, fatal: bool = True) -> None:
+    def _note(self, path: Path, kind: str, reason: str, remedy: str = "", *, fatal: bool = True) -> None:
         self.problems.append(Problem(printable(str(path)), kind, reason, remedy, fatal))
 
 
@@ -184,23 +193,18 @@ def _questions(entries: Sequence[os.DirEntry[str]]) -> set[str]:
     }
 
 
-def ids_of(files: Sequence[Found]) -> list[str]:
+def ids_of(files: Sequence[FoundFile]) -> list[str]:
     """The id of each file: its path below the folder given; where two folders hold the same, their names before it."""
-    ids = [printable(found.below) for found in files]
-    depth = 0
-    while depth < 64:
-        places: dict[str, set[Path | None]] = {}
-        for found, id_ in zip(files, ids, strict=True):
-            places.setdefault(id_, set()).add(found.folder if found.folder is not None else found.path.parent)
-        clashing = {place for of in places.values() if len(of) > 1 for place in of}
+    ids = [printable(file.below) for file in files]
+    for depth in range(1, _MOST_FOLDERS + 1):
+        tops: dict[str, set[Path]] = {}
+        for file, id_ in zip(files, ids, strict=True):
+            tops.setdefault(id_, set()).add(file.top)
+        clashing = {top for sharing in tops.values() if len(sharing) > 1 for top in sharing}
         if not clashing:
             break
-        depth += 1
-        made = []
-        for found, id_ in zip(files, ids, strict=True):
-            top = found.folder if found.folder is not None else found.path.parent
-            parts = Path(os.path.abspath(top)).parts[1:]
-            clash = top in clashing and len(parts) >= depth
-            made.append("/".join((*map(printable, parts[-depth:]), printable(found.below))) if clash else id_)
-        ids = made
+        for row, file in enumerate(files):
+            folders = Path(os.path.abspath(file.top)).parts[1:]
+            if file.top in clashing and len(folders) >= depth:
+                ids[row] = printable("/".join((*folders[-depth:], file.below)))
     return ids

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.scores import Status
-from karat.diagnose._words import few, plural, warn
+from karat.core.text.words import plural
+from karat.diagnose._words import few, warn
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from karat.core.text.words import plural
 from karat.results.evaluation import Note
 
 SHOWN = 4
@@ -18,11 +19,6 @@ def few(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
     shown = ", ".join(names[:SHOWN])
     return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
-
-
-def plural(count: int, noun: str) -> str:
-    """'1 question', '1,200 questions'."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def counted(count: int, noun: str, one: str, many: str) -> str:
@@ -43,12 +39,6 @@ def percent(share: float) -> str:
     if share in (0, 1) or 0.01 <= share <= 0.99:
         return f"{100 * share:.0f}%"
     return "<0.1%" if share < 0.0005 else ">99.9%" if share > 0.9995 else f"{100 * share:.1f}%"
-
-
-def short(text: str | None, most: int = 60) -> str:
-    """A text on one line, cut where it is long."""
-    line = " ".join((text or "").split())
-    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def last_part(path: str) -> str:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
 from karat.core.language import parse
+from karat.core.text.words import plural
 from karat.diagnose import _tables as tables
-from karat.diagnose._words import few, percent, plural, warn
+from karat.diagnose._words import few, percent, warn
 from karat.results.evaluation import Matching, Note, Summary
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ def failed_rows(scores: Scores) -> tuple[Note, ...]:
     import numpy as np
 
     from karat.core.scores import Status
-    from karat.core.text.causes import in_words
+    from karat.core.text.words import in_words
 
     notes = []
     for i, system in enumerate(scores.systems):

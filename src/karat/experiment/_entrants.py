@@ -192,7 +192,7 @@ def _of(measure: Measure) -> Measured:
 def _run(reference: str, runs_dir: str | os.PathLike[str]) -> Source:
     """LAST, a name, a prefix or a path; behind a colon one system of it."""
     from karat.experiment.store import find_run
-    from karat.experiment.stored import load_study
+    from karat.results.serial import load_study
 
     system: str | None = None
     try:

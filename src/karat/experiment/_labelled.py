@@ -12,6 +12,7 @@ import numpy as np
 
 from karat.core.errors import InputError, NoOverlapError, UsageError, did_you_mean
 from karat.core.registry import key_of
+from karat.core.text.words import plural
 from karat.experiment._named import find_measures, listed, need_measure, spellings
 from karat.results.evaluation import Note
 
@@ -104,7 +105,8 @@ def meet(labels: Labels, scores: Scores, wanted: Sequence[str], scale: Sequence[
                 kept.setdefault((name, number), []).append((label, system, question))
     notes = [Note("warning", text) for text in _told(unmatched, scores)]
     notes += [
-        Note("info", f"{many(n, 'label')} of {name} left aside: -m names other measures.") for name, n in aside.items()
+        Note("info", f"{plural(n, 'label')} of {name} left aside: -m names other measures.")
+        for name, n in aside.items()
     ]
     if not kept:
         raise NoOverlapError(_nothing(labels, scores, unmatched, aside))
@@ -257,18 +259,13 @@ def _told(unmatched: Counter[str], scores: Scores) -> Iterable[str]:
         labels = sum(unmatched[f"{kind} {name}"] for name in names)
         near = did_you_mean(names[0], known)
         has = f" The run has {listed(known)}." if kind != "question" and not near else ""
-        yield f"{many(labels, 'label')} not used: the run has no {kind} {listed(names)}.{near}{has}"
+        yield f"{plural(labels, 'label')} not used: the run has no {kind} {listed(names)}.{near}{has}"
 
 
 def _nothing(labels: Labels, scores: Scores, unmatched: Counter[str], aside: Counter[str]) -> str:
     told = " ".join(_told(unmatched, scores))
     if aside:
-        told = f"{told} {many(sum(aside.values()), 'label')} of other measures than -m names.".strip()
+        told = f"{told} {plural(sum(aside.values()), 'label')} of other measures than -m names.".strip()
     ids = listed(scores.questions)
     example = f" Its questions are {ids}." if any(key.startswith("question ") for key in unmatched) else ""
     return f"{labels.place}: no label meets a score of the run. {told}{example}"
-
-
-def many(count: int, noun: str) -> str:
-    """A count with its noun."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -109,21 +109,17 @@ def _match(
 
     A run without any stands beside others as it is: `brought_together` warns of it.
     """
-    from karat.match import MATCHERS, Matched, Settings, check_questions, judge, match, match_resolved
+    from karat.match import Join, Matched, Settings, check_questions, judge, match, match_resolved
 
     check_questions(testset, [run for run in runs if run.asked] or runs)
     ranked = [run for run in runs if run.has_rankings]
     if not ranked:
         return None
     ranked = [run for run in ranked if len(run)] or ranked
-    settings = Settings(
-        MATCHERS.get("exact"),
-        repeats=choices.repeats or dialect.repeats,
-        ties=choices.ties,
-        collection=choices.collection,
-    )
+    settings = Settings(repeats=choices.repeats or dialect.repeats, ties=choices.ties, collection=choices.collection)
     if not any((testset.qrels or {}).values()):
-        return Matched(judge(testset, runs, settings), None, settings)
+        join = Join(testset, runs)
+        return Matched(judge(testset, runs, join, settings), None, join, settings)
     if resolution is not None:
         matched = match_resolved(resolution, ranked, settings, allow_zero=choices.allow_zero_overlap)
         return matched if len(ranked) == len(runs) else match_resolved(resolution, runs, settings, allow_zero=True)
@@ -135,10 +131,10 @@ def _match(
         return matched
     place, width = {run.name: s for s, run in enumerate(runs)}, len(testset)
     pairs = {place[ranked[pair // width].name] * width + pair % width: why for pair, why in matched.unmatchable.items()}
-    return replace(matched, judged=judge(testset, runs, matched.settings), unmatchable=pairs)
+    return replace(matched, judged=judge(testset, runs, matched.join, matched.settings), unmatchable=pairs)
 
 
 def _with_tokens(testset: TestSet, runs: Sequence[Run], matched: Matched) -> Judged:
     from karat.match import judge
 
-    return judge(testset, runs, replace(matched.settings, tokens=True))
+    return judge(testset, runs, matched.join, replace(matched.settings, tokens=True))

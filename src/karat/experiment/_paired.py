@@ -10,7 +10,7 @@ import numpy as np
 
 from karat.core.scores import Status
 from karat.experiment._entrants import Entrant, Source, slice_values
-from karat.results.comparison import Flip, JudgeNoise, Measured, PairResult, SliceDifference, SystemMean
+from karat.results.comparison import ComparedPair, Flip, JudgeNoise, Measured, SlicePair, SystemMean
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def pair_result(
     measure: Measured,
     decided: tuple[Test, float],
     noise: Mapping[tuple[str, str], JudgeNoise],
-) -> PairResult:
+) -> ComparedPair:
     from karat.stats.arrays import TIE
     from karat.stats.power import detectable
 
@@ -63,7 +63,7 @@ def pair_result(
     wins, losses = int(figures.wins[m, i]), int(figures.losses[m, i])
     reach = None if measure.low is None or measure.high is None else measure.high - measure.low
     least = detectable(spread, n, most=reach) if spread is not None and spread > TIE else None
-    return PairResult(
+    return ComparedPair(
         measure=measure.name, a=names[a], b=names[b], n=n, mean_a=mean_a, mean_b=mean_b,
         difference=_plain(figures.difference[m, i]), low=_plain(figures.low[m, i]), high=_plain(figures.high[m, i]),
         p=float(figures.p(decided[0])[m, i]), adjusted=decided[1], permutation=float(figures.permutation[m, i]),
@@ -84,14 +84,14 @@ def _plain(value: Any) -> float | None:
 
 
 def with_flips(
-    result: PairResult,
+    result: ComparedPair,
     values: Floats,
     pair: tuple[int, int],
     questions: Sequence[str],
     texts: Mapping[str, str],
     measure: Measured,
     most: int | None,
-) -> PairResult:
+) -> ComparedPair:
     """The pair with the questions on which one of the two is better, the largest differences first."""
     from karat.stats.arrays import TIE
 
@@ -148,7 +148,7 @@ def slice_differences(
     correction: Correction,
     draws: int,
     seed: int,
-) -> tuple[tuple[SliceDifference, ...], int]:
+) -> tuple[tuple[SlicePair, ...], int]:
     """Each pair within each value of each slice, by the permutation test, corrected over all of them.
 
     Slices without a question that both have a value for are not tested.
@@ -179,9 +179,9 @@ def slice_differences(
                 figures = (part.difference, part.low, part.high)
                 difference, low, high = (_plain(one[m, i]) for one in figures)
                 made.append(
-                    SliceDifference(
-                        name, value, measure.name, names[a], names[b], n, difference, low, high,
-                        float(part.permutation[m, i]), next(adjusted), wins, n - wins - losses, losses,
+                    SlicePair(
+                        measure.name, names[a], names[b], n, difference, low, high, float(part.permutation[m, i]),
+                        next(adjusted), wins, n - wins - losses, losses, name, value,
                     )
                 )  # fmt: skip
     return tuple(made), len(p)

@@ -84,7 +84,7 @@ def _vectors(opened: Index, engines: Mapping[str, Engine]) -> Any:
 
     from karat.experiment.index import searched
     from karat.models import text_digest
-    from karat.retrieve.dense import Engine as Dense
+    from karat.retrieve.engines.dense import Engine as Dense
 
     dense = engines.get("dense")
     if not isinstance(dense, Dense) or not len(dense.vectors):

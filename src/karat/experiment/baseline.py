@@ -65,7 +65,7 @@ def set_baseline(
             "the path itself: `karat gate --baseline PATH`."
         )
     if system is not None:
-        from karat.experiment.stored import load_study
+        from karat.results.serial import load_study
 
         systems = load_study(folder.path).evaluation.scores.systems
         if system not in systems:

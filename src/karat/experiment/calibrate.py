@@ -11,12 +11,13 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.core.scores import Status
+from karat.core.text.words import plural
 from karat.experiment._confidence import reliabilities
-from karat.experiment._labelled import Labelled, many, meet
+from karat.experiment._labelled import Labelled, meet
 from karat.experiment.store import find_run
-from karat.experiment.stored import load_study
 from karat.results.calibration import Agreement, Calibration, Confusion, Corrected, Disagreement, MeasureCalibration
 from karat.results.evaluation import Note
+from karat.results.serial import load_study
 from karat.results.study import Study
 from karat.stats.agreement import (
     Metric,
@@ -256,7 +257,7 @@ def _within(found: Estimate, bounds: tuple[float, float]) -> Estimate:
 
 def _without(scores: Scores, number: int, places: Iterable[tuple[int, int]]) -> list[Note]:
     """Warns of labelled answers that have no score, with the reasons."""
-    from karat.core.text.causes import in_words
+    from karat.core.text.words import in_words
 
     reasons: dict[str, dict[str, str]] = {"failed": {}, "is undefined": {}}
     for system, question in places:
@@ -266,7 +267,7 @@ def _without(scores: Scores, number: int, places: Iterable[tuple[int, int]]) -> 
     return [
         Note(
             "warning",
-            f"{many(len(rows), 'labelled answer')} without a score: the measure {verb} there: {in_words(rows)}.",
+            f"{plural(len(rows), 'labelled answer')} without a score: the measure {verb} there: {in_words(rows)}.",
         )
         for verb, rows in reasons.items()
         if rows
@@ -279,7 +280,7 @@ def _told(both: tuple[Floats, Floats], table: Confusion | None, correlation: flo
     told: list[tuple[bool, str]] = []
     if len(values) < ROUGH:
         told.append(
-            (True, f"{many(len(values), 'labelled answer')} with a score: below {ROUGH} every figure is rough.")
+            (True, f"{plural(len(values), 'labelled answer')} with a score: below {ROUGH} every figure is rough.")
         )
     if len(values) and np.ptp(values) == 0:
         told.append((True, f"the measure scores all labelled answers {values[0]:.3g}: it tells nothing apart."))
@@ -288,7 +289,7 @@ def _told(both: tuple[Floats, Floats], table: Confusion | None, correlation: flo
     if correlation is not None and correlation < -0.2:
         told.append((True, "the measure runs against people. Does a high label mean what a high score means?"))
     if table is not None and table.ties:
-        told.append((False, f"people are evenly divided on {many(table.ties, 'answer')}, in no cell of the table."))
+        told.append((False, f"people are evenly divided on {plural(table.ties, 'answer')}, in no cell of the table."))
     if table is None:
         told.append((False, "the labels are of a continuous scale: no categories, so no kappa and no table."))
     return [Note("warning" if warns else "info", text) for warns, text in told]

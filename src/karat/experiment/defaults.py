@@ -12,7 +12,8 @@ from karat.core.means import Means
 from karat.core.text import NAMES
 from karat.experiment.means import embedder_of
 from karat.experiment.system import HYBRID, System, SystemSettings
-from karat.models import EmbedderSettings, multilingual
+from karat.models import EmbedderSettings
+from karat.models.embedders import multilingual
 
 if TYPE_CHECKING:
     from karat.core.text import Language

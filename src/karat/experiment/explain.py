@@ -51,7 +51,7 @@ def explain(
     whole = system.index is not None and found.chunks is system.index.chunks
     resolution = resolve(questions, found.chunks, docs, by=match, page_offset=page_offset, pages=pages)
     run = found.run(system.settings.name, [asked.id], pages)
-    judged = judge(TestSet([asked]), [run], Settings(resolution.matcher, tokens=True))
+    judged = judge(TestSet([asked]), [run], resolution.join, Settings(tokens=True))
     (rewritten,) = found.rewritten
     return Explanation(
         asked,

@@ -89,8 +89,8 @@ def _of_run(
 ) -> Grid:
     from karat.core.language import parse
     from karat.experiment.store import find_run
-    from karat.experiment.stored import load_study
     from karat.experiment.study import values_of
+    from karat.results.serial import load_study
 
     if by not in (None, "question"):
         raise UsageError(f"--by {by}: the scores of a run go with its questions. Write --by question, or leave it out.")

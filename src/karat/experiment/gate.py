@@ -17,8 +17,8 @@ from karat.experiment._named import listed
 from karat.experiment._subjects import failed_rows, subject_of
 from karat.experiment.rules import parse_rules
 from karat.experiment.store import find_run
-from karat.experiment.stored import STUDY, load_study
 from karat.results.gating import Gate, Rule, Verdict
+from karat.results.serial import STUDY, load_study
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

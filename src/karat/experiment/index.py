@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from karat.io.limits import ReadLimits
     from karat.models import EmbedderSettings
     from karat.retrieve import Engine, Progress
-    from karat.retrieve.rewrite.spell import Spell
+    from karat.retrieve.rewriters.spell import Spell
 
 WORDS = "words.txt"
 ENGINES_BUILT = ("bm25", "dense")
@@ -76,7 +76,7 @@ class Index(Glance):
     @cached_property
     def spell(self) -> Spell:
         """The words of the corpus, for mending a query."""
-        from karat.retrieve.rewrite.spell import Spell
+        from karat.retrieve.rewriters.spell import Spell
 
         return Spell.load(self._part(WORDS) / WORDS)
 
@@ -169,7 +169,7 @@ def index(
     from karat.experiment._folder import drafted
     from karat.experiment.defaults import default_embedder
     from karat.io.limits import ReadLimits
-    from karat.retrieve.rewrite.spell import Spell
+    from karat.retrieve.rewriters.spell import Spell
 
     say = progress or (lambda what, done, total: None)
     names = (engines,) if isinstance(engines, str) else tuple(dict.fromkeys(engines))

@@ -44,7 +44,8 @@ def index_of(
 
     from karat.experiment.index import Index, index
     from karat.io.writing import write_whole
-    from karat.models import hosts, multilingual
+    from karat.models import hosts
+    from karat.models.embedders import multilingual
 
     if embedder is not None:
         hosts.allow(embedder)

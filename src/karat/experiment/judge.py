@@ -42,7 +42,7 @@ def judge(
     from karat.core.language import parse_all
     from karat.experiment.means import CALLS, check_needs, close, means_of, spent_by
     from karat.experiment.outputs import ALL, write_study
-    from karat.experiment.stored import load_study, save_study
+    from karat.results.serial import load_study, save_study
 
     named = list(measures)
     if not named:

@@ -133,19 +133,19 @@ class Report(Glance):
 
     def to_markdown(self) -> str:
         """The whole report in Markdown."""
-        from karat.report.markdown import render
+        from karat.report.outputs.markdown import render
 
         return render(self.evaluation)
 
     def to_latex(self) -> str:
         """The table of means for a paper."""
-        from karat.report.latex import render
+        from karat.report.outputs.latex import render
 
         return render(self.evaluation)
 
     def to_json(self, *, rows: bool = False) -> str:
         """Everything the console says, as one JSON object; `rows` adds every question."""
-        from karat.report.json import render
+        from karat.report.outputs.json import render
 
         return render(self.evaluation, rows=rows).rstrip("\n")
 

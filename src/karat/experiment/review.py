@@ -41,7 +41,7 @@ def export_review(
     from karat.files import read_testset
     from karat.io.writing import write_whole
     from karat.match import resolve
-    from karat.report.csv import written
+    from karat.report.outputs.csv import written
 
     target = Path(output) if output is not None else Path(f"{os.fspath(testset)}{ENDING}")
     _refuse_existing(target)

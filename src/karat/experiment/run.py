@@ -62,8 +62,8 @@ def run(
     from karat.experiment.outputs import ANSWERS, write_study
     from karat.experiment.spec.draft import spec_for
     from karat.experiment.store import DONE, RUNNING, make_runs_dir, new_run, resumable
-    from karat.experiment.stored import save_study
     from karat.results.evaluation import Note
+    from karat.results.serial import save_study
 
     spec = spec_for(spec, testset).resolved()
     root = Path(runs_dir) if runs_dir is not None else spec.path(spec.keys.runs_dir)

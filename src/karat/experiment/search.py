@@ -95,7 +95,7 @@ def search_all(
         said.append(f"--rewrite changed {changed:,} of {len(testset):,} questions.")
     said += found.notes
     if found.failed:
-        from karat.core.text.causes import in_words
+        from karat.core.text.words import in_words
 
         reasons = {testset.ids[i]: reason for i, reason in sorted(found.failed.items())}
         said.append(f"{len(reasons):,} of {len(testset):,} questions failed: {in_words(reasons)}")

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment.retrieval import Retrieval, Retrieved
     from karat.experiment.score import Choices
-    from karat.match import Resolution
+    from karat.match import Key, Resolution
+    from karat.results.comparison import Pair
     from karat.results.evaluation import Evaluation, Note, Taken, Usage
-    from karat.results.study import Choice, Failure, FailureCount, Pair
+    from karat.results.study import Choice, Failure, FailureCount
 
     Floats = NDArray[np.float64]
 
@@ -336,10 +337,8 @@ def _shown(contenders: Sequence[Contender], choice: Choice | None) -> list[Conte
 
 
 def _hits(contender: Contender, testset: TestSet) -> dict[str, tuple[StudyHit, ...]]:
-    from karat.match import each
-
     run, retrieved, resolution = contender.run, contender.retrieved, contender.resolution
-    keys = resolution.hit_keys(run) if resolution is not None else [None] * len(run)
+    keys = resolution.hit_keys(run) if resolution is not None else [()] * len(run)
     lists = {qid: (int(run.offsets[q]), int(run.offsets[q + 1])) for q, qid in enumerate(run.question_ids)}
     legs = {name: list(ranked) for name, ranked in retrieved.legs.items()} if retrieved else {}
     found: dict[str, tuple[StudyHit, ...]] = {}
@@ -359,18 +358,18 @@ def _hits(contender: Contender, testset: TestSet) -> dict[str, tuple[StudyHit, .
             row = resolution.chunks.row_of.get(chunk.id.strip()) if resolution is not None else None
             in_legs = {name: where[row] for name, where in places.items() if row in where}
             score = float(run.scores[place]) if run.scores is not None else None
-            units = tuple(held[key] for key in each(keys[place]) if key in held)
+            units = tuple(held[key] for key in keys[place] if key in held)
             hits.append(StudyHit(rank, score, chunk, units, in_legs))
         found[qid] = tuple(hits)
     return found
 
 
-def _labels(resolution: Resolution | None, question: int) -> dict[str, str]:
+def _labels(resolution: Resolution | None, question: int) -> dict[Key | None, str]:
     """The name of each relevant unit of a question, by its key."""
     if resolution is None:
         return {}
     units = [unit for unit in resolution.of_question(question) if resolution.relevant[unit]]
-    return {resolution.keys_of_units[unit]: unit_label(resolution, unit) for unit in units}
+    return {resolution.units.key[unit]: unit_label(resolution, unit) for unit in units}
 
 
 def _chunk(run: Run, place: int, resolution: Resolution | None) -> Any:

@@ -282,7 +282,7 @@ class System:
         """What one engine finds, the phrasings of a question fused."""
         from karat.core.ranked import Ranked
         from karat.fuse.rrf import fuse_phrasings
-        from karat.retrieve.rewrite.phrasings import spread
+        from karat.retrieve.rewrite import spread
 
         queries, owner = spread(rewritten)
         engine = self.engine(name)

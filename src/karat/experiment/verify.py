@@ -108,7 +108,7 @@ def _by_testset(
     from karat.diagnose.verify.rows import Rows
     from karat.experiment.score import Choices, brought_together
     from karat.files import as_runs, as_testset, read_plain
-    from karat.match import MATCHERS, Settings, check_questions
+    from karat.match import Settings, check_questions
     from karat.match import match as matched
     from karat.measures.dialects import dialect_named
 
@@ -120,15 +120,15 @@ def _by_testset(
     check_questions(questions, runs)
     summary = read_plain(table, "table")
     repeats = dialect_named(dialect or "karat").repeats
-    settings = matched(questions, runs, Settings(MATCHERS.get("exact"), repeats=repeats), by=match).settings
+    scored = matched(questions, runs, Settings(repeats=repeats), by=match)
     names = list(dict.fromkeys(one.name for one in printed_figures(summary) if one.name))
-    computed: dict[str, Values] = from_testset(questions, runs, names, settings, k)
+    computed: dict[str, Values] = from_testset(scored, runs, names, k)
     rows = [{"system": run.name, "question_id": qid} for run in runs for qid in questions.ids]
     made = read_plain(rows, _named(results))
     single = Rows(made, k)
     figures = verify_rows(single, summary, computed=computed, n=n, one_gold=one_gold)
-    scored = f"{made.name}: {single.size}, scored against {questions.name}"
-    notes = (f"{scored}, matched by {settings.matcher.name}", f"{summary.name}: read as its summary")
+    against = f"{made.name}: {single.size}, scored against {questions.name}"
+    notes = (f"{against}, matched by {scored.join.name}", f"{summary.name}: read as its summary")
     return Verification(made.name, summary.name, tuple(figures), (*notes, *(note.text for note in joined)))
 
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from karat.files._format import formats
-    from karat.files._frozen import Frozen, frozen_beside, frozen_path, write_frozen
-    from karat.files._labels import as_labels
-    from karat.files._objects import as_runs, as_testset
-    from karat.files._plain import Plain, read_plain, read_tables
-    from karat.files._printed import printed_measures
-    from karat.files._read import read_any, read_results, read_testset
-    from karat.files._reply import ReplyReader
-    from karat.files._score_table import as_score_table, is_score_table
-    from karat.files._write import convert, write
-    from karat.files.canonical import answer_row
+from karat.files._format import formats
+from karat.files._frozen import Frozen, frozen_beside, frozen_path, write_frozen
+from karat.files._labels import as_labels
+from karat.files._objects import as_runs, as_testset
+from karat.files._plain import Plain, read_plain, read_tables
+from karat.files._read import read_any, read_results, read_testset
+from karat.files._results import ReplyReader, printed_measures
+from karat.files._score_table import as_score_table, is_score_table
+from karat.files._write import convert, write
+from karat.files.canonical import answer_row
 
 __all__ = [
     "Frozen",
@@ -41,33 +36,3 @@ __all__ = [
     "write",
     "write_frozen",
 ]
-
-_HOME = {
-    "Frozen": "_frozen",
-    "Plain": "_plain",
-    "ReplyReader": "_reply",
-    "answer_row": "canonical",
-    "as_labels": "_labels",
-    "as_runs": "_objects",
-    "as_score_table": "_score_table",
-    "as_testset": "_objects",
-    "convert": "_write",
-    "formats": "_format",
-    "frozen_beside": "_frozen",
-    "frozen_path": "_frozen",
-    "is_score_table": "_score_table",
-    "printed_measures": "_printed",
-    "read_any": "_read",
-    "read_plain": "_plain",
-    "read_results": "_read",
-    "read_tables": "_plain",
-    "read_testset": "_read",
-    "write": "_write",
-    "write_frozen": "_frozen",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

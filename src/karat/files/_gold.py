@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from karat.core.types import Gold
-from karat.files import _cells
-from karat.files._aliases import Names
-from karat.files._cells import CellError, Record
-from karat.files._units import gold_of, span_of
+from karat.files._entries import gold_of, span_of
+from karat.io import cells
+from karat.io.cells import CellError, Record
+from karat.io.fields import FLAT_GOLD, Columns
 from karat.io.pages import PageReader, pages_of
 
 _IDS = {"gold_id": "id", "gold_chunk": "chunk", "gold_url": "url", "gold_doc": "doc"}
 _PAGES = ("gold_page_number", "gold_page", "gold_page_label")
 
-Value = Callable[[Record, str], tuple[str, Any]]
+Units = dict[str, tuple[str, list[Any]]]
+"""By field of an entry: the column that names it, and its items."""
+
+
+def complete_gold(columns: Columns, fields: Iterable[str]) -> None:
+    """Let plain columns such as file and page name the gold, unless ids of chunks do; see FLAT_GOLD."""
+    if columns.has("gold", "gold_id", "gold_chunk"):
+        return
+    flat = Columns(FLAT_GOLD, fields)
+    for field, aliases in flat.of.items():
+        if not columns.of[field] and not (field == "gold_doc" and columns.of["gold_url"]):
+            columns.of[field] = aliases
 
 
 class GoldReader:
-    """Reads the gold of records; `value` gives the name and the cell of a field.
+    """Reads the gold of records.
 
     Lists of one length are read side by side, an entry of each place; a single value holds for all entries. A quote in
     a document on a page is one entry. Flat fields beside a list `gold` add what none of its entries says.
     """
 
-    def __init__(self, names: Names, value: Value, pages_in: Iterable[str] = ()) -> None:
-        self.names, self.value = names, value
-        self.pages_in = frozenset(pages_in)  # fields that hold pages, whatever the alias table says
-        self.pages = PageReader()
+    def __init__(self, columns: Columns, pages: PageReader, pages_in: Iterable[str] = ()) -> None:
+        self.columns, self.pages = columns, pages
+        self.pages_in = frozenset(pages_in)  # columns that hold pages, whatever the alias table says
         self.missing_pages = 0
 
     def read(self, record: Record) -> list[Gold] | None:
         """The gold of a record; None when the source states that there is none to find."""
-        _, value = self.value(record, "gold")
+        value = cells.as_object(self.columns.value(record, "gold"))
         listed = self._listed(value) if value is not None else []
         units, none_stated = self._units(record)
         if none_stated and not units and not listed:
@@ -41,59 +51,51 @@ class GoldReader:
         return listed + [entry for entry in _joined(units) if not any(_says(other, entry) for other in listed)]
 
     def _listed(self, value: Any) -> list[Gold]:
-        if isinstance(value, Mapping):
-            if any(isinstance(v, str | list | dict) for v in value.values()) or {"doc", "id", "page"} & set(value):
-                return [gold_of(value, self.pages)]
-            return [Gold(id=_cells.id_text(doc), grade=_cells.whole(grade)) for doc, grade in value.items()]
-        return [gold_of(entry, self.pages) for entry in _cells.as_list(value) or []]
+        if not isinstance(value, Mapping):
+            return [gold_of(entry, self.pages) for entry in cells.as_list(value) or []]
+        if any(isinstance(v, str | list | dict) for v in value.values()) or {"doc", "id", "page"} & set(value):
+            return [gold_of(value, self.pages)]
+        return [Gold(id=cells.id_text(doc), grade=cells.whole(grade)) for doc, grade in value.items()]
 
-    def _units(self, record: Record) -> tuple[dict[str, tuple[str, list[Any]]], bool]:
-        """By field of an entry: the column that names it and its cells. And whether the gold is stated to be none."""
-        units: dict[str, tuple[str, list[Any]]] = {}
+    def _units(self, record: Record) -> tuple[Units, bool]:
+        """What the flat columns name, and whether they state that there is no gold."""
+        units: Units = {}
+        pages: Units = {}
         none_stated = False
-        pages: dict[str, tuple[str, list[Any]]] = {}
         for field, unit in _IDS.items():
-            alias, value = self.value(record, field)
+            alias, value = self.columns.first(record, field)
             if alias in self.pages_in:
-                pages["gold_page"] = alias, _cells.page_items(value)
-            elif unit == "url" and value is not None and _says_none(value):
+                pages["gold_page"] = alias, cells.page_items(value)
+            elif unit == "url" and _says_none(value):
                 none_stated = True
-            elif ids := _cells.ids_of(value):
+            elif ids := cells.ids_of(value):
                 units[unit] = alias, ids
         for field in _PAGES:
-            alias, value = self.value(record, field)
+            alias, value = self.columns.first(record, field)
             if value is not None:
-                pages[field] = alias, _cells.page_items(value)
+                pages[field] = alias, cells.page_items(value)
         if pages:
             units["page"] = self._pages(pages)
-        for field, unit, items_of in (
-            ("gold_quote", "quote", _quotes),
-            ("gold_span", "span", _spans),
-            ("gold_grade", "grade", _grades),
-        ):
-            alias, value = self.value(record, field)
-            if value is not None and (items := items_of(value)):
+        for unit, items_of in (("quote", _quotes), ("span", _spans), ("grade", _grades)):
+            alias, value = self.columns.first(record, f"gold_{unit}")
+            if items := items_of(value):
                 units[unit] = alias, items
         return units, none_stated
 
-    def _pages(self, columns: Mapping[str, tuple[str, list[Any]]]) -> tuple[str, list[str | None]]:
+    def _pages(self, columns: Units) -> tuple[str, list[str | None]]:
         size = _size(columns)
         spread = {field: items * size if len(items) == 1 else items for field, (_, items) in columns.items()}
         pages: list[str | None] = []
         for place in range(size):
-            cells = (spread[field][place] if field in spread else None for field in _PAGES)
-            try:
-                page, _ = self.pages.read(*cells)
-            except ValueError as problem:
-                raise CellError(str(problem), "Give text or a whole number.") from None
+            page, _ = self.pages.read(*(spread[field][place] if field in spread else None for field in _PAGES))
             if isinstance(page, tuple):
-                raise CellError(f"page {_cells.shown(page)} is a list", "Write one entry for each page.")
+                raise CellError(f"page {cells.shown(page)} is a list", "Write one entry for each page.")
             self.missing_pages += page is None
             pages.append(page)
         return next(alias for alias, _ in columns.values()), pages
 
 
-def _joined(units: Mapping[str, tuple[str, list[Any]]]) -> list[Gold]:
+def _joined(units: Units) -> list[Gold]:
     """Entries from parallel lists. What stands once for all entries makes none where their own cells are empty."""
     naming = [unit for unit in units if unit != "grade"]
     if not naming:
@@ -102,13 +104,13 @@ def _joined(units: Mapping[str, tuple[str, list[Any]]]) -> list[Gold]:
     own = [unit for unit in naming if len(units[unit][1]) == size]
     entries = []
     for place in range(size):
-        cells = {unit: items[place if len(items) == size else 0] for unit, (_, items) in units.items()}
-        if any(cells[unit] is not None for unit in own):
-            entries.append(Gold(**{unit: cell for unit, cell in cells.items() if cell is not None}))
+        entry = {unit: items[place if len(items) == size else 0] for unit, (_, items) in units.items()}
+        if any(entry[unit] is not None for unit in own):
+            entries.append(Gold(**{unit: item for unit, item in entry.items() if item is not None}))
     return entries
 
 
-def _size(columns: Mapping[str, tuple[str, list[Any]]]) -> int:
+def _size(columns: Units) -> int:
     """How many entries parallel lists make; lists of several lengths are refused."""
     size = max(len(items) for _, items in columns.values())
     if any(len(items) not in (1, size) for _, items in columns.values()):
@@ -126,42 +128,39 @@ def _says(entry: Gold, other: Gold) -> bool:
 
 
 def _says_none(value: Any) -> bool:
-    items = _cells.as_list(value) or []
+    items = cells.as_list(value) or []
     return len(items) == 1 and isinstance(items[0], str) and items[0].strip().upper() == "NONE"
 
 
 def _quotes(value: Any) -> list[str | None]:
     """Quotes of a cell; a text that is no list, though it begins with a bracket, is a quote."""
     try:
-        items = _cells.as_list(value) or []
+        items = cells.as_list(value) or []
     except CellError:
         items = [value]
-    quotes = [None if _cells.is_missing(item) else _cells.plain_text(item) for item in items]
+    quotes = [None if cells.is_missing(item) else cells.plain_text(item) for item in items]
     return quotes if any(quote is not None for quote in quotes) else []
 
 
 def _spans(value: Any) -> list[tuple[int, int]]:
-    items = [value] if isinstance(value, Mapping) else _cells.as_list(value) or []
+    items = [value] if isinstance(value, Mapping) else cells.as_list(value) or []
     one = len(items) == 2 and not any(isinstance(item, list | tuple | Mapping) for item in items)
     return [span_of(items)] if one else [span_of(item) for item in items]
 
 
 def _grades(value: Any) -> list[int]:
-    return [_cells.whole(grade) for grade in _cells.as_list(value) or []]
+    return [cells.whole(grade) for grade in cells.as_list(value) or []]
 
 
-def range_note(golds: Iterable[Gold]) -> str | None:
+def range_note(golds: Iterable[Gold]) -> list[str]:
     """How gold pages such as "3-12" were read, where there are any."""
-    ranges: dict[str, int] = {}
-    for gold in golds:
-        if gold.page is not None and (count := len(pages_of(gold.page))) > 1:
-            ranges[gold.page] = count
+    ranges = {gold.page: pages_of(gold.page) for gold in golds if gold.page is not None}
+    ranges = {page: numbers for page, numbers in ranges.items() if len(numbers) > 1}
     if not ranges:
-        return None
-    page, count = next(iter(ranges.items()))
-    numbers = pages_of(page)
+        return []
+    page, numbers = next(iter(ranges.items()))
     more = f", {len(ranges) - 1:,} more likewise" if len(ranges) > 1 else ""
-    return (
-        f'page "{page}" read as pages {numbers[0]} to {numbers[-1]} ({count:,} gold pages){more}, unless a page of the '
-        f'index is labelled so. If it is a label, write "label:{page}", or --map page=page_label'
-    )
+    return [
+        f'page "{page}" read as pages {numbers[0]} to {numbers[-1]} ({len(numbers):,} gold pages){more}, unless a page '
+        f'of the index is labelled so. If it is a label, write "label:{page}", or --map page=page_label'
+    ]

@@ -16,71 +16,71 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from karat.core.errors import InputError, UsageError
 from karat.core.run import Run
-from karat.core.text.wellformed import well_formed, well_formed_values
-from karat.core.text.words import plural
+from karat.core.text.wellformed import well_formed
 from karat.core.types import Answer, TestSet
-from karat.files import _cells
-from karat.files._cells import CellError, shown
-from karat.files._runs import described
+from karat.files._questions import described_testset
+from karat.files._read import read_results, read_testset, results_from, testset_from
+from karat.files._runs import answers_only, described
+from karat.io import cells
+from karat.io.cells import CellError, shown
+from karat.io.frames import is_frame
+from karat.io.input import Input
 from karat.results.evaluation import Taken
 
-if TYPE_CHECKING:
-    import polars as pl
+Names = Mapping[str, str] | None
+"""The user's column -> field."""
 
-Columns = Mapping[str, str] | None
+Read = tuple[list[Run], list[Taken]]
 _BLANKS = tuple(sign for sign in map(chr, range(128)) if sign.isspace())
+_LEVELS = {
+    "list": "lists of documents",
+    "scores": "dicts of scores",
+    "answer": "texts",
+    "path": "paths of files",
+    "system": "whole systems",
+    "empty": "empty values",
+    "other": "values of another kind",
+}
+"""What a value of a dict of results may be, in words."""
 
 
-def as_testset(given: Any, *, columns: Columns = None) -> tuple[TestSet, Taken]:
+def as_testset(testset: Any, *, columns: Names = None) -> tuple[TestSet, Taken]:
     """A test set from a path, a TestSet, qrels as a dict, a list of dicts or a frame."""
-    from karat.files._look import Look
-    from karat.files._read import read_testset, testset_from
-
-    if isinstance(given, TestSet):
-        return given, Taken(given.name, "TestSet", plural(len(given), "question"))
-    if isinstance(given, str | os.PathLike):
-        return read_testset(given, columns=columns)
-    if is_frame(given):
-        return testset_from(Look.of_frame("test set (frame)", polars_frame(given), columns))
-    if isinstance(given, Mapping):
-        return qrels_from(given, "test set (dict)", "dict")
-    if isinstance(given, Sequence):
-        return testset_from(Look.of_records("test set (list)", given, columns))
-    raise UsageError(
-        f"a test set cannot be made of {type(given).__name__}. "
-        "Give a path, a dict of judgements, a list of dicts or a frame."
-    )
+    if isinstance(testset, TestSet):
+        return testset, Taken(testset.name, "TestSet", described_testset(testset))
+    if isinstance(testset, str | os.PathLike):
+        return read_testset(testset, columns=columns)
+    if isinstance(testset, Mapping):
+        judged = qrels_testset(testset, "test set (dict)")
+        return judged, Taken("test set (dict)", "dict", described_testset(judged))
+    return testset_from(Input.of(testset, "test set", columns))
 
 
-def as_runs(given: Any, name: str | None = None, *, columns: Columns = None) -> tuple[list[Run], list[Taken]]:
+def as_runs(results: Any, name: str | None = None, *, columns: Names = None) -> Read:
     """Runs from a path or several, a Run or several, dicts, lists of records or frames; see this module's docstring."""
-    if isinstance(given, Run):
-        return [given], [Taken(given.source, "Run", described([given]))]
-    if isinstance(given, str | os.PathLike):
-        return _from_path(given, name, columns)
-    if is_frame(given):
-        return _from_frame(given, name or "results", columns)
-    if isinstance(given, Mapping):
-        return _from_dict(given, name, columns)
-    if isinstance(given, Sequence):
-        return _from_list(given, name, columns)
+    if isinstance(results, Run):
+        return [results], [Taken(results.source, "Run", described([results]))]
+    if isinstance(results, str | os.PathLike):
+        runs, taken = read_results(results, columns=columns)
+        return _renamed(runs, name), [taken]
+    if is_frame(results):
+        runs, taken = results_from(Input.of_frame(name or "results", results, columns))
+        runs = _renamed(runs, name) if len(runs) > 1 else runs
+        return runs, [replace(taken, place=f"{name or 'results'} (frame)")]
+    if isinstance(results, Mapping):
+        return _from_dict(results, name, columns)
+    if isinstance(results, Sequence):
+        return _from_list(results, name, columns)
     raise UsageError(
-        f"results cannot be made of {type(given).__name__}. Give a path, a dict, a list of dicts, a frame, or several "
-        "systems as {name: ...}."
+        f"results cannot be made of {type(results).__name__}. Give a path, a dict, a list of dicts, a frame, or "
+        "several systems as {name: ...}."
     )
-
-
-def _from_path(path: Any, name: str | None, columns: Columns) -> tuple[list[Run], list[Taken]]:
-    from karat.files._read import read_results
-
-    runs, taken = read_results(path, columns=columns)
-    return _renamed(runs, name), [taken]
 
 
 def _renamed(runs: list[Run], name: str | None) -> list[Run]:
@@ -90,64 +90,35 @@ def _renamed(runs: list[Run], name: str | None) -> list[Run]:
     return [replace(run, name=name if len(runs) == 1 else f"{name} {run.name}") for run in runs]
 
 
-def _from_frame(given: Any, name: str, columns: Columns) -> tuple[list[Run], list[Taken]]:
-    from karat.files._look import Look
-    from karat.files._read import results_from
-
-    look = Look.of_frame(name, polars_frame(given), columns)
-    runs, taken = results_from(look)
-    if len(runs) > 1 and name != "results":
-        runs = _renamed(runs, name)
-    return runs, [
-        Taken("results (frame)" if name == "results" else f"{name} (frame)", taken.format, taken.what, taken.notes)
-    ]
-
-
-def _from_list(given: Sequence[Any], name: str | None, columns: Columns) -> tuple[list[Run], list[Taken]]:
-    from karat.files._look import Look
-    from karat.files._read import results_from
-
-    if given and all(isinstance(item, str | os.PathLike | Run) for item in given):
-        runs: list[Run] = []
-        takens: list[Taken] = []
-        for item in given:
-            more, taken = as_runs(item, columns=columns)
-            runs += more
-            takens += taken
-        return runs, takens
-    if not all(isinstance(item, Mapping) for item in given):
-        kinds = ", ".join(sorted({type(item).__name__ for item in given})[:4])
+def _from_list(results: Sequence[Any], name: str | None, columns: Names) -> Read:
+    if results and all(isinstance(item, str | os.PathLike | Run) for item in results):
+        return _joined([as_runs(item, columns=columns) for item in results])
+    if not all(isinstance(item, Mapping) for item in results):
+        kinds = ", ".join(sorted({type(item).__name__ for item in results})[:4])
         raise UsageError(f"a list of results must hold paths only, or dicts only, and this one holds {kinds}.")
-    found, taken_for = results_from(Look.of_records(name or "results", given, columns))
-    return found, [Taken(f"{name or 'results'} (list)", taken_for.format, taken_for.what, taken_for.notes)]
+    runs, taken = results_from(Input.of_records(name or "results", results, columns))
+    return runs, [replace(taken, place=f"{name or 'results'} (list)")]
 
 
-def _from_dict(given: Mapping[Any, Any], name: str | None, columns: Columns) -> tuple[list[Run], list[Taken]]:
-    if not given:
+def _joined(parts: Iterable[Read]) -> Read:
+    runs, takens = zip(*parts, strict=True)
+    return [run for some in runs for run in some], [taken for some in takens for taken in some]
+
+
+def _from_dict(results: Mapping[Any, Any], name: str | None, columns: Names) -> Read:
+    if not results:
         raise UsageError("the dict of results is empty. Give {question: {doc: score}} or {system: run}.")
-    level = {_level(value) for value in given.values()}
+    level = {_level(value) for value in results.values()}
     if level <= {"list", "empty"} or level <= {"scores", "empty"} or level == {"answer"}:
-        run, taken = run_from(given, name or "results", "results (dict)" if name is None else f"{name} (dict)", "dict")
-        return [run], [taken]
+        run = run_of(results, name or "results", f"{name or 'results'} (dict)")
+        return [run], [Taken(run.source, "dict", described([run]))]
     if level <= {"system", "path", "empty"}:
-        return _systems(given, name, columns)
+        return _systems(results, name, columns)
+    mixture = ", ".join(_LEVELS[each] for each in sorted(level))
     raise UsageError(
-        f"the dict of results mixes {_mixture(level)}. Give {{question: {{doc: score}}}}, {{question: [doc, ...]}} or "
+        f"the dict of results mixes {mixture}. Give {{question: {{doc: score}}}}, {{question: [doc, ...]}} or "
         "{question: answer} for one system, and {system: one of these, a path or a frame} for several."
     )
-
-
-def _mixture(level: set[str]) -> str:
-    words = {
-        "list": "lists of documents",
-        "scores": "dicts of scores",
-        "answer": "texts",
-        "path": "paths of files",
-        "system": "whole systems",
-        "empty": "empty values",
-        "other": "values of another kind",
-    }
-    return ", ".join(words[each] for each in sorted(level))
 
 
 def _level(value: Any) -> str:
@@ -177,20 +148,17 @@ def _names_file(text: str) -> bool:
         return False
 
 
-def _systems(given: Mapping[Any, Any], name: str | None, columns: Columns) -> tuple[list[Run], list[Taken]]:
+def _systems(results: Mapping[Any, Any], name: str | None, columns: Names) -> Read:
     if name is not None:
         raise UsageError(f"system {name!r} is a dict of systems. Give one run for each name.")
-    runs: list[Run] = []
-    takens: list[Taken] = []
-    for system, value in given.items():
+    parts = []
+    for system, value in results.items():
         if isinstance(value, Run):
             value = replace(value, name=str(system))
-        if _level(value) == "empty":
+        elif _level(value) == "empty":
             value = Run.from_lists(str(system), {})
-        more, taken = as_runs(value, str(system), columns=columns)
-        runs += more
-        takens += taken
-    return runs, takens
+        parts.append(as_runs(value, str(system), columns=columns))
+    return _joined(parts)
 
 
 def is_numbers(docs: Mapping[Any, Any]) -> bool:
@@ -206,7 +174,7 @@ def _texts(keys: Iterable[Any], place: str) -> list[str] | None:
     made: dict[str, Any] = {}
     for key in listed:
         try:
-            text = _cells.id_text(key.item() if isinstance(key, np.generic) else key)
+            text = cells.id_text(key.item() if isinstance(key, np.generic) else key)
         except CellError as error:
             raise InputError(error.problem, place=place, remedy=error.remedy) from None
         if text in made:
@@ -229,21 +197,18 @@ def _are_plain(keys: Collection[Any]) -> bool:
     return all(key == key.strip() == well_formed(key) for key in keys)
 
 
-def run_from(given: Mapping[Any, Any], name: str, place: str, format_name: str) -> tuple[Run, Taken]:
+def run_of(results: Mapping[Any, Any], name: str, place: str) -> Run:
     """One run from a dict of scores, of lists or of answers; dicts of scores under ids are kept as they are."""
-    questions = _texts(given, place)
-    hits = dict(given) if questions is None and not isinstance(given, dict) else given
-    if questions is not None:
-        hits = dict(zip(questions, given.values(), strict=True))
+    questions = _texts(results, place)
+    hits = results
+    if questions is not None or not isinstance(results, dict):
+        hits = dict(zip(questions or results, results.values(), strict=True))
     values = hits.values()
+    if values and all(isinstance(value, str) for value in values):
+        return answers_only(name, {qid: Answer(qid, well_formed(text)) for qid, text in hits.items()}, place)
     if any(isinstance(value, Mapping) for value in values):
-        run = _scored(hits, name, place)
-    elif all(isinstance(value, str) for value in values):
-        answers = {qid: Answer(qid, well_formed(text)) for qid, text in hits.items()}
-        run = Run(name, answers=answers, source=place)
-    else:
-        run = Run.from_lists(name, {qid: _ids(docs, qid, place) for qid, docs in hits.items()}, place)
-    return run, Taken(place, format_name, described([run]))
+        return _scored(hits, name, place)
+    return Run.from_lists(name, {qid: _ids(docs, qid, place) for qid, docs in hits.items()}, source=place)
 
 
 def _scored(hits: Mapping[str, Any], name: str, place: str) -> Run:
@@ -255,7 +220,7 @@ def _scored(hits: Mapping[str, Any], name: str, place: str) -> Run:
             changed[qid] = {}
         elif not _are_plain(docs):
             changed[qid] = dict(zip(_texts(docs, place) or docs, docs.values(), strict=True))
-    return Run.from_scores(name, {**hits, **changed} if changed else hits, place)
+    return Run.from_scores(name, {**hits, **changed} if changed else hits, source=place)
 
 
 def _ids(docs: Any, qid: str, place: str) -> list[str]:
@@ -268,21 +233,20 @@ def _ids(docs: Any, qid: str, place: str) -> list[str]:
     if _are_plain(docs):
         return list(docs)
     try:
-        return [_cells.id_text(doc.item() if isinstance(doc, np.generic) else doc) for doc in docs]
+        return [cells.id_text(doc.item() if isinstance(doc, np.generic) else doc) for doc in docs]
     except CellError as error:
         raise InputError(f"question {shown(qid)}: {error.problem}", place=place, remedy=error.remedy) from None
 
 
-def qrels_from(given: Mapping[Any, Any], place: str, format_name: str) -> tuple[TestSet, Taken]:
+def qrels_testset(qrels: Mapping[Any, Any], place: str) -> TestSet:
     """A test set from `{question: {doc: grade}}` or `{question: [doc, ...]}`."""
-    if not given:
+    if not qrels:
         raise InputError("no questions", place=place, remedy="Give {question: {doc: grade}}.")
-    questions = _texts(given, place)
     table: dict[str, dict[str, int]] = {}
-    for qid, docs in zip(questions or given, given.values(), strict=True):
+    for qid, docs in zip(_texts(qrels, place) or qrels, qrels.values(), strict=True):
         if isinstance(docs, Mapping):
-            names = _texts(docs, place)
-            table[qid] = dict(zip(names or docs, (_grade(g, qid, place) for g in docs.values()), strict=True))
+            grades = [_grade(grade, qid, place) for grade in docs.values()]
+            table[qid] = dict(zip(_texts(docs, place) or docs, grades, strict=True))
         elif isinstance(docs, list | tuple | set | frozenset | np.ndarray):
             table[qid] = dict.fromkeys(_ids(list(docs), qid, place), 1)
         else:
@@ -291,59 +255,13 @@ def qrels_from(given: Mapping[Any, Any], place: str, format_name: str) -> tuple[
                 place=place,
                 remedy="Give {question: {doc: grade}} or {question: [doc, ...]}.",
             )
-    judgements = sum(len(docs) for docs in table.values())
-    what = f"{plural(len(table), 'question')}, {plural(judgements, 'judgement')}"
-    return TestSet(qrels=table), Taken(place, format_name, what)
+    return TestSet(qrels=table)
 
 
 def _grade(value: Any, qid: str, place: str) -> int:
-    if type(value) is int and abs(value) < _cells.GRADE_LIMIT:
+    if type(value) is int and abs(value) < cells.GRADE_LIMIT:
         return value
     try:
-        return _cells.whole(value.item() if isinstance(value, np.generic) else value)
+        return cells.whole(value.item() if isinstance(value, np.generic) else value)
     except CellError as error:
         raise InputError(f"question {shown(qid)}: {error.problem}", place=place, remedy=error.remedy) from None
-
-
-def is_frame(given: Any) -> bool:
-    """Whether this is a polars or pandas frame, told without importing either."""
-    kind = type(given)
-    return kind.__name__ in ("DataFrame", "LazyFrame") and kind.__module__.split(".")[0] in ("polars", "pandas")
-
-
-def polars_frame(given: Any) -> pl.DataFrame:
-    """A polars frame of a polars or pandas one; pandas is not imported, its index is left aside."""
-    import polars as pl
-
-    if type(given).__module__.split(".")[0] == "polars":
-        frame: pl.DataFrame = given.collect() if type(given).__name__ == "LazyFrame" else given
-        return frame
-    columns: dict[str, pl.Series] = {}
-    for place, name in enumerate(given.columns):
-        column = given.iloc[:, place]
-        values = column.to_numpy() if column.dtype.kind in "iuf" else _plain(column.tolist())
-        if str(name) in columns:
-            raise InputError(f"the frame has the column {str(name)!r} twice", remedy="Rename one of the two.")
-        columns[str(name)] = _column(str(name), values)
-    return pl.DataFrame(columns)
-
-
-def _plain(values: list[Any]) -> list[Any]:
-    """Python values, None for what pandas has instead of a value."""
-    made: list[Any] = []
-    for value in values:
-        if value is None or type(value).__name__ in ("NAType", "NaTType") or value is np.nan:
-            made.append(None)
-        else:
-            made.append(value.tolist() if isinstance(value, np.ndarray | np.generic) else well_formed_values(value))
-    return made
-
-
-def _column(name: str, values: Any) -> pl.Series:
-    import polars as pl
-
-    if isinstance(values, np.ndarray):
-        return pl.Series(name, values)
-    if all(value is None or isinstance(value, str) for value in values):
-        return pl.Series(name, values, dtype=pl.String)
-    return pl.Series(name, values, dtype=pl.Object)

@@ -8,15 +8,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.core.errors import InputError
-from karat.files._aliases import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TESTSET, Names
 from karat.files._format import Fit, Format, Kind, formats
 from karat.files._frozen import frozen_beside
-from karat.files._look import TABLES, Look
+from karat.files._questions import described_testset
+from karat.files._runs import described
+from karat.io.fields import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TESTSET, Columns
+from karat.io.input import TABLES, Input
+from karat.results.evaluation import Taken
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
-    from karat.results.evaluation import Taken
 
 Path = str | os.PathLike[str]
 _WORD: dict[Kind, str] = {"testset": "a test set", "results": "results"}
@@ -27,7 +29,7 @@ def read_testset(path: Path, *, columns: Mapping[str, str] | None = None) -> tup
 
     One that is frozen carries its version, or else, where it was changed since, a sentence on that.
     """
-    testset, taken = testset_from(Look(path, columns))
+    testset, taken = testset_from(Input.open(path, columns))
     frozen = frozen_beside(path)
     if frozen is None:
         return testset, taken
@@ -40,88 +42,74 @@ def read_testset(path: Path, *, columns: Mapping[str, str] | None = None) -> tup
 
 def read_results(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[list[Run], Taken]:
     """The systems of a results file."""
-    return results_from(Look(path, columns))
+    return results_from(Input.open(path, columns))
 
 
 def read_any(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[TestSet | list[Run], Taken]:
     """Whatever the file holds; what could be both is taken for what it fits better, a test set when in doubt."""
-    look = Look(path, columns)
-    testset, results = best(look, "testset"), best(look, "results")
+    input = Input.open(path, columns)
+    testset, results = _best(input, "testset"), _best(input, "results")
     if results is not None and (testset is None or results[1].confidence > testset[1].confidence):
-        return results_from(look)
-    return testset_from(look)
+        return results_from(input)
+    return testset_from(input)
 
 
-def testset_from(look: Look) -> tuple[TestSet, Taken]:
-    """A test set from what was looked at."""
-    found = _found(look, "testset")
-    if found.read_testset is None:
-        raise AssertionError(found.name)
-    testset, taken = found.read_testset(look)
-    return testset, _noted(look, taken)
+def testset_from(input: Input) -> tuple[TestSet, Taken]:
+    """A test set from an input."""
+    entry = _fitting(input, "testset")
+    assert entry.read_testset is not None
+    testset, notes = entry.read_testset(input)
+    return testset, Taken(input.name, entry.name, described_testset(testset), (*notes, *input.map_notes))
 
 
-def results_from(look: Look) -> tuple[list[Run], Taken]:
-    """Results from what was looked at."""
-    found = _found(look, "results")
-    if found.read_results is None:
-        raise AssertionError(found.name)
-    runs, taken = found.read_results(look)
-    return runs, _noted(look, taken)
+def results_from(input: Input) -> tuple[list[Run], Taken]:
+    """Results from an input."""
+    entry = _fitting(input, "results")
+    assert entry.read_results is not None
+    runs, notes = entry.read_results(input)
+    return runs, Taken(input.name, entry.name, described(runs), (*notes, *input.map_notes))
 
 
-def _noted(look: Look, taken: Taken) -> Taken:
-    return replace(taken, notes=(*taken.notes, *look.map_notes)) if look.columns else taken
-
-
-def best(look: Look, kind: Kind) -> tuple[Format, Fit] | None:
+def _best(input: Input, kind: Kind) -> tuple[Format, Fit] | None:
     """The format that fits best, if any does; of equals the first by name."""
-    found: tuple[Format, Fit] | None = None
-    for entry in formats():
-        if kind not in entry.kinds:
-            continue
-        fit = entry.sniff(look, kind)
-        if fit is not None and (found is None or fit.confidence > found[1].confidence):
-            found = entry, fit
-    return found
+    fitting = [(entry, fit) for entry in formats() if kind in entry.kinds and (fit := entry.sniff(input, kind))]
+    return max(fitting, key=lambda pair: pair[1].confidence, default=None)
 
 
-def _found(look: Look, kind: Kind) -> Format:
-    found = best(look, kind)
-    if found is not None:
-        return found[0]
+def _fitting(input: Input, kind: Kind) -> Format:
+    best = _best(input, kind)
+    if best is not None:
+        return best[0]
     other: Kind = "results" if kind == "testset" else "testset"
-    swapped = best(look, other)
+    swapped = _best(input, other)
     if swapped is not None and swapped[1].confidence >= 0.5:
-        raise look.error(
+        raise input.error(
             f"holds {_WORD[other]} ({swapped[0].name}: {swapped[1].reason}) where {_WORD[kind]} should be",
             remedy="The test set comes first, then the results.",
         )
-    raise _nothing_fits(look, kind)
+    raise _nothing_fits(input, kind)
 
 
-def _nothing_fits(look: Look, kind: Kind) -> InputError:
+def _nothing_fits(input: Input, kind: Kind) -> InputError:
     known = ", ".join(entry.name for entry in formats() if kind in entry.kinds)
-    if look.shape == "folder" and look.folder is not None:
-        inside = ", ".join(sorted(path.name for path in look.folder.iterdir())[:6]) or "nothing"
-        return look.error(
+    if input.folder is not None:
+        inside = ", ".join(sorted(path.name for path in input.folder.iterdir())[:6]) or "nothing"
+        return input.error(
             f"is a folder where a file is meant (it holds {inside})",
             remedy="Name a file in it; of folders, BEIR (queries.jsonl, qrels/) and momento (queries, qrels) are read.",
         )
-    if look.fields:
+    if input.fields:
         if kind == "results":
-            near = Names(RESULTS, look.fields).nearest((*RETRIEVED_FIELDS, "id", "question", "answer"))
+            near = Columns(RESULTS, input.fields).nearest((*RETRIEVED_FIELDS, "id", "question", "answer"))
         else:
-            near = Names(TESTSET, look.fields).nearest((*GOLD_FIELDS, "id", "question", "answers"))
-        shown = ", ".join(look.original.get(name, name) for name in look.fields[:12])
-        return look.error(
-            f"{look.shape} with the fields {shown} is no known form of {_WORD[kind]}",
-            remedy=" ".join(
-                (near, *look.map_notes, "Rename the fields, or say --map column=field.", f"Formats: {known}.")
-            ).strip(),
+            near = Columns(TESTSET, input.fields).nearest((*GOLD_FIELDS, "id", "question", "answers"))
+        hints = (near, *input.map_notes, "Rename the fields, or say --map column=field.", f"Formats: {known}.")
+        return input.error(
+            f"{input.shape} with the fields {input.named(input.fields)} is no known form of {_WORD[kind]}",
+            remedy=" ".join(hints).strip(),
         )
-    line = "" if look.source is None else look.source.first_line[:60]
-    what = "an empty table" if look.shape in TABLES else f"text that starts with {line!r}"
-    if look.shape.startswith("json"):
+    line = "" if input.source is None else input.source.first_line[:60]
+    what = "an empty table" if input.shape in TABLES else f"text that starts with {line!r}"
+    if input.shape.startswith("json"):
         what = "JSON without records"
-    return look.error(f"{what} is no known form of {_WORD[kind]}", remedy=f"Formats: {known}.")
+    return input.error(f"{what} is no known form of {_WORD[kind]}", remedy=f"Formats: {known}.")

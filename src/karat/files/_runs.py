@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -11,18 +11,21 @@ import numpy as np
 from karat.core.run import HIT_FIELDS, Run
 from karat.core.text.words import plural
 from karat.core.types import Answer
-from karat.files import _cells
-from karat.files._cells import CellError
-from karat.files._units import hit_id
+from karat.files._entries import hit_id
+from karat.io import cells
+from karat.io.cells import CellError
 
-_KEPT = frozenset(HIT_FIELDS)
+Key = tuple[str, str, str]
+"""A system, and its alpha and k where rows say them."""
+
+_HIT_FIELDS = frozenset(HIT_FIELDS)
+_MOST_DESCRIBED = 5  # systems
 
 
-class Building:
-    """Collects the rows of one system; `done` makes the Run."""
+class RunBuilder:
+    """Collects the rows of one system; `run` makes the Run."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, int] = {}  # question -> row it was read from
         self.listed: list[str] = []  # questions with a list of hits, if only an empty one
         self.sizes: list[int] = []
         self.docs: list[str] = []
@@ -34,11 +37,8 @@ class Building:
         self.blank = 0  # questions whose list of hits is an empty cell
         self.falls = True  # scores never rise within a list
 
-    def add(self, qid: str, row: int, hits: list[dict[str, Any]] | None) -> None:
-        """The hits of one question, best first; None where the row holds no list of them."""
-        self.rows[qid] = row
-        if hits is None:
-            return
+    def add(self, qid: str, hits: list[dict[str, Any]]) -> None:
+        """The hits of one question, best first."""
         self.listed.append(qid)
         self.sizes.append(len(hits))
         last: float | None = None
@@ -47,18 +47,17 @@ class Building:
             self.docs.append(hit_id(hit))
             score = hit.get("score")
             self.scores.append(score)
-            if last is not None and score is not None and score > last:
-                self.falls = False
+            self.falls = self.falls and (last is None or score is None or score <= last)
             last = score
             if len(hit) == 1 and "id" in hit:
                 continue
             for field, value in hit.items():
-                if field in _KEPT:
+                if field in _HIT_FIELDS:
                     column = self.fields.setdefault(field, [])
                     column.extend([None] * (place - len(column)))
                     column.append(value)
 
-    def done(self, name: str, source: str, settings: Mapping[str, float] | None = None) -> Run:
+    def run(self, name: str, source: str, key: Key) -> Run:
         """The run. Where every list is an empty cell beside answers, it holds answers alone."""
         size = len(self.docs)
         if self.blank == len(self.listed) and self.answers:
@@ -77,62 +76,62 @@ class Building:
             failed=self.failed,
             source=source,
             texts=self.texts,
-            settings=settings or {},
+            settings=_settings(key),
         )
+
+
+def answers_only(name: str, answers: dict[str, Answer], source: str) -> Run:
+    """A run of answers without hits."""
+    return Run(name, answers=answers, source=source)
 
 
 def described(runs: list[Run]) -> str:
     """ "bm25: 7,000 hits for 120 questions"; several systems separated by semicolons."""
-    return "; ".join(_described(run) for run in runs[:5]) + (f"; {len(runs) - 5} more" if len(runs) > 5 else "")
-
-
-def _described(run: Run) -> str:
     parts = []
-    if len(run):
-        parts.append(plural(len(run), "hit"))
-    spoken = sum(answer.text is not None for answer in run.answers.values())
-    if spoken:
-        parts.append(plural(spoken, "answer"))
-    what = " and ".join(parts) or "nothing retrieved"
-    failures = f" ({len(run.failed)} failed)" if run.failed else ""
-    return f"{run.name}: {what} for {plural(len(run.asked), 'question')}{failures}"
+    for run in runs[:_MOST_DESCRIBED]:
+        spoken = sum(answer.text is not None for answer in run.answers.values())
+        counts = ((len(run), "hit"), (spoken, "answer"))
+        what = " and ".join(plural(count, noun) for count, noun in counts if count) or "nothing retrieved"
+        failures = f" ({len(run.failed)} failed)" if run.failed else ""
+        parts.append(f"{run.name}: {what} for {plural(len(run.asked), 'question')}{failures}")
+    more = len(runs) - _MOST_DESCRIBED
+    return "; ".join([*parts, *([f"{more} more"] if more > 0 else [])])
 
 
-def named_by(variants: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str, str], str]:
+def system_names(keys: Iterable[Key]) -> dict[Key, str]:
     """Names for (system, alpha, k): alpha and k are added where they vary under one name."""
-    variants = list(variants)
-    names: dict[tuple[str, str, str], str] = {}
-    for key in variants:
-        system, alpha, k = key
-        group = [other for other in variants if other[0] == system]
-        name = system
-        if len({other[1] for other in group}) > 1:
-            name += f" alpha={alpha}"
-        if len({other[2] for other in group}) > 1:
-            name += f" k={k}"
-        names[key] = name
+    keys = list(keys)
+    names: dict[Key, str] = {}
+    for key in keys:
+        group = [other for other in keys if other[0] == key[0]]
+        varying = [
+            f" {what}={key[place]}"
+            for place, what in ((1, "alpha"), (2, "k"))
+            if len({other[place] for other in group}) > 1
+        ]
+        names[key] = "".join((key[0], *varying))
     return names
 
 
-def settings_of(key: tuple[str, str, str]) -> dict[str, float]:
+def _settings(key: Key) -> dict[str, float]:
     """alpha and k as numbers, where they are numbers."""
-    found: dict[str, float] = {}
+    settings: dict[str, float] = {}
     _, alpha, k = key
     with suppress(CellError):
-        found |= {"alpha": _cells.finite(alpha, "alpha")} if alpha else {}
+        settings["alpha"] = cells.finite(alpha)
     with suppress(CellError):
-        found |= {"k": _cells.whole(k, "k")} if k else {}
-    return found
+        settings["k"] = cells.whole(k)
+    return settings
 
 
-def list_notes(built: Collection[Building]) -> list[str]:
+def list_notes(builders: Collection[RunBuilder]) -> list[str]:
     """What to say of the lists of all systems, a sentence each."""
     notes = []
-    if not all(building.falls for building in built):
+    if not all(builder.falls for builder in builders):
         notes.append("scores do not fall within the lists: the order of the lists is kept")
-    if any(None in building.scores and len(set(building.scores)) > 1 for building in built):
+    if any(None in builder.scores and len(set(builder.scores)) > 1 for builder in builders):
         notes.append("some hits have no score: scores are left aside, the order of the lists is kept")
-    blank = sum(building.blank for building in built)
-    if blank and any(building.docs for building in built):
+    blank = sum(builder.blank for builder in builders)
+    if blank and any(builder.docs for builder in builders):
         notes.append(f"{plural(blank, 'row')} with an empty list of hits: nothing was retrieved there")
     return notes

@@ -12,21 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from karat.core.errors import UsageError
 from karat.core.text.words import plural
-from karat.files import _cells
-from karat.files._aliases import ID, QUESTION, RESULTS, TESTSET
-from karat.files._cells import CellError, shown
-from karat.files._look import Look
-from karat.files._objects import is_frame, polars_frame
-from karat.files._signs import has_records
-from karat.io.fields import field_name
+from karat.io import cells
+from karat.io.cells import CellError, shown
+from karat.io.fields import ID, QUESTION, RESULTS, TESTSET, Columns, field_name
+from karat.io.input import Input
 from karat.results.comparison import ScoreTable
 from karat.results.evaluation import Taken
 
-_SYSTEM = (*RESULTS["system"], "run")
+_COLUMNS: dict[str, tuple[str, ...]] = {
+    "id": (*ID, *QUESTION),
+    "system": (*RESULTS["system"], "run"),
+    "question": QUESTION,
+    "status": ("status",),
+}
 _TAG = "tag."
-_STATUS = "status"
 _BESIDE = frozenset(
     {alias for aliases in RESULTS.values() for alias in aliases}
     | {alias for aliases in TESTSET.values() for alias in aliases}
@@ -41,94 +41,78 @@ Row = tuple[int, dict[str, Any]]
 
 def is_score_table(path: str | os.PathLike[str], columns: Mapping[str, str] | None = None) -> bool:
     """Whether a file has ids and a column of numbers that is nothing else of karat's."""
-    look = Look(path, columns)
-    if look.shape == "folder" or not has_records(look):
+    input = Input.open(path, columns)
+    if not input.has_records:
         return False
-    names = {field_name(look.original.get(name, name)) for name in look.fields}
+    names = {field_name(input.original.get(name, name)) for name in input.fields}
     if not names & {*ID, *QUESTION}:
         return False
-    return any(_is_measure(name) and any(_is_number(r.get(name)) for r in look.sample) for name in look.fields)
+    return any(_is_measure(name) and any(_is_number(r.get(name)) for r in input.sample) for name in input.fields)
 
 
-def as_score_table(given: Any, columns: Mapping[str, str] | None = None) -> ScoreTable:
+def as_score_table(scores: Any, columns: Mapping[str, str] | None = None) -> ScoreTable:
     """A score table from a path, a list of dicts or a frame."""
-    if isinstance(given, ScoreTable):
-        return given
-    if isinstance(given, str | os.PathLike):
-        return _read(Look(given, columns))
-    if is_frame(given):
-        return _read(Look.of_frame("scores (frame)", polars_frame(given), columns))
-    if isinstance(given, Sequence):
-        return _read(Look.of_records("scores (list)", given, columns))
-    raise UsageError(f"scores cannot be read from {type(given).__name__}. Give a path, a list of dicts or a frame.")
+    return scores if isinstance(scores, ScoreTable) else _read(Input.of(scores, "scores", columns))
 
 
-def _read(look: Look) -> ScoreTable:
-    if look.shape == "folder" or not has_records(look):
-        raise look.error("is no table of scores", remedy=_FORM)
-    rows: list[Row] = [(row, {look.columns.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in look.raw()]
+def _read(input: Input) -> ScoreTable:
+    if not input.has_records:
+        raise input.error("is no table of scores", remedy=_FORM)
+    mapped = input.columns
+    rows: list[Row] = [(row, {mapped.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in input.raw()]
     names = list(dict.fromkeys(name for _, record in rows for name in record))
-    by: dict[str, str] = {}
-    for name in names:
-        by.setdefault(field_name(name), name)
-    key = next((by[alias] for alias in (*ID, *QUESTION) if alias in by), None)
-    if key is None:
-        raise look.error(f"no column holds the id of the question (there are {', '.join(names[:12])})", remedy=_FORM)
-    system = next((by[alias] for alias in _SYSTEM if alias in by), None)
-    measures, slices = _columns(rows, names, {key, system})
-    if not measures:
-        raise look.error(f"no column holds scores (there are {', '.join(names[:12])})", remedy=_FORM)
-    keys = [_key(look, row, record, key, system) for row, record in rows]
-    questions = tuple(dict.fromkeys(question for question, _ in keys))
-    systems = tuple(dict.fromkeys(name for _, name in keys))
-    place = {name: i for i, name in enumerate(questions)}, {name: i for i, name in enumerate(systems)}
+    spelled = {field_name(name): name for name in reversed(names)}
+    columns = Columns(_COLUMNS, spelled)
+    columns.of = {field: tuple(spelled[alias] for alias in aliases) for field, aliases in columns.of.items()}
+    key, system, text, status = (next(iter(columns.of[field]), None) for field in _COLUMNS)
+    measures, slices = _measures_and_slices(rows, names, {key, system})
+    if key is None or not measures:
+        what = "the id of the question" if key is None else "scores"
+        raise input.error(f"no column holds {what} (there are {', '.join(names[:12])})", remedy=_FORM)
+    keys = [_key(input, row, record, key, system) for row, record in rows]
+    questions = {question: place for place, question in enumerate(dict.fromkeys(question for question, _ in keys))}
+    systems = {name: place for place, name in enumerate(dict.fromkeys(name for _, name in keys))}
     values = np.full((len(systems), len(questions), len(measures)), np.nan)
-    held = np.zeros(values.shape[:2], bool)
-    failed = np.zeros(values.shape[:2], bool)
+    held, failed = np.zeros(values.shape[:2], bool), np.zeros(values.shape[:2], bool)
     seen: dict[tuple[str, str], int] = {}
-    told: dict[str, dict[str, str]] = {name: {} for name in slices}
+    labels: dict[str, dict[str, str]] = {_slice(name): {} for name in slices}
     texts: dict[str, str] = {}
-    text = next((by[alias] for alias in QUESTION if alias in by and by[alias] != key), None)
-    status = by.get(_STATUS)
     for (row, record), (question, name) in zip(rows, keys, strict=True):
-        if seen.setdefault((question, name), row) != row:
-            raise look.error(
-                f"a second row for question {shown(question)} of {shown(name)} (the first is {look.unit} "
-                f"{seen[question, name]})",
-                row=row,
-                remedy="Keep one; where they are two systems, name them in a column system.",
-            )
-        q, s = place[0][question], place[1][name]
-        held[s, q] = True
-        failed[s, q] = status is not None and str(record.get(status)).strip().lower() in ("failed", "error")
-        values[s, q] = [_number(look, row, record.get(measure), measure) for measure in measures]
+        what = f"a row for question {shown(question)} of {shown(name)}"
+        input.once(seen, (question, name), row, what, "Keep one; or name two systems in a column system.")
+        place = systems[name], questions[question]
+        held[place] = True
+        failed[place] = status is not None and str(record.get(status)).strip().lower() in ("failed", "error")
+        values[place] = [_number(input, row, record.get(measure), measure) for measure in measures]
         for label in slices:
-            if not _cells.is_missing(record.get(label)):
-                told[label].setdefault(question, str(record[label]).strip())
-        if text is not None and not _cells.is_missing(record.get(text)):
+            if not cells.is_missing(record.get(label)):
+                labels[_slice(label)].setdefault(question, str(record[label]).strip())
+        if text is not None and text != key and not cells.is_missing(record.get(text)):
             texts.setdefault(question, str(record[text]))
     sizes = ((systems, "system"), (measures, "measure"), (questions, "question"))
     what = ", ".join(plural(len(some), word) for some, word in sizes)
     empty = int((np.isnan(values) & held[:, :, None]).sum())
     notes = (f"{plural(empty, 'cell')} without a score",) if empty else ()
-    named = {label.removeprefix(_TAG) if label.startswith(_TAG) else _slice(label): told[label] for label in slices}
     return ScoreTable(
-        look.name, systems, questions, tuple(measures), values, held, failed, named, texts,
-        Taken(look.name, "score table", what, notes),
+        input.name, tuple(systems), tuple(questions), tuple(measures), values, held, failed, labels, texts,
+        Taken(input.name, "score table", what, notes),
     )  # fmt: skip
 
 
 def _slice(label: str) -> str:
-    return "kind" if field_name(label) in TESTSET["kind"] else label
+    """What questions are sliced by is called."""
+    return "kind" if field_name(label) in TESTSET["kind"] else label.removeprefix(_TAG)
 
 
-def _columns(rows: Sequence[Row], names: Sequence[str], taken: set[str | None]) -> tuple[list[str], list[str]]:
+def _measures_and_slices(
+    rows: Sequence[Row], names: Sequence[str], taken: set[str | None]
+) -> tuple[list[str], list[str]]:
     """Columns with a number in them that are measures, and columns of text that slice the questions."""
     measures, slices = [], []
     for name in names:
         if name in taken:
             continue
-        filled = [record[name] for _, record in rows if not _cells.is_missing(record.get(name))]
+        filled = [record[name] for _, record in rows if not cells.is_missing(record.get(name))]
         if _is_measure(name) and any(map(_is_number, filled)):
             measures.append(name)
         elif (
@@ -147,28 +131,28 @@ def _is_measure(name: str) -> bool:
 
 def _is_number(value: Any) -> bool:
     try:
-        _cells.finite(value)
+        cells.finite(value)
     except CellError:
         return False
     return True
 
 
-def _key(look: Look, row: int, record: Mapping[str, Any], key: str, system: str | None) -> tuple[str, str]:
+def _key(input: Input, row: int, record: Mapping[str, Any], key: str, system: str | None) -> tuple[str, str]:
     try:
-        question = _cells.id_text(record.get(key))
-        name = look.stem if system is None else _cells.id_text(record.get(system))
+        question = cells.id_text(record.get(key))
+        name = input.stem if system is None else cells.id_text(record.get(system))
     except CellError:
-        missing = key if _cells.is_missing(record.get(key)) else system
-        raise look.error(f"a row without its {missing}", row=row, field=missing, remedy="Fill it in.") from None
+        missing = key if cells.is_missing(record.get(key)) else system
+        raise input.error(f"a row without its {missing}", row=row, field=missing, remedy="Fill it in.") from None
     return question, name
 
 
-def _number(look: Look, row: int, value: Any, measure: str) -> float:
+def _number(input: Input, row: int, value: Any, measure: str) -> float:
     if value is None or (isinstance(value, str) and not value.strip()):
         return math.nan
     try:
-        return _cells.finite(value)
+        return cells.finite(value)
     except CellError:
-        raise look.error(
+        raise input.error(
             f"{shown(value)} is no score: it is not a finite number", row=row, field=measure, remedy=_EMPTY
         ) from None

@@ -2,43 +2,45 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.core.errors import UsageError
+from karat.core.ranked import ranking
+from karat.core.run import Run
+from karat.core.text.words import plural
+from karat.core.types import TestSet
 from karat.files._format import Format, formats
+from karat.files._read import read_any, read_results, read_testset
 from karat.io.writing import replaced
 
 if TYPE_CHECKING:
-    from karat.core.run import Run
-    from karat.core.types import TestSet
     from karat.results.evaluation import Taken
 
 
 @contextmanager
 def written(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """A text file that takes its place only when it is complete; a name that ends with .gz is packed."""
-    with replaced(path) as part, _opened(part) as file:
-        yield file
-
-
-@contextmanager
-def _opened(part: Path) -> Iterator[TextIO]:
-    if ".gz." not in part.name:
-        with open(part, "w", encoding="utf-8", newline="\n") as file:
+    with replaced(path) as part, open(part, "wb") as raw:
+        packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if str(path).endswith(".gz") else raw
+        with packed, io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as file:
             yield file
-        return
-    import gzip
-    import io
 
-    with open(part, "wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-        text = io.TextIOWrapper(packed, encoding="utf-8", newline="\n")
-        yield text
-        text.flush()
-        text.detach()
+
+def write_lines(path: str | os.PathLike[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """JSONL, an object a line."""
+    with written(path) as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+_A = {"test set": "a test set", "results": "results"}
 
 
 def write(
@@ -53,21 +55,16 @@ def write(
     The format is the one named, else the one whose ending the path has. `inputs` are files that must not be
     overwritten.
     """
-    from karat.core.run import Run
-    from karat.core.types import TestSet
-
     target = Path(path)
-    for given in inputs:
-        if _same(Path(given), target):
-            raise UsageError(f"{path} is the input itself. Name another file to write to.")
-    chosen = _chosen(target, "test set" if isinstance(what, TestSet) else "results", format)
-    if isinstance(what, TestSet):
-        if chosen.write_testset is None:
-            raise UsageError(f"the format {chosen.name} cannot be written from a test set. {_choices('test set')}")
+    if any(os.path.exists(given) and target.exists() and target.samefile(given) for given in inputs):
+        raise UsageError(f"{path} is the input itself. Name another file to write to.")
+    kind = "test set" if isinstance(what, TestSet) else "results"
+    chosen = _chosen(target, kind, format)
+    if isinstance(what, TestSet) and chosen.write_testset is not None:
         return chosen.write_testset(what, target)
-    if chosen.write_results is None:
-        raise UsageError(f"the format {chosen.name} cannot be written from results. {_choices('results')}")
-    return chosen.write_results([what] if isinstance(what, Run) else list(what), target)
+    if not isinstance(what, TestSet) and chosen.write_results is not None:
+        return chosen.write_results([what] if isinstance(what, Run) else list(what), target)
+    raise UsageError(f"the format {chosen.name} cannot be written from {_A[kind]}. {_choices(kind)}")
 
 
 def convert(
@@ -78,11 +75,8 @@ def convert(
     columns: Mapping[str, str] | None = None,
 ) -> tuple[Taken, str, list[str]]:
     """Writes what one file holds as another: what it was taken for, the format written, and what that cannot hold."""
-    from karat.core.types import TestSet
-    from karat.files._read import read_any, read_results, read_testset
-
-    what: TestSet | Sequence[Run]
-    kinds = [kind for kind in ("test set", "results") if _can_write(Path(target), kind, format)]
+    kinds = [kind for kind in _A if _fitting(Path(target), kind, format)]
+    what: TestSet | list[Run]
     if kinds == ["test set"]:
         what, taken = read_testset(source, columns=columns)
     elif kinds == ["results"]:
@@ -93,33 +87,33 @@ def convert(
     return taken, chosen.name, write(what, target, format=format, inputs=(source,))
 
 
-def _chosen(path: Path, kind: str, format: str | None) -> Format:
-    return formats().get(format) if format is not None else _by_name(path, kind)
-
-
-def _can_write(path: Path, kind: str, format: str | None) -> bool:
-    if format is not None:
-        return _writer(formats().get(format), kind) is not None
-    return any(_ends(path, entry) for entry in formats() if _writer(entry, kind) is not None)
-
-
-def _ends(path: Path, entry: Format) -> int:
-    """The length of the ending by which the path names the format; 0 when it does not."""
-    name = path.name.lower().removesuffix(".gz")
-    folder = not path.suffix or path.is_dir()
-    fitting = (len(e) for e in entry.endings if (folder if e == "/" else name.endswith(e)))
-    return max(fitting, default=0)
-
-
-def _same(given: Path, target: Path) -> bool:
-    try:
-        return given.exists() and target.exists() and given.samefile(target)
-    except (OSError, ValueError):
-        return False
-
-
 def _writer(entry: Format, kind: str) -> object | None:
     return entry.write_testset if kind == "test set" else entry.write_results
+
+
+def _fitting(path: Path, kind: str, format: str | None) -> list[tuple[int, Format]]:
+    """The formats that can be written there: the one named, or those whose ending the path has, with its length."""
+    if format is not None:
+        entry = formats().get(format)
+        return [(0, entry)] if _writer(entry, kind) is not None else []
+    name, is_folder = path.name.lower().removesuffix(".gz"), not path.suffix or path.is_dir()
+    return [
+        (len(ending), entry)
+        for entry in formats()
+        for ending in entry.endings
+        if _writer(entry, kind) is not None and (is_folder if ending == "/" else name.endswith(ending))
+    ]
+
+
+def _chosen(path: Path, kind: str, format: str | None) -> Format:
+    if format is not None:
+        return formats().get(format)
+    fitting = _fitting(path, kind, format)
+    if not fitting:
+        raise UsageError(
+            f"{path}: the name does not say which format to write: name it with --to (format=). {_choices(kind)}"
+        )
+    return max(fitting, key=lambda pair: pair[0])[1]
 
 
 def _choices(kind: str) -> str:
@@ -127,19 +121,8 @@ def _choices(kind: str) -> str:
     return f"Formats for {kind}: {', '.join(able)}."
 
 
-def _by_name(path: Path, kind: str) -> Format:
-    found = [(size, entry) for entry in formats() if _writer(entry, kind) and (size := _ends(path, entry))]
-    if not found:
-        raise UsageError(
-            f"{path}: the name does not say which format to write: name it with --to (format=). {_choices(kind)}"
-        )
-    return max(found, key=lambda pair: pair[0])[1]
-
-
 def hits_of(run: Run) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Each question with its hits in ranked order: id, score and the fields that are known."""
-    from karat.core.ranked import ranking
-
     docs = run.doc_list
     order = ranking(run).tolist() if run.order == "score" else range(len(docs))
     scores = None if run.scores is None else run.scores.tolist()
@@ -156,6 +139,46 @@ def hits_of(run: Run) -> Iterator[tuple[str, list[dict[str, Any]]]]:
                     hit[name] = column[index]
             hits.append(hit)
         yield qid, hits
+
+
+def rows_of(runs: Sequence[Run]) -> Iterator[tuple[Run, str, list[dict[str, Any]], dict[str, Any]]]:
+    """Each question of each system with its hits, and what a row says in any format: the system, and a failure."""
+    for run in runs:
+        for qid, hits in hits_of(run):
+            row: dict[str, Any] = {"system": run.name} if len(runs) > 1 else {}
+            yield run, qid, hits, row | ({"status": "failed", "error": run.failed[qid]} if qid in run.failed else {})
+
+
+def contexts_of(run: Run, qid: str, hits: list[dict[str, Any]]) -> list[str]:
+    """The texts that an answer was given, or those of the hits."""
+    answer = run.answers.get(qid)
+    if answer is not None and answer.contexts is not None:
+        return list(answer.contexts)
+    return [hit["text"] for hit in hits if "text" in hit]
+
+
+class PlainIds:
+    """Ids as formats with blanks between values can hold them, `_` for each blank; counts the rows that changed."""
+
+    def __init__(self) -> None:
+        self.renamed = 0
+
+    def of(self, qid: str, docs: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """The question with each of its documents; two documents that would be called the same are refused."""
+        originals: dict[str, str] = {}
+        for doc in docs:
+            names = plain(qid), plain(doc)
+            if originals.setdefault(names[1], doc) != doc:
+                raise UsageError(
+                    f"question {qid!r}: {originals[names[1]]!r} and {doc!r} are the same id once blanks are replaced. "
+                    "Rename one of them, or write another format."
+                )
+            self.renamed += names != (qid, doc)
+            yield names
+
+    def lost(self) -> list[str]:
+        """What is lost of the ids."""
+        return [f"blanks in ids (written as _ in {plural(self.renamed, 'row')})"] if self.renamed else []
 
 
 def plain(text: str) -> str:
@@ -186,11 +209,15 @@ def lost_of(testset: TestSet, *, keeps: Sequence[str] = ()) -> list[str]:
     return [name for key, (name, present) in parts.items() if present and key not in keeps]
 
 
-def lost_of_answers(runs: Sequence[Run]) -> list[str]:
-    """Names what else is known of answers that only canonical results keep."""
+def lost_of_results(runs: Sequence[Run], *, keeps: Sequence[str] = ()) -> list[str]:
+    """Names the parts of results, beside ids, texts and answers, that a format does not keep."""
     answers = [answer for run in runs for answer in run.answers.values()]
     parts = {
-        "how sure systems are of their answers": any(a.confidence is not None for a in answers),
-        "which hits answers used": any(a.used is not None for a in answers),
+        "scores": ("scores (the order of the hits is kept)", any(run.scores is not None for run in runs)),
+        "fields": ("pages, URLs and further fields of the hits", any(set(run.fields) - {"text"} for run in runs)),
+        "seconds": ("seconds", any(a.seconds for a in answers)),
+        "spent": ("tokens and cost", any(a.tokens is not None or a.cost_usd is not None for a in answers)),
+        "confidence": ("how sure systems are of their answers", any(a.confidence is not None for a in answers)),
+        "used": ("which hits answers used", any(a.used is not None for a in answers)),
     }
-    return [name for name, present in parts.items() if present]
+    return [name for key, (name, present) in parts.items() if present and key not in keeps]

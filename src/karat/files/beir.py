@@ -2,88 +2,62 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from karat.core.types import Gold, Question, TestSet
-from karat.files import _cells
-from karat.files._cells import CellError
+from karat.core.types import Question, TestSet
 from karat.files._format import Fit, Format, Kind
-from karat.files._look import Look
-from karat.files._qrels import read_judgements
-from karat.files._testset import refuse_double, testset_of
-from karat.files._write import lost_of, written
+from karat.files._questions import RecordReader, joined_judgements
+from karat.files._write import lost_of, write_lines, written
+from karat.io import cells
 from karat.io.formulas import cell
-from karat.results.evaluation import Taken
+from karat.io.input import Input
 
 _SPLITS = ("test", "dev", "validation", "train")
 
 
 def _qrels(folder: Path) -> list[Path]:
-    return sorted(path for path in (folder / "qrels").glob("*.tsv*") if path.is_file())
+    """The judgements, those to read first: test before dev before train, else the first by name."""
+    paths = sorted(path for path in (folder / "qrels").glob("*.tsv*") if path.is_file())
+    splits = [path.name.split(".")[0] for path in paths]
+    chosen = next((splits.index(split) for split in _SPLITS if split in splits), 0)
+    return paths[chosen : chosen + 1] + paths[:chosen] + paths[chosen + 1 :]
 
 
 def _queries(folder: Path) -> Path | None:
     return next((p for name in ("queries.jsonl", "queries.jsonl.gz") if (p := folder / name).is_file()), None)
 
 
-def _sniff(look: Look, kind: Kind) -> Fit | None:
-    if kind != "testset" or look.folder is None or _queries(look.folder) is None or not _qrels(look.folder):
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    if input.folder is None or _queries(input.folder) is None or not _qrels(input.folder):
         return None
     return Fit(0.97, "queries.jsonl and qrels/*.tsv")
 
 
-def _choose(paths: list[Path]) -> Path:
-    """The qrels to read: test before dev before train, else the first by name."""
-    stems = {path.name.split(".")[0]: path for path in paths}
-    return next((stems[split] for split in _SPLITS if split in stems), paths[0])
-
-
-def _read_testset(look: Look) -> tuple[TestSet, Taken]:
-    folder = look.folder
-    queries = None if folder is None else _queries(folder)
-    if folder is None or queries is None:
-        raise look.error("no queries.jsonl in the folder", remedy="Give a BEIR folder.")
-    paths = _qrels(folder)
-    chosen = _choose(paths)
+def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
+    queries = None if input.folder is None else _queries(input.folder)
+    if input.folder is None or queries is None:
+        raise input.error("no queries.jsonl in the folder", remedy="Give a BEIR folder.")
+    chosen, *others = _qrels(input.folder)
+    asked = Input.open(queries)
+    reader = RecordReader(asked, {"id": ("_id", "id"), "question": ("text",)})
+    questions = []
+    for row, record in asked.records():
+        with asked.reading(row, reader.columns):
+            qid, _ = reader.question_id(record)
+            questions.append(Question(qid, cells.plain_text(record.get("text", ""))))
+            reader.refuse_double(questions[-1].id, row)
+    every, judged = joined_judgements(input, questions, queries, chosen)
     notes = [f"judgements from qrels/{chosen.name}"]
-    if len(paths) > 1:
-        others = ", ".join(path.name for path in paths if path != chosen)
-        notes[0] += f" (not {others})"
-    judged = read_judgements(Look(chosen))
-    texts = _texts(Look(queries))
-    missing = next((qid for qid in judged if qid not in texts), None)
-    if missing is not None:
-        raise look.error(
-            f"question {missing!r} of qrels/{chosen.name} is not in {queries.name}", remedy="Give matching files."
-        )
-    if len(judged) < len(texts):
-        notes.append(f"{len(texts) - len(judged)} of {len(texts)} queries are not judged there and are left out")
-    questions = [
-        Question(qid, texts[qid], gold=tuple(Gold(id=doc, grade=grade) for doc, grade in docs.items()))
-        for qid, docs in judged.items()
-    ]
-    return testset_of(look, questions, FORMAT.name, notes)
-
-
-def _texts(look: Look) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    rows: dict[str, int] = {}
-    for row, record in look.records():
-        try:
-            qid = _cells.id_text(record.get("_id", record.get("id")))
-            text = _cells.plain_text(record.get("text", ""))
-        except CellError as error:
-            raise look.error(error.problem, row=row, field="_id", remedy=error.remedy) from None
-        refuse_double(look, qid, row, rows, True)
-        texts[qid] = text
-    return texts
+    if others:
+        notes[0] += f" (not {', '.join(path.name for path in others)})"
+    if len(judged) < len(every):
+        notes.append(f"{len(every) - len(judged)} of {len(every)} queries are not judged there and are left out")
+    by_id = {question.id: question for question in every}
+    return TestSet([by_id[qid] for qid in judged], name=input.stem), notes
 
 
 def _write_testset(testset: TestSet, path: Path) -> list[str]:
-    with written(path / "queries.jsonl") as file:
-        for question in testset:
-            file.write(json.dumps({"_id": question.id, "text": question.text}, ensure_ascii=False) + "\n")
+    write_lines(path / "queries.jsonl", ({"_id": question.id, "text": question.text} for question in testset))
     with written(path / "qrels" / "test.tsv") as file:
         file.write("query-id\tcorpus-id\tscore\n")
         for qid, docs in (testset.qrels or {}).items():
@@ -98,10 +72,10 @@ def _cell(text: str) -> str:
 
 
 FORMAT = Format(
-    "beir",
-    "BEIR folder: queries.jsonl and qrels/*.tsv",
-    _sniff,
-    _read_testset,
+    name="beir",
+    about="BEIR folder: queries.jsonl and qrels/*.tsv",
+    sniff=_sniff,
+    read_testset=_read_testset,
     write_testset=_write_testset,
     endings=("/",),
 )

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from karat.core.run import Run
 from karat.core.types import TestSet
-from karat.files._aliases import record_names
 from karat.files._format import Fit, Format, Kind
-from karat.files._look import Look
-from karat.files._objects import is_numbers, qrels_from, run_from
-from karat.io.fields import field_name
-from karat.results.evaluation import Taken
+from karat.files._objects import is_numbers, qrels_testset, run_of
+from karat.io.fields import looks_keyed
+from karat.io.input import Input
 
 
-def _sniff(look: Look, kind: Kind) -> Fit | None:
-    if look.shape not in ("json object", "jsonl") or look.source is None:
-        return None
-    document = _document(look)
-    if not document:
-        return None
-    known = set(record_names())
-    if any(field_name(key) in known for key in document):
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    document = input.document if input.shape in ("json object", "jsonl") and _is_one_object(input) else None
+    if not document or not looks_keyed(document):
         return None
     values = list(document.values())
     if all(isinstance(value, dict) and is_numbers(value) for value in values):
@@ -32,22 +23,22 @@ def _sniff(look: Look, kind: Kind) -> Fit | None:
     return None
 
 
-def _document(look: Look) -> dict[str, Any] | None:
-    if look.shape == "jsonl":
-        rows = look.sample
-        return rows[0] if len(rows) == 1 and isinstance(rows[0], dict) else None
-    return look.document if isinstance(look.document, dict) else None
+def _is_one_object(input: Input) -> bool:
+    return input.shape == "json object" or len(input.sample) == 1
 
 
-def _read_testset(look: Look) -> tuple[TestSet, Taken]:
-    return qrels_from(look.document, look.name, FORMAT.name)
+def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
+    return qrels_testset(input.document, input.name), []
 
 
-def _read_results(look: Look) -> tuple[list[Run], Taken]:
-    run, taken = run_from(look.document, look.stem, look.name, FORMAT.name)
-    return [run], taken
+def _read_results(input: Input) -> tuple[list[Run], list[str]]:
+    return [run_of(input.document, input.stem, input.name)], []
 
 
 FORMAT = Format(
-    "mapping", "JSON object {question: {doc: number}} or {question: [doc]}", _sniff, _read_testset, _read_results
+    name="mapping",
+    about="JSON object {question: {doc: number}} or {question: [doc]}",
+    sniff=_sniff,
+    read_testset=_read_testset,
+    read_results=_read_results,
 )

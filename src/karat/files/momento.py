@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from karat.core.types import Gold, TestSet
+from karat.core.types import TestSet
 from karat.files._format import Fit, Format, Kind
-from karat.files._look import Look
-from karat.files._qrels import read_judgements
-from karat.files._testset import Reader, refuse_double, testset_of
-from karat.results.evaluation import Taken
+from karat.files._questions import QuestionReader, gold_notes, joined_judgements
+from karat.io.input import Input
 
 _ENDINGS = ("parquet", "jsonl", "csv", "tsv", "json")
 
@@ -20,44 +17,27 @@ def _table(folder: Path, name: str) -> Path | None:
     return next((path for each in names if (path := folder / each).is_file()), None)
 
 
-def _sniff(look: Look, kind: Kind) -> Fit | None:
-    if kind != "testset" or look.folder is None:
-        return None
-    if _table(look.folder, "queries") is None or _table(look.folder, "qrels") is None:
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    if input.folder is None or _table(input.folder, "queries") is None or _table(input.folder, "qrels") is None:
         return None
     return Fit(0.9, "tables of queries and qrels")
 
 
-def _read_testset(look: Look) -> tuple[TestSet, Taken]:
-    tables = {name: _table(look.folder, name) if look.folder else None for name in ("queries", "qrels")}
-    queries, qrels = tables["queries"], tables["qrels"]
+def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
+    queries, qrels = (_table(input.folder, name) if input.folder else None for name in ("queries", "qrels"))
     if queries is None or qrels is None:
-        raise look.error("no tables of queries and qrels in the folder", remedy="Name them queries.* and qrels.*")
-    asked = Look(queries, look.columns)
-    reader = Reader(asked)
-    rows: dict[str, int] = {}
+        raise input.error("no tables of queries and qrels in the folder", remedy="Name them queries.* and qrels.*")
+    asked = Input.open(queries, input.columns)
+    reader = QuestionReader(asked)
     questions = []
     for row, record in asked.records():
-        question = reader.question(record, row)
-        refuse_double(asked, question.id, row, rows, reader.has_ids)
-        questions.append(question)
-    if not questions:
-        raise asked.error("no questions", remedy="Give at least one.")
-    judged = read_judgements(Look(qrels))
-    unknown = next((qid for qid in judged if qid not in rows), None)
-    if unknown is not None:
-        raise look.error(
-            f"question {unknown!r} of {qrels.name} is not in {queries.name}", remedy="Give matching tables."
-        )
-    made = [
-        replace(q, gold=tuple(Gold(id=doc, grade=grade) for doc, grade in judged.get(q.id, {}).items()))
-        for q in questions
-    ]
-    bare = sum(not q.gold for q in made)
-    notes = [f"questions from {queries.name}, judgements from {qrels.name}"]
-    if bare:
-        notes.append(f"{bare} of {len(made)} questions have no gold")
-    return testset_of(look, made, FORMAT.name, notes)
+        questions.append(reader.read(record, row))
+        reader.refuse_double(questions[-1].id, row)
+    judged, _ = joined_judgements(input, questions, queries, qrels)
+    testset = TestSet(judged, name=input.stem)
+    return testset, [f"questions from {queries.name}, judgements from {qrels.name}", *gold_notes(testset)]
 
 
-FORMAT = Format("momento", "folder with tables docs, queries and qrels", _sniff, _read_testset)
+FORMAT = Format(
+    name="momento", about="folder with tables docs, queries and qrels", sniff=_sniff, read_testset=_read_testset
+)

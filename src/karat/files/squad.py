@@ -6,96 +6,82 @@ from typing import Any
 
 from karat.core.run import Run
 from karat.core.types import Answer, Gold, Question, TestSet
-from karat.files import _cells
-from karat.files._aliases import record_names
-from karat.files._cells import CellError
 from karat.files._format import Fit, Format, Kind
-from karat.files._look import Look
-from karat.files._runs import described
-from karat.files._testset import refuse_double, testset_of
-from karat.io.fields import field_name
-from karat.results.evaluation import Taken
+from karat.files._runs import answers_only
+from karat.io import cells
+from karat.io.cells import CellError
+from karat.io.fields import looks_keyed
+from karat.io.input import Input
+from karat.io.squad import paragraphs
 
 
-def _sniff(look: Look, kind: Kind) -> Fit | None:
-    if look.shape != "json object" or not isinstance(look.document, dict):
-        return None
-    document = look.document
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    document = input.document if input.shape == "json object" else {}
     if kind == "testset":
         articles = document.get("data")
         if isinstance(articles, list) and articles and isinstance(articles[0], dict) and "paragraphs" in articles[0]:
             return Fit(0.98, "data, paragraphs, qas")
-        return None
-    if document and all(isinstance(answer, str) for answer in document.values()):
-        known = set(record_names())
-        if not any(field_name(key) in known for key in document):
-            return Fit(0.9, "an object of question ids and answers")
+    elif document and all(isinstance(answer, str) for answer in document.values()) and looks_keyed(document):
+        return Fit(0.9, "an object of question ids and answers")
     return None
 
 
-def _read_testset(look: Look) -> tuple[TestSet, Taken]:
-    rows: dict[str, int] = {}
+def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
     questions: list[Question] = []
-    per_title: dict[str, int] = {}
-    number = 0
-    for article in _objects(look, look.document.get("data"), "data"):
-        title = str(article.get("title") or "document")
-        for paragraph in _objects(look, article.get("paragraphs"), "paragraphs"):
-            per_title[title] = per_title.get(title, 0) + 1
-            doc = f"{title}/{per_title[title]}"
-            for entry in _objects(look, paragraph.get("qas"), "qas"):
-                number += 1
-                question = _question(look, entry, doc, number)
-                refuse_double(look, question.id, number, rows, True)
-                questions.append(question)
+    rows: dict[str, int] = {}
+    docs: set[str] = set()
+    for _, doc, paragraph in paragraphs(input.document["data"]):
+        entries = paragraph.get("qas") if isinstance(paragraph, dict) else None
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            raise input.error(
+                f'"qas" of {doc} is not a list of objects', remedy="Give data[].paragraphs[].qas[], as SQuAD does."
+            )
+        docs.add(doc)
+        for entry in entries:
+            with input.reading(len(questions) + 1):
+                question = _question(entry, doc)
+            what = f"question id {cells.shown(question.id)}"
+            input.once(rows, question.id, len(questions) + 1, what, "Give every question its own id.")
+            questions.append(question)
     if not questions:
-        raise look.error("no questions in data, paragraphs, qas", remedy="Give at least one.")
-    notes = [f"each of {sum(per_title.values())} paragraphs is a document, named by its title and number (Title/1)"]
-    closed = sum(not q.answerable for q in questions)
+        raise input.error("no questions in data, paragraphs, qas", remedy="Give at least one.")
+    notes = [f"each of {len(docs)} paragraphs is a document, named by its title and number (Title/1)"]
+    closed = sum(not question.answerable for question in questions)
     if closed:
         notes.append(f"{closed} of {len(questions)} questions are unanswerable")
     notes.append(
         "answers are normalised as the SQuAD v1.1 script does (norm=squad) unless a measure or dialect names another"
     )
-    testset, taken = testset_of(look, questions, FORMAT.name, notes)
-    testset.norm = "squad"
-    return testset, taken
+    return TestSet(questions, name=input.stem, norm="squad"), notes
 
 
-def _objects(look: Look, value: Any, field: str) -> list[dict[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise look.error(f'"{field}" is not a list of objects', remedy="Give data[].paragraphs[].qas[], as SQuAD does.")
-    return value
-
-
-def _question(look: Look, entry: dict[str, Any], doc: str, number: int) -> Question:
-    try:
-        qid = _cells.id_text(entry.get("id"))
-        text = _cells.plain_text(entry.get("question", ""))
-        closed = not _cells.is_missing(entry.get("is_impossible")) and _cells.truth(entry["is_impossible"])
-        given = entry.get("answers") or []
-        if not isinstance(given, list):
-            raise CellError('"answers" is not a list', 'Give [{"text": ...}].')
-        listed = [a.get("text") if isinstance(a, dict) else a for a in given]
-        answers = tuple(dict.fromkeys(_cells.plain_text(a) for a in listed))
-        if not closed and not answers:
-            raise CellError("no answers", 'Give "answers", or mark the question "is_impossible": true.')
-    except CellError as error:
-        raise look.error(error.problem, row=number, remedy=error.remedy) from None
-    if closed:
+def _question(entry: dict[str, Any], doc: str) -> Question:
+    qid, text = cells.id_text(entry.get("id")), cells.plain_text(entry.get("question", ""))
+    if not cells.is_missing(entry.get("is_impossible")) and cells.truth(entry["is_impossible"]):
         return Question(qid, text, answerable=False)
-    return Question(qid, text, answers, (Gold(doc=doc),))
+    answers = entry.get("answers") or []
+    if not isinstance(answers, list):
+        raise CellError('"answers" is not a list', 'Give [{"text": ...}].')
+    texts = [cells.plain_text(answer.get("text") if isinstance(answer, dict) else answer) for answer in answers]
+    if not texts:
+        raise CellError("no answers", 'Give "answers", or mark the question "is_impossible": true.')
+    return Question(qid, text, tuple(dict.fromkeys(texts)), (Gold(doc=doc),))
 
 
-def _read_results(look: Look) -> tuple[list[Run], Taken]:
+def _read_results(input: Input) -> tuple[list[Run], list[str]]:
     answers: dict[str, Answer] = {}
-    for key, text in look.document.items():
+    for key, text in input.document.items():
         qid = key.strip()
         if not qid or qid in answers:
-            raise look.error(f"question id {_cells.shown(key)} is empty or stands twice", remedy="Correct the ids.")
+            raise input.error(f"question id {cells.shown(key)} is empty or stands twice", remedy="Correct the ids.")
         answers[qid] = Answer(qid, text)
-    run = Run(look.stem, answers=answers, source=look.name)
-    return [run], Taken(look.name, FORMAT.name, described([run]))
+    return [answers_only(input.stem, answers, input.name)], []
 
 
-FORMAT = Format("squad", "SQuAD JSON; predictions {id: answer}", _sniff, _read_testset, _read_results)
+FORMAT = Format(
+    name="squad",
+    about="SQuAD JSON; predictions {id: answer}",
+    sniff=_sniff,
+    read_testset=_read_testset,
+    read_results=_read_results,
+)

@@ -5,12 +5,13 @@ Read in blocks of whole lines, so that a run of millions of rows needs little mo
 
 from __future__ import annotations
 
+import math
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,11 +19,9 @@ from karat.core.errors import UsageError
 from karat.core.ranked import ranking
 from karat.core.run import Run
 from karat.core.text.words import plural
-from karat.files._cells import is_number
 from karat.files._format import Fit, Format
-from karat.files._runs import described
-from karat.files._write import plain, written
-from karat.results.evaluation import Taken
+from karat.files._write import PlainIds, plain, written
+from karat.io.cells import is_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.files._format import Kind
-    from karat.files._look import Look
-    from karat.files._source import Source
+    from karat.io.input import Input
+    from karat.io.source import Source
 
 T = TypeVar("T", bound="np.generic[Any]")
 _BLOCK = 8 << 20
@@ -40,10 +39,10 @@ _BLANKS = re.compile(rb"[ \t\r\f\v]+")
 _FIELDS = ("question", "Q0", "doc", "rank", "score", "tag")
 
 
-def _sniff(look: Look, kind: Kind) -> Fit | None:
-    if kind != "results" or look.source is None:
+def _sniff(input: Input, kind: Kind) -> Fit | None:
+    if input.source is None:
         return None
-    lines = [line.split() for line in look.source.head.decode("utf-8", "replace").split("\n")[:20] if line.strip()]
+    lines = [line.split() for line in input.source.head.decode("utf-8", "replace").split("\n")[:20] if line.strip()]
     whole = lines[:-1] if len(lines) > 1 else lines
     if not whole or any(len(line) < 5 for line in whole):
         return None
@@ -80,7 +79,7 @@ def read(source: Source, name: str | None = None) -> tuple[Run, int]:
     doc = pl.concat(docs, rechunk=False)
     score = _joined(scores)
     hashes = _joined(hashed)
-    if _groups(blocks) > len(codes):
+    if len(blocks) > len(codes) and (blocks[1:] != blocks[:-1]).sum() >= len(codes):  # a question in several places
         order = np.argsort(np.repeat(blocks, lengths), kind="stable")
         doc, score, hashes = doc.gather(order), score[order], hashes[order]
     counts = np.bincount(blocks, lengths, len(codes)).astype(np.int64)
@@ -107,9 +106,8 @@ def _parsed(source: Source) -> Iterator[_Part]:
     waiting: deque[Future[_Part]] = deque()
     with ThreadPoolExecutor(_AT_ONCE) as workers:
         try:
-            for number, block in enumerate(source.blocks(_BLOCK)):
-                waiting.append(workers.submit(_part, block, source, number))
-                del block
+            for block in source.blocks(_BLOCK):
+                waiting.append(workers.submit(_part, block, source))
                 if len(waiting) > _AT_ONCE:
                     yield waiting.popleft().result()
             while waiting:
@@ -119,10 +117,10 @@ def _parsed(source: Source) -> Iterator[_Part]:
                 left.cancel()
 
 
-def _part(block: bytes, source: Source, number: int) -> _Part:
+def _part(block: bytes, source: Source) -> _Part:
     import numpy as np
 
-    frame, longer = _parse(block, source, number)
+    frame, longer = _parse(block, source)
     stretches = frame["question"].rle().struct.unnest()
     sizes = stretches["len"].to_numpy().astype(np.int64)
     doc = frame["doc"]
@@ -145,13 +143,8 @@ def _joined(parts: list[NDArray[T]]) -> NDArray[T]:
     return whole
 
 
-def _groups(blocks: NDArray[np.int64]) -> int:
-    """How many stretches of one question the file has."""
-    return int((blocks[1:] != blocks[:-1]).sum()) + 1
-
-
-def _parse(block: bytes, source: Source, number: int) -> tuple[pl.DataFrame, int]:
-    """Question, doc and score of the block of this number, and how many of its lines go on after the tag."""
+def _parse(block: bytes, source: Source) -> tuple[pl.DataFrame, int]:
+    """Question, doc and score of a block, and how many of its lines go on after the tag."""
     separator = b"\t" if b"\t" in block[: block.find(b"\n") + 1 or None] else b" "
     frame = _columns(block, separator)
     if frame is not None:
@@ -161,11 +154,11 @@ def _parse(block: bytes, source: Source, number: int) -> tuple[pl.DataFrame, int
     for place in longer:
         fields = lines[place].split(b" ", 6)
         if not _is_hit([field.decode("utf-8", "replace") for field in fields]):
-            raise _explain(block, source, number)
+            raise _explain(source)
         lines[place] = b" ".join(fields[:6])
     frame = _columns(b"\n".join(lines), b" ")
     if frame is None:
-        raise _explain(block, source, number)
+        raise _explain(source)
     return frame, len(longer)
 
 
@@ -204,37 +197,33 @@ def _count(block: bytes, byte: bytes) -> int:
     return sum(int(np.count_nonzero(data[i : i + (1 << 18)] == wanted)) for i in range(0, len(data), 1 << 18))
 
 
-def _explain(block: bytes, source: Source, before: int) -> Exception:
-    """The first line of a block that is no hit, named; so many blocks stand before it."""
-    import math
-
-    row = 1 + sum(earlier.count(b"\n") for earlier in islice(source.blocks(_BLOCK), before))
-    for number, raw in enumerate(block.split(b"\n"), row):
-        line = source.decoded(raw, number)
+def _explain(source: Source) -> Exception:
+    """The first line that is no hit, named."""
+    row = 0
+    for row, line in source.lines():
         fields = line.split()
         if not fields:
             continue
         if len(fields) < 6:
-            missing = _FIELDS[len(fields)]
             return source.error(
                 f"has {len(fields)} fields where a hit has six (question Q0 document rank score tag); "
-                f'the "{missing}" is missing',
-                row=number,
+                f'the "{_FIELDS[len(fields)]}" is missing',
+                row=row,
                 remedy="Complete the row or remove it.",
             )
         if len(fields) > 6 and not _is_hit(fields):
             return source.error(
                 f"has {len(fields)} fields where a hit has six (question Q0 document rank score tag), and the fourth "
                 "and fifth are no rank and score",
-                row=number,
+                row=row,
                 remedy="Ids may not hold blanks: replace them, or give the results as JSONL.",
             )
         if not is_number(fields[4]) or not math.isfinite(float(fields[4])):
             return source.error(
-                f"the score {fields[4]!r} is not a finite number", row=number, field="score",
+                f"the score {fields[4]!r} is not a finite number", row=row, field="score",
                 remedy="Give every hit a number.",
             )  # fmt: skip
-    return source.error("cannot be read as a TREC run", row=row, remedy="Check the rows from here on.")
+    return source.error("cannot be read as a TREC run", row=row, remedy="Check the rows up to here.")
 
 
 def _refuse_repeats(
@@ -270,10 +259,9 @@ def _refuse_repeats(
         )
 
 
-def _read_results(look: Look) -> tuple[list[Run], Taken]:
-    run, longer = read(look.need_source())
-    notes = (f"text after the tag in {plural(longer, 'line')}: ignored, as trec_eval does",) if longer else ()
-    return [run], Taken(run.source, FORMAT.name, described([run]), notes)
+def _read_results(input: Input) -> tuple[list[Run], list[str]]:
+    run, longer = read(input.need_source())
+    return [run], [f"text after the tag in {plural(longer, 'line')}: ignored, as trec_eval does"] if longer else []
 
 
 def _write(runs: Sequence[Run], path: Path) -> list[str]:
@@ -291,29 +279,20 @@ def _write(runs: Sequence[Run], path: Path) -> list[str]:
     if scores is not None and (ranking(run.by_score()) != order).any():
         scores = None
         lost.append("scores, which do not give the order of the hits: 1/rank is written")
-    order, docs, tag, renamed = order.tolist(), run.doc_list, plain(run.name), 0
+    docs, tag, ids = run.doc_list, plain(run.name), PlainIds()
     with written(path) as file:
         for q, qid in enumerate(run.question_ids):
-            seen: dict[str, str] = {}
-            for rank, hit in enumerate(order[run.offsets[q] : run.offsets[q + 1]], 1):
-                score = 1 / rank if scores is None else float(scores[hit])
-                doc, name = docs[hit], plain(docs[hit])
-                if seen.setdefault(name, doc) != doc:
-                    raise UsageError(
-                        f"question {qid!r}: {seen[name]!r} and {doc!r} are the same id once blanks are replaced. "
-                        "Rename one of them, or write another format."
-                    )
-                renamed += name != doc or plain(qid) != qid
-                file.write(f"{plain(qid)} Q0 {name} {rank} {score!r} {tag}\n")
-    if renamed:
-        lost.append(f"blanks in ids (written as _ in {plural(renamed, 'row')})")
-    return lost
+            hits = order[run.offsets[q] : run.offsets[q + 1]].tolist()
+            for rank, (question, doc) in enumerate(ids.of(qid, (docs[hit] for hit in hits)), 1):
+                score = 1 / rank if scores is None else float(scores[hits[rank - 1]])
+                file.write(f"{question} Q0 {doc} {rank} {score!r} {tag}\n")
+    return lost + ids.lost()
 
 
 FORMAT = Format(
-    "trec_run",
-    "TREC run: question Q0 document rank score tag",
-    _sniff,
+    name="trec_run",
+    about="TREC run: question Q0 document rank score tag",
+    sniff=_sniff,
     read_results=_read_results,
     write_results=_write,
     endings=(".trec", ".run"),

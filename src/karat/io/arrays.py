@@ -19,7 +19,7 @@ REMEDY = "Index the documents again."
 def mapped_array(path: Path, dtype: type[np.generic], dimensions: int) -> NDArray[Any]:
     """The array of a .npy file, read as it is used. One of another kind than karat wrote there is damaged."""
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:
         raise InputError("is missing", place=str(path), remedy=REMEDY) from None
     except OSError as problem:

@@ -57,17 +57,17 @@ class ReadLimits:
                 raise UsageError(f"the limit {field.name} is {value!r}. Write a number above 0.")
 
     @classmethod
-    def of(cls, given: ReadLimits | Mapping[str, Any] | None) -> ReadLimits:
+    def of(cls, limits: ReadLimits | Mapping[str, Any] | None) -> ReadLimits:
         """Limits as given, the default for those that are None or not named."""
-        if isinstance(given, ReadLimits):
-            return given
+        if isinstance(limits, ReadLimits):
+            return limits
         known = [field.name for field in fields(cls)]
-        for name in given or ():
+        for name in limits or ():
             if name not in known:
                 raise UsageError(
                     f"there is no limit {name!r}.{did_you_mean(str(name), known)} Limits: {', '.join(known)}."
                 )
-        return cls(**{name: value for name, value in (given or {}).items() if value is not None})
+        return cls(**{name: value for name, value in (limits or {}).items() if value is not None})
 
     def memory(self, size: int) -> int:
         """The memory that reading a file of this size may take, in bytes."""

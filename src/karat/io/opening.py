@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import stat
@@ -78,44 +79,39 @@ def pieces(path: Path, size: int = PIECE) -> Iterator[bytes]:
 def read_whole(path: Path, limit: int = TEXT_LIMIT) -> bytes:
     """All bytes of a file, unpacked; refused over the limit."""
     whole = io.BytesIO()
+    too_large = FileRefusedError(
+        "large", f"is larger than {_size(limit)}, the most that is read as one document", place=str(path),
+        remedy="Split it, or write JSON as JSONL, one record a line.",
+    )  # fmt: skip
+    if os.stat(path).st_size > limit:
+        raise too_large
     for piece in pieces(path):
         if whole.tell() + len(piece) > limit:
-            raise FileRefusedError(
-                "large", f"is larger than {limit >> 20:,} MB, the most that is read", place=str(path),
-                remedy="Split it.",
-            )  # fmt: skip
+            raise too_large
         whole.write(piece)
     return whole.getvalue()
 
 
 def _unpacked(file: io.FileIO, size: int, place: str) -> Iterator[bytes]:
-    """What gzip packed, member after member."""
-    left = unpacked_most(os.fstat(file.fileno()).st_size)
-    member, packed, started = zlib.decompressobj(wbits=31), b"", False
-    while packed or (packed := file.read(PIECE)):
-        if member.eof:
-            packed, started = packed.lstrip(b"\0"), False  # zeros may pad the end of a member
-            if not packed:
-                continue
-            member = zlib.decompressobj(wbits=31)
-        started = True
-        try:
-            piece = member.decompress(packed, size)
-        except zlib.error as error:
-            raise FileRefusedError(
-                "broken", f"is a damaged gzip file ({error})", place=place, remedy="Make or download it again."
-            ) from None
-        packed = member.unused_data if member.eof else member.unconsumed_tail
-        left -= len(piece)
-        if left < 0:
-            raise _too_packed(place, os.fstat(file.fileno()).st_size, "If you trust it, unpack it and name the result.")
-        if piece:
-            yield piece
-    if started and not member.eof:
+    """What gzip packed, member after member; the module unpacks no more at once than it is asked for."""
+    packed = os.fstat(file.fileno()).st_size
+    left = unpacked_most(packed)
+    try:
+        with gzip.GzipFile(fileobj=file) as unpacked:
+            while piece := unpacked.read(size):
+                left -= len(piece)
+                if left < 0:
+                    raise _too_packed(place, packed, "If you trust it, unpack it and name the result.")
+                yield piece
+    except EOFError:
         raise FileRefusedError(
             "broken", "is a truncated gzip file: it ends before its data does", place=place,
             remedy="Download it again.",
-        )  # fmt: skip
+        ) from None  # fmt: skip
+    except (zlib.error, gzip.BadGzipFile) as error:
+        raise FileRefusedError(
+            "broken", f"is a damaged gzip file ({error})", place=place, remedy="Make or download it again."
+        ) from None
 
 
 def check_zip(archive: IO[bytes], place: str) -> None:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from karat.io.cells import CellError
 from karat.io.fields import field_name, nested
 
 MOST_PAGES = 1000
@@ -75,7 +76,7 @@ def shift(page: str, offset: int) -> str:
 
 
 def page_text(value: Any) -> str | None:
-    """A page as text without blanks, or None where a file says there is none ("N/A"); ValueError for what is no page.
+    """A page as text without blanks, or None where a file says there is none ("N/A"); CellError for what is no page.
 
     >>> [page_text(v) for v in (34, "34 ", 34.0, "iv", "N/A", None)]
     ['34', '34', '34', 'iv', None, None]
@@ -85,11 +86,11 @@ def page_text(value: Any) -> str | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"{str(value)[:60]!r} is no page")
+        raise CellError(f"{str(value)[:60]!r} is no page", "Give text or a whole number.")
     try:
         text = str(value).strip()
     except ValueError:
-        raise ValueError("a number of thousands of digits is no page") from None
+        raise CellError("a number of thousands of digits is no page", "Give text.") from None
     return None if text.lower() in NO_PAGE else text
 
 
@@ -119,54 +120,42 @@ class PageReader:
 
         `from_0`: its page counts from 0 (`counts_from_0`). A list of pages is kept as a tuple.
         """
-        counted, given, printed = _texts(number), _texts(page), _text(_texts(label))
-        if given is not None and counted is not None and given != counted:
-            self._differ(counted, given)
-        if counted is None and given is not None and from_0:
+        counted, plain, printed = _texts(number), _texts(page), _text(_texts(label))
+        if plain is not None and counted is not None and plain != counted:
+            self._differ(counted, plain)
+        if counted is None and plain is not None and from_0:
             self.from_0 += 1
-            given = tuple(shift(p, 1) for p in given) if isinstance(given, tuple) else shift(given, 1)
-        elif given is not None and printed is not None and isinstance(given, str) and shift(given, 1) == printed:
+            plain = tuple(shift(p, 1) for p in plain) if isinstance(plain, tuple) else shift(plain, 1)
+        elif plain is not None and printed is not None and isinstance(plain, str) and shift(plain, 1) == printed:
             self.label_by_one += counted is None
-        chosen = counted if counted is not None else given
+        chosen = counted if counted is not None else plain
         self.zeros += chosen == "0"
         if chosen is None and printed is not None:
             return (LABEL + printed if len(pages_of(printed)) > 1 else printed), printed
         return chosen, printed
 
-    def _differ(self, counted: PageText, given: PageText) -> None:
-        numbers = [int(text) for text in (counted, given) if isinstance(text, str) and text.isdecimal()]
+    def _differ(self, counted: PageText, plain: PageText) -> None:
+        numbers = [int(text) for text in (counted, plain) if isinstance(text, str) and text.isdecimal()]
         if len(numbers) == 2 and abs(numbers[0] - numbers[1]) == 1:
             self.by_one += 1
         else:
             self.otherwise += 1
-        self.example = self.example or f"page_number {_text(counted)}, page {_text(given)}"
+        self.example = self.example or f"page_number {_text(counted)}, page {_text(plain)}"
 
     def notes(self) -> list[str]:
         """What to say of the pages read, a sentence each."""
-        notes = []
-        if self.by_one:
-            notes.append(f"page_number taken as the page; page differs by one {_times(self.by_one)} ({self.example})")
-        if self.otherwise:
-            notes.append(
-                f"page_number taken as the page; page differs by more than one {_times(self.otherwise)} "
-                f"({self.example}): check which is right"
-            )
-        if self.from_0:
-            notes.append(
-                f"page in the metadata beside page_content counts from 0, as LangChain writes it: 1 added "
-                f"{_times(self.from_0)}"
-            )
-        if self.label_by_one:
-            notes.append(
-                f"page_label is page + 1 {_times(self.label_by_one)}: page is read as counted from 1. If it counts "
-                "from 0, add --page-offset 1"
-            )
-        if self.zeros:
-            notes.append(
-                f"page 0 stands {_times(self.zeros)}, and pages are read as counted from 1: if they count from 0 here, "
-                "add --page-offset 1"
-            )
-        return notes
+        taken, offset = "page_number taken as the page; page differs by", "add --page-offset 1"
+        notes = {
+            f"{taken} one {_times(self.by_one)} ({self.example})": self.by_one,
+            f"{taken} more than one {_times(self.otherwise)} ({self.example}): check which is right": self.otherwise,
+            "page in the metadata beside page_content counts from 0, as LangChain writes it: 1 added "
+            f"{_times(self.from_0)}": self.from_0,
+            f"page_label is page + 1 {_times(self.label_by_one)}: page is read as counted from 1. If it counts from 0, "
+            f"{offset}": self.label_by_one,
+            f"page 0 stands {_times(self.zeros)}, and pages are read as counted from 1: if they count from 0 here, "
+            f"{offset}": self.zeros,
+        }
+        return [note for note, count in notes.items() if count]
 
 
 def _texts(value: Any) -> PageText:

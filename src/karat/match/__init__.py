@@ -1,4 +1,4 @@
-"""From hits to gold units: one matcher a file. `match` is the door."""
+"""From hits to gold units: one matcher a file, one join behind them. `match` is the door."""
 
 from __future__ import annotations
 
@@ -6,15 +6,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from karat.match._auto import Matched, check_questions, match, match_resolved
+    from karat.match._index import Pages, Place
+    from karat.match._join import Join, Key
     from karat.match._judge import Settings, judge, share_matched
-    from karat.match._matcher import MATCHERS, Matcher, Options, each
+    from karat.match._match import Matched, check_questions, match, match_resolved
+    from karat.match._matcher import MATCHERS, Context, Matcher, Options
     from karat.match._passages import Passages
-    from karat.match._resolution import Pages, Place, Resolution, Unresolved
-    from karat.match._resolve import resolve
+    from karat.match._resolve import Resolution, Unresolved, resolve
+
+_HOMES = {
+    "_index": ("Pages", "Place"),
+    "_join": ("Join", "Key"),
+    "_judge": ("Settings", "judge", "share_matched"),
+    "_match": ("Matched", "check_questions", "match", "match_resolved"),
+    "_matcher": ("MATCHERS", "Context", "Matcher", "Options"),
+    "_passages": ("Passages",),
+    "_resolve": ("Resolution", "Unresolved", "resolve"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "MATCHERS",
+    "Context",
+    "Join",
+    "Key",
     "Matched",
     "Matcher",
     "Options",
@@ -25,33 +40,12 @@ __all__ = [
     "Settings",
     "Unresolved",
     "check_questions",
-    "each",
     "judge",
     "match",
     "match_resolved",
     "resolve",
     "share_matched",
 ]
-
-_HOME = {
-    "MATCHERS": "_matcher",
-    "Matched": "_auto",
-    "Matcher": "_matcher",
-    "Options": "_matcher",
-    "Pages": "_resolution",
-    "Passages": "_passages",
-    "Place": "_resolution",
-    "Resolution": "_resolution",
-    "Settings": "_judge",
-    "Unresolved": "_resolution",
-    "check_questions": "_auto",
-    "each": "_matcher",
-    "judge": "_judge",
-    "match": "_auto",
-    "match_resolved": "_auto",
-    "resolve": "_resolve",
-    "share_matched": "_judge",
-}
 
 
 def __getattr__(name: str) -> Any:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.io.pages import pages_of, shift
-from karat.match._matcher import Context, column
-from karat.match.url import address_of
+from karat.match._matcher import Context, column, column_or_none
+from karat.match.matchers.url import address_of
 
 if TYPE_CHECKING:
     from karat.core.judged import Ints
@@ -119,17 +118,7 @@ class FileNames:
 
 def file_keys(names: FileNames, run: Run) -> list[str | None]:
     """The file of every hit of a run."""
-    return [names.of_hit(doc) for doc in column(run, "doc") or [None] * len(run)]
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """Document and address of each hit, its pages, and which of the two any hit names. The run keeps its id its own."""
-
-    run: Run
-    names: list[tuple[str | None, str | None]]
-    pages: list[frozenset[str]]
-    known: tuple[bool, ...]
+    return [names.of_hit(doc) for doc in column_or_none(run, "doc")]
 
 
 class Whereabouts:
@@ -142,7 +131,7 @@ class Whereabouts:
         self._options = context.options
         named = [g for g in context.golds if g.doc is not None and g.doc.strip()]
         self._files = FileNames(named, context.runs)
-        self._columns: dict[int, _Columns] = {}
+        self._columns = lru_cache(maxsize=1)(self._read)
 
     def within(self, gold: Gold, run: Run, hits: Ints) -> Ints:
         """Those of the hits that may stand there."""
@@ -150,15 +139,14 @@ class Whereabouts:
         pages = frozenset(pages_of(gold.page, self._options.labels)) if gold.page is not None else frozenset()
         if wanted == (None, None) and not pages:
             return hits
-        columns = self._of(run)
-        compared = [i for i in range(2) if wanted[i] is not None and columns.known[i]]
-        kept = []
+        names, pages_of_hits, known = self._columns(run)
+        compared = [i for i in range(2) if wanted[i] is not None and known[i]]
+        within = []
         for hit in hits.tolist():
-            there = not compared or any(columns.names[hit][i] == wanted[i] for i in compared)
-            on = columns.pages[hit]
-            if there and not (pages and on and pages.isdisjoint(on)):
-                kept.append(hit)
-        return np.array(kept, np.int64)
+            there = not compared or any(names[hit][i] == wanted[i] for i in compared)
+            if there and not (pages and pages_of_hits[hit] and pages.isdisjoint(pages_of_hits[hit])):
+                within.append(hit)
+        return np.array(within, np.int64)
 
     def _names(self, doc: Any, url: Any) -> tuple[str | None, str | None]:
         """A document and an address in the forms that are compared; a document may be an address."""
@@ -166,13 +154,10 @@ class Whereabouts:
         address = address_of(str(url)) if url is not None else address_of(name) if name else None
         return (self._files.of(name) if name else None), address
 
-    def _of(self, run: Run) -> _Columns:
-        if id(run) not in self._columns:
-            empty = [None] * len(run)
-            docs, urls, pages = (column(run, field) or empty for field in ("doc", "url", "page"))
-            offset, labels = self._options.page_offset, self._options.labels
-            on = [frozenset(shift(p, offset) for p in pages_of(page, labels)) for page in pages]
-            names = [self._names(doc, url) for doc, url in zip(docs, urls, strict=True)]
-            known = tuple(any(name[i] is not None for name in names) for i in range(2))
-            self._columns[id(run)] = _Columns(run, names, on, known)
-        return self._columns[id(run)]
+    def _read(self, run: Run) -> tuple[list[tuple[str | None, str | None]], list[frozenset[str]], list[bool]]:
+        """Document and address of each hit, its pages, and which of the two any hit names."""
+        offset, labels = self._options.page_offset, self._options.labels
+        pages = [frozenset(shift(p, offset) for p in pages_of(page, labels)) for page in column_or_none(run, "page")]
+        docs, urls = column_or_none(run, "doc"), column_or_none(run, "url")
+        names = [self._names(doc, url) for doc, url in zip(docs, urls, strict=True)]
+        return names, pages, [any(name[i] is not None for name in names) for i in range(2)]

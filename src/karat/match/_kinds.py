@@ -2,78 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.text.normalise import normalise
-from karat.match._matcher import MATCHERS, Context, Matcher, Options
+from karat.match._matcher import MATCHERS, Context, Options, by_strictness
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import Gold
 
+    Found = Callable[[Sequence[Gold], str], float]
+
 LOW = 0.1  # share of the gold below which plain ids look like ids of something else
 AS_THEY_ARE = "ids compared as they are"
 
 
-@dataclass(frozen=True)
-class Kinds:
-    """The matcher of each gold entry, and why the ids among them are matched as they are."""
-
-    of: Mapping[Gold, str]
-    why: str
-
-    @property
-    def names(self) -> list[str]:
-        """The matchers that are used, in order of first use."""
-        return list(dict.fromkeys(self.of.values()))
-
-
-def kinds_of(
-    golds: Sequence[Gold], runs: Sequence[Run], options: Options, found: Callable[[Mapping[Gold, str]], float]
-) -> Kinds:
-    """The matcher of each entry, whatever system is matched.
+def kinds_of(golds: Sequence[Gold], runs: Sequence[Run], options: Options, found: Found) -> tuple[dict[Gold, str], str]:
+    """The matcher of each entry, whatever system is matched, and why the ids among them are matched as they are.
 
     A span or quote goes before a page, and a page before anything that names a whole: chunks hold them under any
     chunking. Of what is equally fine the first that the hits of every system show is taken. An id or chunk that is
     named alone, or beside its document, is compared as an id, a document as a whole. `found` tells the share of some
-    entries that is among the hits, under given matchers, of the system that has fewest.
+    entries that is among the hits, under a matcher, of the system that has fewest.
     """
-    of: dict[Gold, str] = {}
+    kind_of: dict[Gold, str] = {}
     ids: list[Gold] = []
     documents: list[Gold] = []
     for gold in golds:
-        kind = _shown(_finest(gold), runs)
+        kind = _first_shown(_finest(gold), runs)
         if kind is not None:
-            of[gold] = kind
+            kind_of[gold] = kind
         else:
             (documents if gold.doc is not None and gold.id is None and gold.chunk is None else ids).append(gold)
     reasons = []
-    for several, first in ((ids, "exact"), (documents, "doc")):
-        if several:
-            kind, why = _of_names(several, first, runs, options, found)
-            of.update(dict.fromkeys(several, kind))
+    for names, first in ((ids, "exact"), (documents, "doc")):
+        if names:
+            kind, why = _of_names(names, first, Context(names, runs, options), found)
+            kind_of.update(dict.fromkeys(names, kind))
             reasons.append(why)
-    if set(of.values()) - {of[gold] for gold in (*ids, *documents)}:
+    if set(kind_of.values()) - {kind_of[gold] for gold in (*ids, *documents)}:
         reasons.insert(0, "each gold entry by the finest thing it names")
-    return Kinds(of, "; ".join(dict.fromkeys(reasons)) or AS_THEY_ARE)
+    return kind_of, "; ".join(dict.fromkeys(reasons)) or AS_THEY_ARE
 
 
 def _finest(gold: Gold) -> list[str]:
     """Matchers of the finest thing that an entry names, if that is no name of a whole; any of them will do."""
-    has_words = gold.quote is not None and bool(normalise(gold.quote, "words"))
-    kinds = [kind for kind, named in (("span", gold.span is not None), ("quote", has_words)) if named]
+    has_id = gold.id is not None or gold.chunk is not None
+    kinds = ["span"] if gold.span is not None else []
+    if gold.quote is not None and normalise(gold.quote, "words"):
+        kinds.append("quote")
     if not kinds and gold.page is not None:
         kinds = ["page"]
-    if not kinds and gold.url is not None and gold.id is None and gold.chunk is None:
-        return ["url", "doc"] if gold.doc is not None else ["url"]
-    if not kinds:
+    if kinds:
+        return [*kinds, "exact"] if has_id else kinds
+    if gold.url is None or has_id:
         return []
-    return [*kinds, "exact"] if gold.id is not None or gold.chunk is not None else kinds
+    return ["url", "doc"] if gold.doc is not None else ["url"]
 
 
-def _shown(kinds: Sequence[str], runs: Sequence[Run]) -> str | None:
+def _first_shown(kinds: Sequence[str], runs: Sequence[Run]) -> str | None:
     """The first that the hits of every run can show, else the first that those of some can."""
     for enough in (all, any):
         for kind in kinds:
@@ -82,26 +70,19 @@ def _shown(kinds: Sequence[str], runs: Sequence[Run]) -> str | None:
     return kinds[0] if kinds else None
 
 
-def _of_names(
-    golds: Sequence[Gold],
-    first: str,
-    runs: Sequence[Run],
-    options: Options,
-    found: Callable[[Mapping[Gold, str]], float],
-) -> tuple[str, str]:
+def _of_names(golds: Sequence[Gold], first: str, context: Context, found: Found) -> tuple[str, str]:
     """By what ids or documents are compared: as they are, else by the strictest matcher that finds them."""
-    context = Context(golds, runs, options)
     whys = {first: AS_THEY_ARE if first == "exact" else "documents compared whole"}
     whole = {"doc" for gold in golds if gold.doc is not None} | {"url" for gold in golds if gold.url is not None}
     beside = whole if first == "exact" else set()  # what an id stands in is no name of it
-    others = [m for m in by_strictness() if m.name not in whys and m.name not in beside and m.prepare is not None]
+    others = [m for m in by_strictness() if m.is_keyed and m.name not in whys and m.name not in beside]
     whys |= {m.name: why for m in others if (why := m.fits(context))}
-    names = [first, *(name for name in whys if name != first)]
+    names = list(whys)
     if first == "doc":  # an address or a uuid says more exactly which document it is
         names = [*(name for name in names if name in ("url", "uuid")), "doc"]
     best, share = first, 0.0
     for name in names:
-        here = found(dict.fromkeys(golds, name))
+        here = found(golds, name)
         if here > share:
             best, share = name, here
         if share > LOW or (share > 0 and first == "exact"):
@@ -109,8 +90,3 @@ def _of_names(
     if not share:  # what would find them if they were not ambiguous says what to add
         best = next((name for name in names if MATCHERS.get(name).ambiguity(context) is not None), best)
     return best, whys[best]
-
-
-def by_strictness() -> list[Matcher]:
-    """All matchers, the strictest first."""
-    return sorted(MATCHERS, key=lambda m: m.strictness)

@@ -3,30 +3,156 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.io.pages import page_of, pages_of, shift
-from karat.match._entries import Entries, Finder
-from karat.match._files import FileNames
+from karat.io.pages import page_of, shift
+from karat.match._index import ChunkTable, IndexView, Pages, QuotePlaces
+from karat.match._join import Join, Key, Units
 from karat.match._kinds import kinds_of
-from karat.match._matcher import MATCHERS, Context, Options, column, matcher_named
-from karat.match._places import QuotePlaces
-from karat.match._resolution import Pages, Reason, Resolution, Unresolved, file_and_page
-from karat.match._table import Table
+from karat.match._matcher import MATCHERS, Context, Options, Reason, column, each
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks, Doc
-    from karat.core.judged import Ints
+    from karat.core.judged import Bools, Ints
+    from karat.core.run import Run
     from karat.core.types import Gold, TestSet
 
-_SHOWN = 60
 _LACKING: dict[str, Reason] = {
     "page": "page without text", "span": "span outside", "text": "quote not found", "url": "unknown address",
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Unresolved:
+    """A gold entry that no chunk holds, and why."""
+
+    question: str
+    gold: Gold
+    kind: str  # name of the matcher it was looked for by
+    reason: Reason
+    why: str
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """Gold units beside the rows of the chunks that hold them, and the join that scores runs over these."""
+
+    join: Join = field(repr=False)
+    table: ChunkTable = field(repr=False)
+    holders: list[Ints]  # of each unit, the ascending rows that hold it
+    notes: tuple[str, ...] = ()
+
+    @property
+    def testset(self) -> TestSet:
+        return self.join.testset
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.table.chunks
+
+    @property
+    def units(self) -> Units:
+        """The units of the test set, ordered by question."""
+        return self.join.units
+
+    @property
+    def kinds(self) -> list[str]:
+        """Of each unit, the matcher that it goes by."""
+        return self.join.kinds
+
+    @property
+    def ambiguity(self) -> str | None:
+        """Why some gold may mean several units, and what to add."""
+        return self.join.ambiguity
+
+    @cached_property
+    def relevant(self) -> Bools:
+        """Which units are relevant."""
+        return self.units.grade >= 1
+
+    @cached_property
+    def reached(self) -> Bools:
+        """Which units some chunk holds."""
+        return np.array([len(rows) > 0 for rows in self.holders], bool)
+
+    @property
+    def share(self) -> float | None:
+        """Share of the relevant units that some chunk holds; None where there is no relevant gold."""
+        total = int(self.relevant.sum())
+        return float((self.reached & self.relevant).sum()) / total if total else None
+
+    def of_question(self, question: int) -> range:
+        """The numbers of the units of a question."""
+        return self.units.of_question(question)
+
+    def gold_rows(self, question: int) -> Ints:
+        """Rows that hold a relevant unit of a question, ascending."""
+        rows = [self.holders[u] for u in self.of_question(question) if self.relevant[u]]
+        return rows[0] if len(rows) == 1 else np.unique(np.concatenate([*rows, np.zeros(0, np.int64)]))
+
+    def rows_of(self, run: Run) -> list[int]:
+        """The row of each hit, -1 where it is no chunk of the index."""
+        return self.table.rows_of(run)
+
+    def hit_keys(self, run: Run) -> list[tuple[Key, ...]]:
+        """Keys of each hit, to be compared with those of the units."""
+        return self.join.hit_keys(run)
+
+    @cached_property
+    def row_keys(self) -> Mapping[str, Sequence[tuple[Key, ...]]]:
+        """All keys of every row, of each kind by which rows have keys."""
+        return {kind: keys for kind, keys in self.join.row_keys.items() if self.join.matchers[kind].is_keyed}
+
+    @cached_property
+    def rows_on_page(self) -> Mapping[tuple[str, str], Ints]:
+        """Rows by file and page, as pages are compared: of gold resolved by page. See `page_of_unit`."""
+        rows: dict[tuple[str, str], list[int]] = {}
+        for row, keys in enumerate(self.row_keys.get("page", ())):
+            for key in keys:
+                rows.setdefault(_file_and_page(key), []).append(row)
+        return {place: np.array(held, np.int64) for place, held in rows.items()}
+
+    def page_of_unit(self, unit: int) -> tuple[str, str] | None:
+        """File and page of a unit that was looked for by page."""
+        key = self.units.key[unit]
+        return _file_and_page(key) if key is not None and self.kinds[unit] == "page" else None
+
+    @cached_property
+    def quote_places(self) -> QuotePlaces:
+        """Where quotes stand in the documents."""
+        return QuotePlaces(self.table, self.join.of_kind("quote"))
+
+    @cached_property
+    def unresolved(self) -> tuple[Unresolved, ...]:
+        """The entries that no chunk holds."""
+        views = {
+            kind: IndexView(self.table, self.quote_places, self.join.of_kind(kind), self.join.options)
+            for kind in self.join.matchers
+        }
+        lost = []
+        for u in np.flatnonzero(~self.reached).tolist():
+            gold, kind = self.units.gold[u], self.kinds[u]
+            reason, why = self._why(gold, kind, self.units.key[u], views[kind])
+            lost.append(Unresolved(self.testset.ids[int(self.units.question[u])], gold, kind, reason, why))
+        return tuple(lost)
+
+    def _why(self, gold: Gold, kind: str, key: Key | None, view: IndexView) -> tuple[Reason, str]:
+        """Why no chunk holds an entry."""
+        matcher, files = self.join.matchers[kind], len(self.table.files)
+        if matcher.within_file is not None and files > 1 and not (gold.doc or "").strip():
+            return "ambiguous", f"names {matcher.within_file(gold)} without a file, and the index holds {files:,} files"
+        if key is None:
+            return "names no unit", f"names no {matcher.unit}"
+        lacking = matcher.lacks(self.table.run)
+        if lacking is not None:
+            return _LACKING.get(lacking, "unknown id"), f"the chunks of the index have no {lacking}"
+        return matcher.why(gold, key[1], view)
 
 
 def resolve(
@@ -47,186 +173,67 @@ def resolve(
     """
     if pages not in ("physical", "printed"):
         raise UsageError(f"pages={pages!r} is not one of physical, printed.")
-    table = Table(chunks, docs, pages)
+    table = ChunkTable(chunks, docs, pages)
     if pages == "printed" and len(chunks) and column(table.run, "page") is None:
         raise UsageError("--pages printed: no chunk of this index knows the number printed on its page.")
-    golds = list(dict.fromkeys(gold for question in testset.questions for gold in question.gold))
-    if by == "auto":
-        options = Options(page_offset=page_offset, labels=table.labels, any_file=any_file)
-        kinds = kinds_of(golds, [table.run], options, lambda of: _share(of, table, options))
-        kind_of, why = kinds.of, kinds.why
+    options = Options(page_offset=page_offset, labels=table.labels, any_file=any_file)
+    if by != "auto":
+        join, why = Join(testset, [table.run], by, options, table), "asked for"
     else:
-        matcher, options = matcher_named(by, page_offset=page_offset, labels=table.labels, any_file=any_file)
-        kind_of, why = dict.fromkeys(golds, matcher.name), "asked for"
-    entries = Entries(testset, kind_of, [table.run], options)
+        golds = list(dict.fromkeys(gold for question in testset.questions for gold in question.gold))
+        kind_of, why = kinds_of(golds, [table.run], options, lambda some, kind: _share(some, kind, table, options))
+        join = Join(testset, [table.run], kind_of, options, table)
     notes = [f"{why}."] if "taken for the documents" in why else []
-    notes += _printed_twice([gold for gold in golds if kind_of[gold] == "page"], entries, table)
-    return _resolved(entries, table, tuple(notes))
+    resolution = Resolution(join, table, _holders(join), tuple(notes))
+    return replace(resolution, notes=(*notes, *_printed_twice(resolution)))
 
 
-def _share(kind_of: Mapping[Gold, str], table: Table, options: Options) -> float:
-    """Share of some entries that any row of the table holds."""
-    held = 0
-    for kind in dict.fromkeys(kind_of.values()):
-        golds = [gold for gold, its in kind_of.items() if its == kind]
-        finder = Finder(MATCHERS.get(kind), Context(golds, [table.run], options))
-        held += sum(1 for gold in golds if any(len(rows) for rows in finder.rows(gold, table.run).values()))
-    return held / len(kind_of)
+def _holders(join: Join) -> list[Ints]:
+    """Of each unit, the ascending rows of the index that hold it."""
+    rows: dict[Key | None, list[int]] = {key: [] for key in join.units.key}
+    for keys in join.row_keys.values():
+        for row, held in enumerate(keys):
+            for key in held:
+                if key in rows:
+                    rows[key].append(row)
+    arrays = {key: np.array(held, np.int64) for key, held in rows.items()}
+    return [arrays[key] for key in join.units.key]
 
 
-def _printed_twice(golds: Sequence[Gold], entries: Entries, table: Table) -> list[str]:
+def _share(golds: Sequence[Gold], kind: str, table: ChunkTable, options: Options) -> float:
+    """Share of some entries that any row of the table holds, under a matcher."""
+    gold_keys, hit_keys = MATCHERS.get(kind).rule(Context(golds, [table.run], options))
+    held = set(chain.from_iterable(map(each, hit_keys(table.run))))
+    return sum(1 for gold in golds if not held.isdisjoint(each(gold_keys(gold)))) / len(golds)
+
+
+def _printed_twice(resolution: Resolution) -> list[str]:
     """What to say where gold names a printed number that several pages of its file bear."""
-    if not golds or table.pages == "physical":
+    table, join = resolution.table, resolution.join
+    if table.pages == "physical":
         return []
     bearing: dict[tuple[str, str], set[int]] = {}
     for doc in table.docs:
         for page in doc.pages:
             if page.label is not None and (label := page_of(page.label)):
-                place = (doc.part_of or doc.id, shift(label, entries.options.page_offset))
+                place = (doc.part_of or doc.id, shift(label, join.options.page_offset))
                 bearing.setdefault(place, set()).add(page.number)
-    several = 0
-    for gold in golds:
-        held = entries.finders["page"].rows(gold, table.run).items()
-        several += any(
-            len(bearing.get((table.names[row], file_and_page(key)[1]), ())) > 1
-            for key, rows in held
-            for row in rows[:1].tolist()
-        )
+    several = set()
+    for gold in join.of_kind("page"):
+        for key in join.gold_keys(gold):
+            _, page_text = _file_and_page(key)
+            rows = resolution.rows_on_page.get(_file_and_page(key))
+            if rows is not None and len(bearing.get((table.names[rows[0]], page_text), ())) > 1:
+                several.add(gold)
     if not several:
         return []
-    name = "1 gold entry names" if several == 1 else f"{several:,} gold entries name"
+    names = "1 gold entry names" if len(several) == 1 else f"{len(several):,} gold entries name"
     return [
-        f"{name} a printed page number that several pages of the file bear: a chunk on any of them counts as found."
+        f"{names} a printed page number that several pages of the file bear: a chunk on any of them counts as found."
     ]
 
 
-def _resolved(entries: Entries, table: Table, notes: tuple[str, ...]) -> Resolution:
-    units = entries.units
-    number = {pair: u for u, pair in enumerate(zip(units.question.tolist(), units.code.tolist(), strict=True))}
-    rows: list[list[Ints]] = [[] for _ in units.gold]
-    lost: dict[int, tuple[str, Gold, str | None]] = {}
-    for q, question in enumerate(entries.testset.questions):
-        for entry, gold in enumerate(question.gold):
-            by_key = entries.finders[entries.kind_of[gold]].rows(gold, table.run)
-            if not by_key:
-                lost.setdefault(number[q, units.codes[f"\x00{q}\x00{entry}"]], (question.id, gold, None))
-            for key, holding in by_key.items():
-                unit = number[q, units.codes[key]]
-                if len(holding):
-                    rows[unit].append(holding)
-                else:
-                    lost.setdefault(unit, (question.id, gold, key))
-    holders = [_union(parts) for parts in rows]
-    golds = list(entries.kind_of)
-    places = QuotePlaces(table, [gold for gold in golds if entries.kind_of[gold] == "quote"])
-    reasons = _Reasons(entries, table, places)
-    unresolved = []
-    for u in sorted(lost):
-        if not len(holders[u]):
-            qid, gold, unit_key = lost[u]
-            unresolved.append(Unresolved(qid, gold, entries.kind_of[gold], *reasons.why(gold, unit_key)))
-    return Resolution(table, entries, holders, tuple(unresolved), notes, reasons.ambiguity, places)
-
-
-def _union(parts: Sequence[Ints]) -> Ints:
-    if not parts:
-        return np.zeros(0, np.int64)
-    return parts[0] if len(parts) == 1 else np.unique(np.concatenate(parts))
-
-
-class _Reasons:
-    """Why no chunk holds a gold entry."""
-
-    def __init__(self, entries: Entries, table: Table, places: QuotePlaces) -> None:
-        self.entries, self.table, self.places = entries, table, places
-
-    @cached_property
-    def ambiguity(self) -> str | None:
-        """Why some gold may mean several units, and what to add."""
-        for kind, finder in self.entries.finders.items():
-            questions = self.entries.testset.questions
-            golds = [gold for q in questions for gold in q.gold if self.entries.kind_of[gold] == kind]
-            why = finder.matcher.ambiguity(Context(golds, [self.table.run], self.entries.options))
-            if why is not None:
-                return why
-        return None
-
-    def why(self, gold: Gold, key: str | None) -> tuple[Reason, str]:
-        """A word and a sentence; `key` is the unit of the entry, None where it has none of its kind."""
-        kind = self.entries.kind_of[gold]
-        named = gold.doc is not None and bool(gold.doc.strip())
-        if kind in ("page", "span") and not named and len(self.table.files) > 1:
-            what = f"page {_shown(gold.page or gold.label)}" if kind == "page" else "a span"
-            return "ambiguous", f"names {what} without a file, and the index holds {len(self.table.files):,} files"
-        matcher = self.entries.finders[kind].matcher
-        if key is None:
-            return "names no unit", f"names no {matcher.unit}"
-        lacking = matcher.lacks(self.table.run)
-        if lacking is not None:
-            return _LACKING.get(lacking, "unknown id"), f"the chunks of the index have no {lacking}"
-        if kind == "page":
-            return self._page(gold, key)
-        if kind == "quote":
-            return self._quote(gold)
-        if kind == "span" and gold.span is not None:
-            where = f" of {_shown(gold.doc)}" if gold.doc else ""
-            return "span outside", f"no chunk overlaps characters {gold.span[0]} to {gold.span[1]}{where}"
-        if kind == "url":
-            return "unknown address", f"no chunk comes from {_shown(gold.url or gold.doc or gold.label)}"
-        if matcher.unit == "document":
-            return "unknown file", f"no chunk comes from the document {_shown(gold.doc or gold.label)}"
-        return "unknown id", f"no chunk {'has the id' if kind == 'exact' else 'holds'} {_shown(gold.label)}"
-
-    def _page(self, gold: Gold, key: str) -> tuple[Reason, str]:
-        file, page = file_and_page(key)
-        if file not in self._pages and not self.entries.options.any_file:
-            return "unknown file", f"no chunk comes from the file {_shown(gold.doc)}"
-        pages = self._pages.get(file) or {number for numbers in self._pages.values() for number in numbers}
-        of_file = f" of {_shown(gold.doc)}" if gold.doc else ""
-        if not self._pages.get(file, pages):
-            return "page without text", f"the chunks of {_shown(gold.doc)} say no pages"
-        if page.isdecimal() or page.startswith("-"):
-            first, last = shift("1", self.entries.options.page_offset), max(pages)
-            if int(page) < int(first):
-                return "beyond the end", f"page {page}{of_file} stands before its first page, {first}"
-            if int(page) > last and self.table.pages == "physical":
-                return "beyond the end", f"page {page}{of_file} stands after its last page, {last}"
-        return "page without text", f"no chunk stands on page {_shown(page)}{of_file}"
-
-    @cached_property
-    def _pages(self) -> dict[str, set[int]]:
-        """Page numbers of each file, by its key: those that chunks stand on and those that its document has."""
-        golds = [gold for gold, kind in self.entries.kind_of.items() if kind == "page"]
-        names = FileNames(golds, [self.table.run])
-        pages: dict[str, set[int]] = {names.of_hit(name) or "": set() for name in self.table.files}
-        held = [(doc.part_of or doc.id, page.number) for doc in self.table.docs for page in doc.pages]
-        held += [(chunk.doc, number) for chunk in self.table.chunks for number in chunk.pages]
-        for name, number in held:
-            shifted = int(shift(str(number), self.entries.options.page_offset))
-            pages.setdefault(names.of_hit(name) or "", set()).add(shifted)
-        return pages
-
-    def _quote(self, gold: Gold) -> tuple[Reason, str]:
-        quote, texts = f'"{_shown(gold.quote)}"', self.places.texts_of(gold)
-        where = _shown(gold.doc or gold.url)
-        if texts is not None and not texts:
-            return "unknown file", f"no document is called {where}"
-        places = self.places.of(gold)
-        pages = sorted({p for place in places for p in self.places.pages_at(place)}, key=lambda p: (len(p), p))
-        offset, labels = self.entries.options.page_offset, self.entries.options.labels
-        named = set(pages_of(gold.page, labels)) if gold.page is not None else set()
-        if pages and named and named.isdisjoint(shift(p, offset) for p in pages):
-            return "quote elsewhere", f"{quote} stands on page {', '.join(pages[:4])}, not on page {gold.page}"
-        if places:
-            return "quote not found", f"{quote} stands in {_shown(places[0].doc)}, in no chunk or split over many"
-        if texts is None:
-            return "quote not found", f"{quote} stands in no document"
-        other = self.places.elsewhere(gold)
-        if other is not None:
-            return "quote elsewhere", f"{quote} stands in {other}, not in {where}"
-        return "quote not found", f"{quote} does not stand in {where}"
-
-
-def _shown(text: str | None) -> str:
-    text = " ".join((text or "").split())
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+def _file_and_page(key: Key) -> tuple[str, str]:
+    """File and page of the key of a page; no file where files are not compared."""
+    _, page = key
+    return page.doc or "", page.page

@@ -1,8 +1,7 @@
-"""What talks to a model: embedders, one a file, and rerankers."""
+"""What talks to a model: embedders, one a file, chat models and rerankers."""
 
-from karat.models._cache import Embedded, Known, embed_all, text_digest
-from karat.models._embedder import EMBEDDERS, LANGUAGES, Embedder, EmbedderSettings, Role, embedder_named
-from karat.models._endpoint import wait_of
+from karat.models._embedder import EMBEDDERS, LANGUAGES, Embedder, EmbedderSettings, Encoder, Role, embedder_named
+from karat.models._vectors import Embedded, Known, embed_all, text_digest
 
 __all__ = [
     "EMBEDDERS",
@@ -10,10 +9,10 @@ __all__ = [
     "Embedded",
     "Embedder",
     "EmbedderSettings",
+    "Encoder",
     "Known",
     "Role",
     "embed_all",
     "embedder_named",
     "text_digest",
-    "wait_of",
 ]

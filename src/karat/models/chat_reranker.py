@@ -59,24 +59,24 @@ class ChatReranker:
             return f"passage {twice[0]} is graded twice" if twice else None
 
         replies = ask_structured(self._chat, [_prompt(*one) for one in lists], _schema(), check=problem)
-        found = []
+        results = []
         for (_, passages), reply in zip(lists, replies, strict=True):
-            seconds = sum(said.seconds or 0.0 for said in reply.said)
+            seconds = sum(one.seconds or 0.0 for one in reply.said)
             if reply.value is None:
-                found.append(Scored(error=f"reranking by chat: {reply.error}", seconds=seconds))
+                results.append(Scored(error=f"reranking by chat: {reply.error}", seconds=seconds))
                 continue
             grades = np.full(len(passages), -1.0)
             for grade in reply.value.grades:
                 grades[grade.passage - 1] = grade.grade
             places = np.arange(len(passages), 0, -1) / (len(passages) + 1)
-            found.append(Scored(grades + places, seconds=seconds))
-        return found
+            results.append(Scored(grades + places, seconds=seconds))
+        return results
 
 
 def _prompt(query: str, passages: Sequence[str]) -> Prompt:
     parts = [("question", query), *((f"passage {number}", text) for number, text in enumerate(passages, 1))]
-    asked = "Grade every passage by how well it answers the question."
-    return Prompt(f"{fenced(parts).text}\n\n{asked}", SYSTEM, json=True, purpose="rerank")
+    task = "Grade every passage by how well it answers the question."
+    return Prompt(f"{fenced(parts).text}\n\n{task}", SYSTEM, json=True, purpose="rerank")
 
 
 @cache

@@ -6,7 +6,6 @@ no code of the folder runs, and weights are safetensors only (others are pickles
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ import numpy as np
 
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.core.text.wellformed import well_formed
-from karat.models._sentence_transformers import check_parts, no_bars
+from karat.models._local import check_parts, json_in, loading, no_bars
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,20 +41,15 @@ class CrossEncoder:
             raise UsageError(
                 "a cross-encoder needs sentence-transformers, which is not installed. Run: pip install 'karat[sbert]'"
             ) from None
-        try:
-            with no_bars():
-                self._model: Any = sentence_transformers.CrossEncoder(
-                    str(self.folder),
-                    device=device,
-                    local_files_only=True,
-                    trust_remote_code=False,
-                    activation_fn=torch.nn.Identity(),
-                    model_kwargs={"use_safetensors": True},
-                )
-        except Exception as error:  # whatever a foreign folder sets off in three libraries
-            reason = " ".join(str(error).split())[:200] or type(error).__name__
-            problem = f"cannot be loaded as a cross-encoder: {reason}"
-            raise InputError(problem, place=str(self.folder), remedy=REMEDY) from error
+        with loading(self.folder, "cannot be loaded as a cross-encoder", REMEDY), no_bars():
+            self._model: Any = sentence_transformers.CrossEncoder(
+                str(self.folder),
+                device=device,
+                local_files_only=True,
+                trust_remote_code=False,
+                activation_fn=torch.nn.Identity(),
+                model_kwargs={"use_safetensors": True},
+            )
         self._model.eval()
         labels = int(self._model.num_labels)
         if labels != 1:
@@ -70,8 +64,8 @@ class CrossEncoder:
         scores = np.zeros(len(pairs))
         for start in range(0, len(pairs), _TOGETHER):
             some = [(well_formed(query), well_formed(text)) for query, text in pairs[start : start + _TOGETHER]]
-            made = self._model.predict(some, batch_size=self.batch, show_progress_bar=False, convert_to_numpy=True)
-            scores[start : start + len(some)] = np.asarray(made, np.float64).reshape(len(some))
+            fits = self._model.predict(some, batch_size=self.batch, show_progress_bar=False, convert_to_numpy=True)
+            scores[start : start + len(some)] = np.asarray(fits, np.float64).reshape(len(some))
             if progress is not None:
                 progress("reranking", start + len(some), len(pairs))
         if not np.isfinite(scores).all():
@@ -85,23 +79,9 @@ class CrossEncoder:
 
 def _check(folder: Path) -> None:
     """Refuse what is no model, and what would run code that came with the weights."""
-
-    def refused(problem: str, place: Path, remedy: str = REMEDY) -> InputError:
-        return InputError(problem, place=str(place), remedy=remedy)
-
     if not folder.is_dir():
         problem = "is not a folder" if folder.exists() else "does not exist"
-        raise refused(problem, folder, f"karat never downloads a model. {REMEDY}")
-    if _read(folder / "config.json") is None:
-        raise refused("holds no readable config.json", folder)
-    parts = _read(folder / "modules.json") or []
-    kinds = [str(part.get("type")) if isinstance(part, dict) else "?" for part in parts]
-    check_parts(folder, kinds)
-
-
-def _read(path: Path) -> Any:
-    """What a JSON file holds, or None where it cannot be read."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
+        raise InputError(problem, place=str(folder), remedy=f"karat never downloads a model. {REMEDY}")
+    if json_in(folder / "config.json") is None:
+        raise InputError("holds no readable config.json", place=str(folder), remedy=REMEDY)
+    check_parts(folder)

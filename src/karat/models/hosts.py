@@ -14,7 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
@@ -22,37 +22,19 @@ from urllib.parse import urlsplit
 from karat.core.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from karat.models._chat_settings import ChatSettings
     from karat.models._embedder import EmbedderSettings
+    from karat.models.chat.settings import ChatSettings
 
     Asking = TypeVar("Asking", EmbedderSettings, ChatSettings)
 
 OPENAI, KEY_ENV = "https://api.openai.com/v1", "OPENAI_API_KEY"
 FILE = "allowed.jsonl"
 _HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
+_KINDS = ("host", "insecure_key", "model")
 _PORTS = {"https": 443, "http": 80}
 
 
-@dataclass
-class _Allowed:
-    """What the user has named: hosts with the variable of their key, those that get it over plain http, and models."""
-
-    hosts: dict[str, str] = field(default_factory=dict)
-    insecure: set[str] = field(default_factory=set)
-    models: set[str] = field(default_factory=set)
-
-    def add(self, line: dict[str, str]) -> None:
-        if not all(isinstance(value, str) for value in line.values()):
-            raise TypeError("a word that is no text")
-        if "host" in line:
-            self.hosts[line["host"]] = line["key_env"]
-        elif "insecure_key" in line:
-            self.insecure.add(line["insecure_key"])
-        else:
-            self.models.add(line["model"])
-
-
-_unsaved: list[dict[str, str]] = []  # named in this process, where the file cannot be written
+_unsaved: list[str] = []  # named in this process, where the file cannot be written
 _listener: Callable[[str], None] | None = None
 _told: set[str] = set()
 
@@ -120,7 +102,7 @@ def check_way(address: str, variable: str) -> None:
     """Refuse to send what a variable holds over plain http, unless to this machine or where the user says so."""
     if urlsplit(address).scheme == "http" and not _is_loopback(address):
         host = host_of(address)
-        if host not in _allowed().insecure:
+        if ("insecure_key", host) not in _allowed():
             raise UsageError(
                 f"the key in {variable} would go to {host} over plain http, where others can read it. Use https, leave "
                 f"the key out, or, if the way there is safe: --insecure-key {host}"
@@ -144,17 +126,17 @@ def tell(address: str, key_env: str) -> None:
 
 def allow_host(host: str, key_env: str = KEY_ENV) -> None:
     """Let karat ask a host (`host`, `host:port` or an address) that an index or a run names, with the key there."""
-    _remember({"host": _named_host(host), "key_env": key_env})
+    _remember("host", _named_host(host), key_env)
 
 
 def allow_insecure_key(host: str) -> None:
     """Let karat send a key to a host over plain http."""
-    _remember({"insecure_key": _named_host(host)})
+    _remember("insecure_key", _named_host(host))
 
 
 def allow_model(folder: str | os.PathLike[str]) -> None:
     """Let karat load a folder of a model that an index names."""
-    _remember({"model": _resolved(folder)})
+    _remember("model", _resolved(folder))
 
 
 def allow(settings: EmbedderSettings | ChatSettings) -> None:
@@ -167,7 +149,7 @@ def allow(settings: EmbedderSettings | ChatSettings) -> None:
 
 def received(settings: Asking, place: str) -> Asking:
     """Settings that stand in data at a place, if the user has named what they name; the key is the user's choice."""
-    if settings.folder is not None and (folder := _resolved(settings.folder)) not in _allowed().models:
+    if settings.folder is not None and ("model", folder := _resolved(settings.folder)) not in _allowed():
         raise UsageError(
             f"{place} names the model {folder}, and karat loads no model for an index from a folder that you have not "
             f"named yourself: it may hold code. If you trust it: --allow-model {folder}"
@@ -175,7 +157,7 @@ def received(settings: Asking, place: str) -> Asking:
     if settings.address is None:
         return settings
     host = host_of(settings.address)
-    key_env = _allowed().hosts.get(host)
+    key_env = _allowed().get(("host", host))
     if key_env is None:
         raise UsageError(
             f"{place} names the host {host}, and karat sends nothing to a host that you have not named yourself. If "
@@ -186,7 +168,7 @@ def received(settings: Asking, place: str) -> Asking:
 
 def is_allowed(address: str) -> bool:
     """Whether the user has named the host of an address before."""
-    return host_of(address) in _allowed().hosts
+    return ("host", host_of(address)) in _allowed()
 
 
 def _named_host(text: str) -> str:
@@ -199,13 +181,13 @@ def _resolved(folder: str | os.PathLike[str]) -> str:
 
 def allowed_file() -> Path | None:
     """The file that keeps what the user has named; None where the user has no home, and nothing is kept."""
-    given = os.environ.get("XDG_CONFIG_HOME", "")
+    config = os.environ.get("XDG_CONFIG_HOME", "")
     try:
         home = Path.home()
     except RuntimeError:
         home = Path()
-    if os.path.isabs(given):
-        root = Path(given)
+    if os.path.isabs(config):
+        root = Path(config)
     elif sys.platform == "win32":
         root = Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming")
     else:
@@ -213,38 +195,40 @@ def allowed_file() -> Path | None:
     return root / "karat" / FILE if root.is_absolute() else None  # never a file of the folder that karat works in
 
 
-def _allowed() -> _Allowed:
-    made, file = _Allowed(), allowed_file()
+def _allowed() -> dict[tuple[str, str], str]:
+    """What the user has named, by kind and name: hosts with the variable of their key, all else with nothing."""
+    file = allowed_file()
     try:
         lines = file.read_text(encoding="utf-8").splitlines() if file is not None else []
     except (FileNotFoundError, NotADirectoryError):
         lines = []
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"cannot be read: {problem}", place=str(file), remedy="Mend or delete it.") from None
-    for row, text in enumerate(lines, 1):
+    named = {}
+    for row, text in enumerate([*lines, *_unsaved], 1):
         try:
-            made.add(json.loads(text))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            line = json.loads(text)
+            kind, name = next((kind, line[kind]) for kind in _KINDS if kind in line)
+            named[kind, name] = line["key_env"] if kind == "host" else ""
+            if not isinstance(name, str) or not isinstance(named[kind, name], str):
+                raise TypeError
+        except (ValueError, TypeError, KeyError, StopIteration, RecursionError):
             raise InputError("is not what karat wrote", place=str(file), row=row, remedy="Delete the line.") from None
-    for line in _unsaved:
-        made.add(line)
-    return made
+    return named
 
 
-def _remember(line: dict[str, str]) -> None:
+def _remember(kind: str, name: str, key_env: str = "") -> None:
     """Add a line to the user's file, private, unless it says so already; where it cannot be written, for now only."""
-    known, wanted = _allowed(), _allowed()
-    wanted.add(line)
-    if wanted == known:
+    if _allowed().get((kind, name)) == key_env:
         return
+    line = json.dumps({kind: name, "key_env": key_env} if kind == "host" else {kind: name})
     file = allowed_file()
-    if file is None:
-        _unsaved.append(line)
-        return
     try:
+        if file is None:
+            raise FileNotFoundError
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         opened = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(opened, "a", encoding="utf-8") as stream:
-            stream.write(json.dumps(line) + "\n")
+            stream.write(line + "\n")
     except OSError:
         _unsaved.append(line)

@@ -67,58 +67,51 @@ def total(numbers: Iterable[N | None]) -> N | None:
 def ask_structured(
     chat: Chats,
     prompts: Sequence[Prompt],
-    schema: type[T],
+    schema: type[T] | Sequence[type[T]],
     said: Callable[[int, Said], None] | None = None,
     *,
     check: Callable[[int, T], str | None] | None = None,
 ) -> list[Structured[T]]:
-    """What the model says to each prompt, as objects of a pydantic model.
+    """What the model says to each prompt, as objects of a pydantic model, or of one for each prompt.
 
     All prompts are asked in one batch and all repairs in another. `check` gets the number of a prompt and its object
     and says what is wrong beyond the schema. `said` is called for each reply, those of repairs too.
     """
+    schemas = [schema] * len(prompts) if isinstance(schema, type) else schema
+
+    def read(number: int, reply: Said) -> Structured[T]:
+        if reply.error is not None or reply.text is None:
+            return Structured(error=reply.error or "the model said nothing", said=(reply,))
+        raw = reply.text if len(reply.text) <= KEPT else f"{reply.text[:KEPT]} ... ({len(reply.text):,} characters)"
+        value, problem = parse_reply(reply.text, schemas[number])
+        if value is not None and check is not None:
+            problem = check(number, value)
+        if problem and reply.cut:
+            problem = f"{problem}; the reply was cut off at its limit of tokens"
+        return Structured(None if problem else value, problem, (raw,), (reply,))
+
     first = chat.ask(prompts, said)
-    found = [_read(one, schema, i, check) for i, one in enumerate(first)]
-    again = [i for i, one in enumerate(found) if one.value is None and first[i].error is None]
+    results = [read(number, reply) for number, reply in enumerate(first)]
+    again = [n for n, result in enumerate(results) if result.value is None and first[n].error is None]
     if again:
-        told: Callable[[int, Said], None] | None = None
-        if said is not None:
-            hear = said
-
-            def told(number: int, one: Said) -> None:
-                hear(again[number], one)
-
-        repairs = [_repair(prompts[i], first[i], found[i].error or "", schema) for i in again]
-        for i, one in zip(again, chat.ask(repairs, told), strict=True):
-            mended = _read(one, schema, i, check)
-            before = found[i]
-            error = None
-            if mended.value is None:
-                error = f"the reply could not be used ({before.error}), nor could the one after it ({mended.error})"
-            found[i] = Structured(mended.value, error, before.raw + mended.raw, before.said + mended.said)
-    return found
+        repairs = [_repair(prompts[n], first[n], results[n].error or "", schemas[n]) for n in again]
+        listener = (lambda number, reply: said(again[number], reply)) if said is not None else None
+        for n, reply in zip(again, chat.ask(repairs, listener), strict=True):
+            before, after = results[n], read(n, reply)
+            error = f"the reply could not be used ({before.error}), nor could the one after it ({after.error})"
+            results[n] = Structured(
+                after.value, error if after.value is None else None, before.raw + after.raw, before.said + after.said
+            )
+    return results
 
 
-def _read(said: Said, schema: type[T], number: int, check: Callable[[int, T], str | None] | None) -> Structured[T]:
-    if said.error is not None or said.text is None:
-        return Structured(error=said.error or "the model said nothing", said=(said,))
-    raw = said.text if len(said.text) <= KEPT else f"{said.text[:KEPT]} ... ({len(said.text):,} characters)"
-    problem: str | None
-    value, problem = parse_reply(said.text, schema)
-    if value is not None and check is not None:
-        problem = check(number, value)
-    if problem and said.cut:
-        problem = f"{problem}; the reply was cut off at its limit of tokens"
-    return Structured(None if problem else value, problem, (raw,), (said,))
-
-
-def _repair(prompt: Prompt, said: Said, problem: str, schema: type[T]) -> Prompt:
+def _repair(prompt: Prompt, reply: Said, problem: str, schema: type[T]) -> Prompt:
     shown = json.dumps(schema.model_json_schema(), ensure_ascii=False, sort_keys=True)
     wrong = (
         f"That reply cannot be used: {problem}. Answer the same request again with one JSON object and nothing else: "
         f"no prose, no code fence. The object has to fit this JSON Schema: {shown}"
     )
-    before = (said.text or "").strip()[:_SHOWN_BACK] or "(an empty reply)"
+    before = (reply.text or "").strip()[:_SHOWN_BACK] or "(an empty reply)"
     return replace(prompt, turns=(*prompt.turns, before, wrong))
 
 
@@ -153,9 +146,10 @@ def _objects(text: str) -> tuple[list[dict[str, Any]], str | None]:
     the text, no more than a few places are tried.
     """
     decoder = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_once)
-    found: list[dict[str, Any]] = []
-    at = text.find("{")
+    objects: list[dict[str, Any]] = []
+    end = 0
     for _ in range(_TRIES):
+        at = text.find("{", end)
         if at < 0:
             break
         end = at + 1
@@ -167,18 +161,17 @@ def _objects(text: str) -> tuple[list[dict[str, Any]], str | None]:
             except ValueError as error:
                 wrong = error.msg if isinstance(error, json.JSONDecodeError) else str(error).partition(":")[0]
                 return [], f"the JSON object in the reply is broken: {wrong}"
-            found.append(well_formed_values(value))
-        at = text.find("{", end)
-    return found, None
+            objects.append(well_formed_values(value))
+    return objects, None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of which no key has two values: which of them is meant cannot be told."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in pairs:
-        if found.setdefault(name, value) != value:
+        if values.setdefault(name, value) != value:
             raise ValueError("one key has two values")
-    return found
+    return values
 
 
 def _no_number(name: str) -> NoReturn:
@@ -187,7 +180,7 @@ def _no_number(name: str) -> NoReturn:
 
 def _problems(error: ValidationError) -> str:
     """What a schema finds wrong, without the values: they may hold anything."""
-    found = error.errors(include_url=False, include_input=False, include_context=False)
-    named = [f"{'.'.join(map(str, one['loc'])) or 'the object'}: {one['msg']}" for one in found[:_NAMED]]
-    more = len(found) - len(named)
+    errors = error.errors(include_url=False, include_input=False, include_context=False)
+    named = [f"{'.'.join(map(str, one['loc'])) or 'the object'}: {one['msg']}" for one in errors[:_NAMED]]
+    more = len(errors) - len(named)
     return "; ".join(named) + (f"; and {more} more" if more > 0 else "")

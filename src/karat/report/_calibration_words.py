@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from karat.core.text.words import plural
 from karat.report._numbers import percent, short
 
 if TYPE_CHECKING:
@@ -14,10 +15,10 @@ _NEAR = 0.005  # differences below this are none
 
 def agreement_sentences(one: MeasureCalibration) -> list[str]:
     """How many labels there are, how far people agree, how far the measure agrees with them, and by what cut."""
-    raters = _many(len(one.raters), "rater")
+    raters = plural(len(one.raters), "rater")
     said = [
-        f"{_many(one.n_labels, 'label')} by {raters} of {_many(one.n_items, 'answer')}, {one.n_scored:,} of them with "
-        "a score."
+        f"{plural(one.n_labels, 'label')} by {raters} of {plural(one.n_items, 'answer')}, {one.n_scored:,} of them "
+        "with a score."
     ]
     if one.people.n:
         kappa = "" if one.people.kappa is None else f", kappa {short(one.people.kappa)}"
@@ -52,7 +53,7 @@ def mean_sentence(one: MeasureCalibration, system: Corrected) -> str:
     if system.mean is None or system.measure_mean is None:
         return f"{says}; not corrected: {system.why}."
     ends = "" if system.low is None or system.high is None else f" [{short(system.low)}, {short(system.high)}]"
-    corrected = f"{says}; corrected by {_many(system.n, 'label')}: {short(system.mean)}{ends}"
+    corrected = f"{says}; corrected by {plural(system.n, 'label')}: {short(system.mean)}{ends}"
     return f"{corrected}; {_kind(system.measure_mean - system.mean, system)}{_worth(system)}."
 
 
@@ -84,10 +85,6 @@ def confidence_sentence(said: Reliability) -> str:
     left = f"; {said.n_left_out:,} answers with a confidence are left out" if said.n_left_out else ""
     return (
         f"{said.system} is {how}: mean confidence {short(said.confidence)}, right in {percent(said.accuracy)} of "
-        f"{_many(said.n, 'answer')}; expected calibration error {short(said.ece_width)} (bins of equal width), "
+        f"{plural(said.n, 'answer')}; expected calibration error {short(said.ece_width)} (bins of equal width), "
         f"{short(said.ece_mass)} (of equal size); Brier {short(said.brier)}. Right is {said.correct_by}{left}."
     )
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from karat.report._numbers import NONE, number, percent, short
 
 if TYPE_CHECKING:
-    from karat.results.comparison import Comparison, Measured, PairResult, SliceDifference, SystemMean
-    from karat.results.study import Pair
+    from karat.results.comparison import ComparedPair, Comparison, Measured, Pair, SystemMean
 
 TESTS = {
     "permutation": "paired permutation test",
@@ -73,7 +72,7 @@ def method(found: Comparison) -> str:
     return f"{decided} 95% intervals of differences: the permutation test, inverted."
 
 
-def better(found: Comparison, pair: PairResult | SliceDifference) -> str | None:
+def better(found: Comparison, pair: Pair) -> str | None:
     """Who of a pair that is told apart is better; None where the measure has no better, or they are not."""
     measure = next(m for m in found.measures if m.name == pair.measure)
     if not found.is_told_apart(pair) or not pair.difference or measure.direction == "none":
@@ -81,7 +80,7 @@ def better(found: Comparison, pair: PairResult | SliceDifference) -> str | None:
     return pair.b if (pair.difference > 0) == (measure.direction != "lower") else pair.a
 
 
-def pair_sentence(found: Comparison, pair: PairResult) -> str:
+def pair_sentence(found: Comparison, pair: ComparedPair) -> str:
     """One pair by one measure."""
     measure = next(m for m in found.measures if m.name == pair.measure)
     if pair.difference is None:
@@ -103,14 +102,14 @@ def pair_sentence(found: Comparison, pair: PairResult) -> str:
     return told + (could if pair.detectable is not None else "")
 
 
-def _of(pair: PairResult, *, turned: bool = False) -> str:
+def _of(pair: ComparedPair, *, turned: bool = False) -> str:
     """The interval of b - a, or `turned` of a - b."""
     low, high = pair.low, pair.high
     told = ends(0.0 - high, 0.0 - low) if turned and low is not None and high is not None else ends(low, high)
     return f" {told}" if told else ""
 
 
-def without_interval(pairs: Iterable[Pair | PairResult | SliceDifference]) -> str:
+def without_interval(pairs: Iterable[Pair]) -> str:
     """Why pairs have no interval, where some have none."""
     return NO_INTERVAL if any(pair.low is None and pair.n for pair in pairs) else ""
 

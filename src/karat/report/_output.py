@@ -28,4 +28,4 @@ def _find(source: Any) -> Output | None:
     return found if isinstance(found, Output) else None
 
 
-OUTPUTS: Registry[Output] = Registry("report", ("karat.report",), "karat.reports", _find, partial=True)
+OUTPUTS: Registry[Output] = Registry("report", ("karat.report.outputs",), "karat.reports", _find)

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
+from karat.core.text.words import plural
 from karat.report._escape import clean, markdown
 from karat.report._grid import Cell, Row, grids, listing, title
 from karat.report._numbers import NONE, number, short
 from karat.report._screen import as_text, put
-from karat.report.json import finite
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -41,7 +41,7 @@ def render(audit: Audit, *, quiet: bool = False, verbose: bool = False, width: i
 
 def as_json(audit: Audit, *, indent: int | None = 2) -> str:
     """The audit as one object in plain ASCII; a number that does not exist is null."""
-    return json.dumps(finite(audit.plain()), indent=indent, allow_nan=False)
+    return json.dumps(audit.plain(), indent=indent, allow_nan=False)
 
 
 def as_markdown(audit: Audit, *, verbose: bool = True) -> str:
@@ -82,7 +82,7 @@ def verdict(audit: Audit) -> str:
         said = f"broken: {clean(broken[0].title, _LINE)}{more}"
     elif warnings:
         named = f"{audit.faulty:,} of {audit.questions:,} questions want a look" if audit.faulty else "usable"
-        said = f"{named}; {_many(len(warnings), 'warning')}"
+        said = f"{named}; {plural(len(warnings), 'warning')}"
     else:
         said = "nothing wrong was found"
     told = next((f.title for f in audit.findings if f.check == "size" and "tell apart" in f.title), None)
@@ -118,9 +118,9 @@ def _head(audit: Audit) -> Iterator[str]:
     over = (
         "no index"
         if audit.chunks is None
-        else f"{_many(audit.chunks, 'chunk')} of {_many(audit.docs or 0, 'document')}"
+        else f"{plural(audit.chunks, 'chunk')} of {plural(audit.docs or 0, 'document')}"
     )
-    yield f"{audit.testset}: {_many(audit.questions, 'question')}, over {over}; digest {audit.digest[:12]}"
+    yield f"{audit.testset}: {plural(audit.questions, 'question')}, over {over}; digest {audit.digest[:12]}"
     if audit.left_out:
         reasons = sorted(set(audit.left_out.values()))
         yield f"not looked at, since {' and '.join(reasons)}: {', '.join(sorted(audit.left_out))}"
@@ -244,7 +244,3 @@ def _shares(found: Quartiles | None) -> str:
 
 def _row(values: Sequence[float | None]) -> str:
     return " ".join(number(value, 2) for value in values)
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.report._calibration_words import agreement_sentences, confidence_sentence, mean_sentence
@@ -14,8 +14,8 @@ from karat.report._grid import listing, plain_table, texts, title
 from karat.report._inputs import input_lines
 from karat.report._numbers import NONE, number, percent, short
 from karat.report._screen import as_text, put
-from karat.report.json import finite
-from karat.report.markdown import pipes
+from karat.report.outputs.markdown import pipes
+from karat.results.serial import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -47,19 +47,19 @@ def render(found: Calibration, *, quiet: bool = False, verbose: bool = False, wi
 
 def as_json(found: Calibration, *, indent: int | None = 2) -> str:
     """One object with every figure and sentence; a number that does not exist is null."""
-    plain: dict[str, Any] = asdict(found)
-    for made, one in zip(plain["measures"], found.measures, strict=True):
+    document: dict[str, Any] = plain(found)
+    for made, one in zip(document["measures"], found.measures, strict=True):
         made["sentences"] = [*agreement_sentences(one), *(mean_sentence(one, system) for system in one.systems)]
-    for made, said in zip(plain["reliability"], found.reliability, strict=True):
+    for made, said in zip(document["reliability"], found.reliability, strict=True):
         made["sentence"] = confidence_sentence(said)
-    return json.dumps(finite(plain), indent=indent, allow_nan=False)
+    return json.dumps(document, indent=indent, allow_nan=False)
 
 
 def as_csv(found: Calibration) -> str:
     """One row per measure and system: the mean by the measure, by people, and corrected, with the agreement beside."""
     import polars as pl
 
-    from karat.report.csv import written
+    from karat.report.outputs.csv import written
 
     rows = [
         {
@@ -81,7 +81,7 @@ def as_csv(found: Calibration) -> str:
     ]
     kinds = dict.fromkeys(("n", "n_scored", "raters"), pl.Int64) | {"measure": pl.String, "system": pl.String}
     names = list(rows[0]) if rows else ["measure", *_COLUMNS]
-    return written(pl.DataFrame(finite(rows), schema={name: kinds.get(name, pl.Float64) for name in names}))
+    return written(pl.DataFrame(plain(rows), schema={name: kinds.get(name, pl.Float64) for name in names}))
 
 
 _COLUMNS = (

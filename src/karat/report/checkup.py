@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
+from karat.core.text.words import plural
 from karat.report._escape import clean
 from karat.report._grid import Cell, Row, grids, listing, title
 from karat.report._numbers import number
 from karat.report._screen import as_text, put
 from karat.report.audited import summary
-from karat.report.json import finite
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -44,7 +44,7 @@ def render(
 
 def as_json(checkup: Checkup, *, indent: int | None = 2) -> str:
     """The checkup as one object in plain ASCII; a number that does not exist is null."""
-    return json.dumps(finite(checkup.plain()), indent=indent, allow_nan=False)
+    return json.dumps(checkup.plain(), indent=indent, allow_nan=False)
 
 
 def verdict(checkup: Checkup) -> str:
@@ -88,8 +88,8 @@ def _mark(checkup: Checkup) -> str:
 
 
 def _head(checkup: Checkup) -> Iterator[tuple[str, str]]:
-    sizes = f"{_many(checkup.chunks, 'chunk')} of {_many(checkup.docs, 'document')}"
-    yield "", f"{clean(checkup.testset)}: {_many(checkup.questions, 'question')}; the index: {sizes}"
+    sizes = f"{plural(checkup.chunks, 'chunk')} of {plural(checkup.docs, 'document')}"
+    yield "", f"{clean(checkup.testset)}: {plural(checkup.questions, 'question')}; the index: {sizes}"
     if checkup.kinds:
         kinds = " · ".join(f"{clean(kind)} {count:,}" for kind, count in checkup.kinds.items())
         yield "", f"gold units looked for by: {kinds}"
@@ -137,7 +137,3 @@ def _cell(ceiling: Ceiling | None, loose: bool) -> Cell:
     if ceiling is None:
         return Cell("–")
     return Cell(("≤" if not ceiling.exact else " " if loose else "") + number(ceiling.value))
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from karat.core.text.words import estimate, names, not_different, number, plural, probability
-from karat.results.study import LEVEL, Choice, Pair
+from karat.results.comparison import Pair
+from karat.results.study import LEVEL, Choice
 
 NAMED = 6  # names in a sentence
 
@@ -42,7 +43,7 @@ def _verdict(choice: Choice) -> str:
     if choice.equals:
         stands += f"; {not_different(len(choice.equals), others)}"
         if choice.beaten:
-            same = sorted(choice.equals, key=lambda pair: abs(pair.difference))
+            same = sorted(choice.equals, key=lambda pair: abs(pair.difference or 0.0))
             stands += f": {names([pair.a for pair in same], NAMED)}"
     elif choice.beaten:
         stands += f"; significantly better than {'the other' if others == 1 else f'all {others:,} others'}"
@@ -54,8 +55,9 @@ def _ahead(choice: Choice, pair: Pair) -> str:
     n = {cell.system: cell.n for cell in choice.cells}
     most = max(n.values())
     sure = f"{'' if pair.adjusted <= LEVEL else 'not significant, '}p {probability(pair.adjusted)}"
+    lead = number(abs(pair.difference or 0.0), 3)
     return (
-        f"{pair.a} is ahead of it by {number(abs(pair.difference), 3)} on the {plural(pair.n, 'question')} that both "
+        f"{pair.a} is ahead of it by {lead} on the {plural(pair.n, 'question')} that both "
         f"have ({sure}), but is barred from being best: {most - n[pair.a]:,} of {plural(most, 'question')} have no "
         "value, more than a tenth."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -26,13 +26,13 @@ from karat.report._grid import listing, plain_table, texts, title
 from karat.report._inputs import input_lines
 from karat.report._numbers import NONE, number, short
 from karat.report._screen import as_text, put
-from karat.report.json import finite
-from karat.report.markdown import pipes
+from karat.report.outputs.markdown import pipes
+from karat.results.serial import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.results.comparison import Comparison, Measured, PairResult
+    from karat.results.comparison import ComparedPair, Comparison, Measured
 
 _PAIRS, _SLICES, _NAME, _TEXT = 15, 12, 36, 90
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -61,11 +61,11 @@ def render(found: Comparison, *, quiet: bool = False, verbose: bool = False, wid
 
 def as_json(found: Comparison, *, indent: int | None = 2) -> str:
     """One object with every figure and sentence; a number that does not exist is null."""
-    plain: dict[str, Any] = asdict(found)
-    plain["sentences"] = [*sentences(found), *loss_sentences(found), *noise_sentences(found)]
-    for made, pair in zip(plain["pairs"], found.pairs, strict=True):
+    document: dict[str, Any] = plain(found)
+    document["sentences"] = [*sentences(found), *loss_sentences(found), *noise_sentences(found)]
+    for made, pair in zip(document["pairs"], found.pairs, strict=True):
         made["told_apart"], made["better_system"] = found.is_told_apart(pair), better(found, pair)
-    return json.dumps(finite(plain), indent=indent, allow_nan=False)
+    return json.dumps(document, indent=indent, allow_nan=False)
 
 
 _COLUMNS = (
@@ -78,7 +78,7 @@ def as_csv(found: Comparison) -> str:
     """Every pair by every measure, as a table for spreadsheets and scripts."""
     import polars as pl
 
-    from karat.report.csv import written
+    from karat.report.outputs.csv import written
 
     kinds: dict[str, Any] = dict.fromkeys(("measure", "a", "b"), pl.String)
     kinds |= dict.fromkeys(("n", "wins", "ties", "losses"), pl.Int64)
@@ -230,7 +230,7 @@ def _pair_tables(found: Comparison, verbose: bool) -> Iterator[Table]:
         yield Table(f"{measure.name}: b - a", titles, rows, 2, below)
 
 
-def _pair_row(pair: PairResult, verbose: bool) -> list[str]:
+def _pair_row(pair: ComparedPair, verbose: bool) -> list[str]:
     row = [
         pair.b, pair.a, signed(pair.difference), ends(pair.low, pair.high) or NONE, chance(pair.p),
         chance(pair.adjusted), short(pair.d), f"{pair.wins}/{pair.ties}/{pair.losses}", f"{pair.n:,}",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report.csv import written
+from karat.report.outputs.csv import written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from karat.results.study import Pair
+    from karat.results.comparison import Pair
 
 
 def render(pairs: Sequence[Pair]) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING, TextIO
 
 from karat.report._escape import clean
 from karat.report._grid import listing, plain_table, texts, title
 from karat.report._numbers import NONE, number
 from karat.report._screen import as_text, put
-from karat.report.json import finite
+from karat.results.serial import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,7 +30,7 @@ def render(factored: Factored, *, quiet: bool = False, width: int = 100) -> str:
 
 def as_json(factored: Factored) -> str:
     """One object; a number that does not exist is null."""
-    return json.dumps(finite(asdict(factored)), indent=2, allow_nan=False)
+    return json.dumps(plain(factored), indent=2, allow_nan=False)
 
 
 def _blocks(factored: Factored, quiet: bool) -> Iterator[RenderableType]:

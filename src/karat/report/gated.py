@@ -13,8 +13,8 @@ from karat.report._escape import clean
 from karat.report._grid import listing, plain_table, texts, title
 from karat.report._numbers import NONE, amount, number, short
 from karat.report._screen import as_text, put
-from karat.report.json import finite
 from karat.results.gating import Baseline, Broken, Gate, Outcome, Verdict
+from karat.results.serial import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -136,10 +136,10 @@ def _table(verdicts: Sequence[Verdict]) -> RenderableType:
 
 def as_json(gate: Gate, exit_code: int) -> str:
     """The gate as one object in plain ASCII; a number that does not exist is null."""
-    return json.dumps(finite(plain(gate, exit_code)), indent=2, allow_nan=False)
+    return json.dumps(plain(_document(gate, exit_code)), indent=2, allow_nan=False)
 
 
-def plain(gate: Gate, exit_code: int) -> dict[str, Any]:
+def _document(gate: Gate, exit_code: int) -> dict[str, Any]:
     """The gate in plain values."""
     return {
         "run": gate.run,
@@ -147,25 +147,21 @@ def plain(gate: Gate, exit_code: int) -> dict[str, Any]:
         "exit_code": exit_code,
         "sentence": sentence(gate),
         "baseline": None if gate.baseline_run is None else {"name": gate.baseline, "run": gate.baseline_run},
-        "rules": [_plain(verdict) for verdict in gate.verdicts],
-        "incomplete": list(gate.incomplete),
+        "rules": [_rule(verdict) for verdict in gate.verdicts],
+        "incomplete": gate.incomplete,
         "allow_incomplete": gate.allows_incomplete,
         "guards": [{"guard": note.guard, "text": note.text} for note in gate.guards],
-        "notes": list(gate.notes),
+        "notes": gate.notes,
     }
 
 
-def _plain(v: Verdict) -> dict[str, Any]:
+def _rule(v: Verdict) -> dict[str, Any]:
     return {
         "rule": v.rule.text, "outcome": v.outcome, "system": v.system, "subject": v.subject, "value": v.value,
         "sign": v.rule.sign, "bound": v.bound, "n": v.n, "low": v.low, "high": v.high, "level": v.level,
         "interval_of": None if v.low is None else "difference" if v.rule.needs_baseline else "value",
         "baseline": v.baseline, "baseline_system": v.baseline_system, "reason": v.reason,
-        "broken": [
-            {"question": b.question, "value": b.value, "before": b.before, "text": b.text, "why": b.why}
-            for b in v.broken
-        ],
-        "n_broken": v.n_broken, "n_failed": v.n_failed,
+        "broken": v.broken, "n_broken": v.n_broken, "n_failed": v.n_failed,
     }  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING, TextIO
 
 from karat.report._escape import clean
@@ -13,8 +12,8 @@ from karat.report._grid import listing, plain_table, texts, title
 from karat.report._inputs import input_lines
 from karat.report._numbers import NONE, percent, short
 from karat.report._screen import as_text, put
-from karat.report.json import finite
-from karat.report.markdown import pipes
+from karat.report.outputs.markdown import pipes
+from karat.results.serial import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,7 +33,7 @@ def render(found: Power, *, quiet: bool = False, width: int = 100) -> str:
 
 def as_json(found: Power, *, indent: int | None = 2) -> str:
     """One object with every figure and sentence; a number that does not exist is null."""
-    return json.dumps(finite({**asdict(found), "sentences": sentences(found)}), indent=indent, allow_nan=False)
+    return json.dumps({**plain(found), "sentences": sentences(found)}, indent=indent, allow_nan=False)
 
 
 def as_markdown(found: Power) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.report._answers import Answers
 from karat.report.frame import SUMMARY, TEXT
-from karat.report.json import finite
+from karat.results.serial import plain
 
 if TYPE_CHECKING:
     from karat.core.scores import Scores
@@ -62,7 +62,7 @@ def _summary(study: Study, system: str) -> dict[str, dict[str, Any]]:
     """Every measure over all questions."""
     columns = {column: field for column, field in SUMMARY.items() if column not in TEXT or column == "note"}
     return {
-        summary.measure: {column: finite(getattr(summary, field)) for column, field in columns.items()}
+        summary.measure: {column: plain(getattr(summary, field)) for column, field in columns.items()}
         for summary in study.evaluation.summaries
         if summary.system == system and summary.slice is None
     }
@@ -78,7 +78,7 @@ def _answers(study: Study, answers: Answers, system: str) -> dict[str, Any] | No
         **answers.counts(system),
         "tokens": bill.tokens,
         "cost_usd": bill.cost_usd,
-        "refusals": None if refused is None else {name: finite(getattr(refused, name)) for name in rates},
+        "refusals": None if refused is None else {name: plain(getattr(refused, name)) for name in rates},
     }
 
 
@@ -106,7 +106,7 @@ def _scores(scores: Scores, system: int, question: int) -> dict[str, Any]:
         if (reason := scores.reason(system, question, m)) is not None
     }
     details = {
-        measure.name: finite(dict(shown))
+        measure.name: plain(dict(shown))
         for m, measure in enumerate(scores.measures)
         if (shown := scores.detail(system, question, m))
     }

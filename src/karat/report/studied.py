@@ -17,7 +17,7 @@ from karat.report._numbers import NONE, number
 from karat.report._screen import as_text, put
 from karat.report.advice import next_steps, pasteable
 from karat.report.console import notes as note_blocks
-from karat.report.json import finite
+from karat.results.serial import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,33 +39,27 @@ def render(study: Study, *, place: str = "", width: int = 100, quiet: bool = Fal
 
 def as_json(study: Study, place: str = "") -> str:
     """One JSON object: the choice, every cell, failures by label, the next steps, and where the files are."""
-    from dataclasses import asdict
-
-    choice = study.choice
-    made: dict[str, Any] = {
+    document = {
         "name": study.name,
         "folder": place or None,
         "main": study.main,
         "systems": [{"name": c.name, "settings": dict(c.settings)} for c in study.configurations],
         "questions": len(study.evaluation.testset),
-        "choice": None if choice is None else asdict(choice),
-        "failures": [asdict(count) for count in study.failure_counts],
+        "choice": study.choice,
+        "failures": study.failure_counts,
         "answers": _answers(study),
-        "error_classes": {name: dict(classes) for name, classes in study.error_classes.items()},
+        "error_classes": study.error_classes,
         "next": next_steps(study),
         "warnings": [note.text for note in study.evaluation.notes if note.level == "warning"],
     }
-    return json.dumps(finite(made), ensure_ascii=False, indent=2, allow_nan=False)
+    return json.dumps(plain(document), ensure_ascii=False, indent=2, allow_nan=False)
 
 
 def _answers(study: Study) -> list[dict[str, Any]]:
     """Of each system that answers: the number of answers, refusals, the worst with what they miss, and the bill."""
-    from dataclasses import asdict
-
     answers = Answers(study.evaluation, study.answers)
     found: list[dict[str, Any]] = []
     for system in answers.systems:
-        refused = study.evaluation.refusals.get(system)
         worst = [
             {"question": answers.scores.questions[q], "value": value, "missing": answers.missing(system, q)}
             for q, value in answers.worst(system, answered.WORST)
@@ -74,10 +68,10 @@ def _answers(study: Study) -> list[dict[str, Any]]:
             {
                 "system": system,
                 **answers.counts(system),
-                "refusals": None if refused is None else asdict(refused),
+                "refusals": study.evaluation.refusals.get(system),
                 "measure": answers.quality.name if answers.quality is not None else None,
                 "worst": worst,
-                "took": asdict(answers.bill(system, study.seconds.get(system, ()))),
+                "took": answers.bill(system, study.seconds.get(system, ())),
             }
         )
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from karat.core.text.words import NOT_DIFFERENT
@@ -13,7 +13,7 @@ from karat.report._grid import Cell, Row, grids, listing, plain_table, texts, ti
 from karat.report._inputs import input_lines
 from karat.report._numbers import figure, interval
 from karat.report._screen import as_text, put
-from karat.report.json import finite
+from karat.results.serial import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -53,12 +53,12 @@ def render(view: View, *, quiet: bool = False, verbose: bool = False, width: int
 
 def as_json(view: View, *, indent: int | None = 2) -> str:
     """One object: the choice at each cut-off with all its pairs, the configurations and what should be known."""
-    plain: dict[str, Any] = {
+    document = {
         "choices": [
             {
-                **asdict(choice),
+                **plain(choice),
                 "cells": [
-                    {**asdict(cell), "best": cell == choice.best, "equal": cell.system in _equals(choice)}
+                    {**plain(cell), "best": cell == choice.best, "equal": cell.system in _equals(choice)}
                     for cell in choice.cells
                 ],
             }
@@ -66,17 +66,17 @@ def as_json(view: View, *, indent: int | None = 2) -> str:
         ],
         "slice": view.slice,
         "configurations": [{"name": c.name, "settings": dict(c.settings)} for c in view.configurations],
-        "inputs": [asdict(taken) for taken in view.taken],
-        "notes": [asdict(note) for note in view.notes],
+        "inputs": view.taken,
+        "notes": view.notes,
     }
-    return json.dumps(finite(plain), indent=indent, allow_nan=False)
+    return json.dumps(plain(document), indent=indent, allow_nan=False)
 
 
 def as_csv(view: View) -> str:
     """A row a configuration and cut-off: settings, mean with interval, whether it is best there or equal to it."""
     import polars as pl
 
-    from karat.report.csv import written
+    from karat.report.outputs.csv import written
 
     settings = {c.name: c.settings for c in view.configurations}
     cells = [(choice, cell) for choice in view.choices for cell in choice.cells]
@@ -87,7 +87,7 @@ def as_csv(view: View) -> str:
         rows[name] = [getattr(cell, name) for _, cell in cells]
     rows["best"] = [cell == choice.best for choice, cell in cells]
     rows["equal"] = [cell.system in _equals(choice) for choice, cell in cells]
-    return written(pl.DataFrame(finite(rows), strict=False))
+    return written(pl.DataFrame(plain(rows), strict=False))
 
 
 def _equals(choice: study.Choice) -> set[str]:

@@ -10,7 +10,6 @@ from karat.report._escape import clean
 from karat.report._grid import listing, texts, title
 from karat.report._numbers import amount, number
 from karat.report._screen import as_text, put
-from karat.report.json import finite
 from karat.results.verification import Figure, Verdict, Verification
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def render(verification: Verification, *, quiet: bool = False, verbose: bool = F
 
 def as_json(verification: Verification) -> str:
     """The verification as one object in plain ASCII; a number that does not exist is null."""
-    return json.dumps(finite(verification.plain()), indent=2, allow_nan=False)
+    return json.dumps(verification.plain(), indent=2, allow_nan=False)
 
 
 def verdict(verification: Verification) -> str:

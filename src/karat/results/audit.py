@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from karat.results.checkup import Examined, Finding
 
-FORMAT = 1
 ALL = "all"
 """Stands for all kinds together."""
 
@@ -147,11 +145,6 @@ class Audit(Examined):
     notes: tuple[str, ...] = ()
 
     @property
-    def broken(self) -> bool:
-        """Whether anything found is broken."""
-        return any(finding.severity == "broken" for finding in self.findings)
-
-    @property
     def faulty(self) -> int:
         """How many questions something broken or a warning concerns."""
         return len({id_ for f in self.findings if f.severity != "info" for id_ in f.questions})
@@ -166,13 +159,4 @@ class Audit(Examined):
 
     def plain(self) -> dict[str, Any]:
         """The same as plain dicts, lists, texts and numbers, under keys that stay."""
-        made = _plain(self)
-        return {"format": FORMAT, "broken": self.broken, "faulty": self.faulty, **made}
-
-
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+        return {**super().plain(), "faulty": self.faulty}

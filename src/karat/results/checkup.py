@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from karat.core.glance import Glance, Table
 from karat.core.text.words import plural
+from karat.results.serial import plain
 
 if TYPE_CHECKING:
     from karat.results.audit import Audit
@@ -43,6 +43,15 @@ class Examined(Glance):
     def of(self, severity: Severity) -> tuple[Finding, ...]:
         """The findings of one severity."""
         return tuple(finding for finding in self.findings if finding.severity == severity)
+
+    @property
+    def broken(self) -> bool:
+        """Whether anything found is broken."""
+        return bool(self.of("broken"))
+
+    def plain(self) -> dict[str, Any]:
+        """The same as plain dicts, lists, texts and numbers, under keys that stay."""
+        return {"format": FORMAT, "broken": self.broken, **plain(self)}
 
     def _line(self) -> str:
         counts = ", ".join(f"{len(self.of(severity)):,} {severity}" for severity in SEVERITIES)
@@ -103,8 +112,7 @@ class Checkup(Examined):
     @property
     def broken(self) -> bool:
         """Whether anything found is broken."""
-        audited = self.audit is not None and self.audit.broken
-        return audited or any(finding.severity == "broken" for finding in self.findings)
+        return super().broken or (self.audit is not None and self.audit.broken)
 
     @property
     def reachable(self) -> float | None:
@@ -113,26 +121,9 @@ class Checkup(Examined):
 
     def plain(self) -> dict[str, Any]:
         """The same as plain dicts, lists, texts and numbers, under keys that stay."""
-        return {
-            "format": FORMAT,
-            "testset": self.testset,
-            "questions": self.questions,
-            "chunks": self.chunks,
-            "docs": self.docs,
-            "broken": self.broken,
-            "reach": {**_fields(self.reach), "share": self.reach.share},
-            "kinds": dict(self.kinds),
-            "findings": [_fields(finding) for finding in self.findings],
-            "ceilings": [_fields(ceiling) for ceiling in self.ceilings],
-            "notes": list(self.notes),
-            **({} if self.audit is None else {"audit": self.audit.brief()}),
-        }
-
-
-def _fields(noun: Any) -> dict[str, Any]:
-    """A dataclass as a dict of plain values, in the order its fields are declared."""
-    values = {f.name: getattr(noun, f.name) for f in dataclasses.fields(noun)}
-    return {
-        name: list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
-        for name, value in values.items()
-    }
+        document = super().plain()
+        document["reach"]["share"] = self.reach.share
+        if self.audit is not None:
+            return {**document, "audit": self.audit.brief()}
+        del document["audit"]
+        return document

@@ -57,23 +57,42 @@ class Flip:
 
 
 @dataclass(frozen=True)
-class PairResult:
-    """Two systems by one measure over the questions that both have a value for: b - a. None: there is no such number.
+class Pair:
+    """Two systems (or cells) by one measure over the questions that both have a value for: b - a.
 
-    `p` is that of the test that decides and `adjusted` the same, corrected over all pairs and measures shown.
+    None: there is no such number. `p` is that of the test that decides. `adjusted` is the same, corrected over all that
+    is shown together: pairs and measures, slices where it is of one; in a choice, also for having picked the best
+    afterwards.
     """
 
     measure: str
     a: str
     b: str
     n: int
-    mean_a: float | None
-    mean_b: float | None
     difference: float | None
     low: float | None  # 95% interval of the difference
     high: float | None
     p: float
     adjusted: float
+    wins: int  # questions on which b is better
+    ties: int
+    losses: int
+
+
+@dataclass(frozen=True)
+class SlicePair(Pair):
+    """A pair within one slice of the questions."""
+
+    slice: str  # "kind"
+    value: str  # "factual"; "(none)" for questions without one
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedPair(Pair):
+    """A pair with every test, effect sizes and the questions that make the difference."""
+
+    mean_a: float | None
+    mean_b: float | None
     permutation: float
     wilcoxon: float
     t: float | None
@@ -81,35 +100,12 @@ class PairResult:
     tukey: float | None  # of more than two systems; corrected over the pairs of the measure
     d: float | None  # Cohen's, of paired values: mean over standard deviation of the differences
     biserial: float | None  # matched rank-biserial correlation
-    wins: int  # questions on which b is better
-    ties: int
-    losses: int
     spread: float | None  # standard deviation of the differences
     detectable: float | None  # the smallest difference that n questions of this spread find with 80% power
     over: float | None  # the mean of b relative to that of a, less 1
     judge_share: float | None = None  # of the variance of the differences that is the judge's own
     better: tuple[Flip, ...] = ()  # questions on which b is better, the largest differences first
     worse: tuple[Flip, ...] = ()
-
-
-@dataclass(frozen=True)
-class SliceDifference:
-    """A pair by a measure within one slice of the questions; corrected over all slices, pairs and measures shown."""
-
-    slice: str  # "kind"
-    value: str  # "factual"; "(none)" for questions without one
-    measure: str
-    a: str
-    b: str
-    n: int
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float
-    adjusted: float
-    wins: int
-    ties: int
-    losses: int
 
 
 @dataclass(frozen=True)
@@ -149,8 +145,8 @@ class Comparison(Glance):
     measures: tuple[Measured, ...]
     questions: tuple[str, ...]  # that all inputs hold, in the order of their ids
     means: tuple[SystemMean, ...]
-    pairs: tuple[PairResult, ...]  # measure by measure
-    slices: tuple[SliceDifference, ...] = ()
+    pairs: tuple[ComparedPair, ...]  # measure by measure
+    slices: tuple[SlicePair, ...] = ()
     baseline: str | None = None
     test: str = "permutation"
     correction: str = "holm"
@@ -169,7 +165,7 @@ class Comparison(Glance):
         """Scores that failed, and so left a question out of their pairs."""
         return sum(mean.n_failed for mean in self.means)
 
-    def is_told_apart(self, pair: PairResult | SliceDifference) -> bool:
+    def is_told_apart(self, pair: Pair) -> bool:
         """Whether the correction leaves a difference."""
         return pair.adjusted <= self.level
 

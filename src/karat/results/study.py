@@ -9,6 +9,7 @@ from typing import Any, Literal
 from karat.core.docs import Chunk
 from karat.core.glance import Glance, Table
 from karat.core.text.words import number, plural
+from karat.results.comparison import Pair
 from karat.results.evaluation import Evaluation
 
 FailureLabel = Literal[
@@ -50,24 +51,6 @@ class Cell:
     low: float | None
     high: float | None
     n: int
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two systems (or cells) by one measure, paired by question: b - a."""
-
-    measure: str
-    a: str
-    b: str
-    n: int
-    difference: float
-    low: float | None  # 95% interval of the difference
-    high: float | None
-    p: float  # paired permutation test
-    adjusted: float  # Holm over all pairs shown together; in a choice, also for having picked the best afterwards
-    wins: int  # questions on which b is better
-    ties: int
-    losses: int
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from karat.core.glance import Glance, Table
 from karat.core.text.words import plural
+from karat.results.serial import plain
 
 Verdict = Literal["mismatch", "impossible", "suspect", "unchecked", "ok"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -82,7 +82,7 @@ class Verification(Glance):
             "broken": self.broken,
             "counts": {verdict: self.count(verdict) for verdict in VERDICTS},
             "causes": list(self.causes),
-            "figures": [{**dataclasses.asdict(figure), "difference": figure.difference} for figure in self.figures],
+            "figures": [{**plain(figure), "difference": plain(figure.difference)} for figure in self.figures],
             "notes": list(self.notes),
         }
 

@@ -83,8 +83,6 @@ def _find(attribute: str, wanted: str) -> Callable[[Any], type[Any] | None]:
 
 
 ENGINES: Registry[type[Engine]] = Registry(
-    "engine", ("karat.retrieve",), "karat.engines", _find("Engine", "build"), partial=True
+    "engine", ("karat.retrieve.engines",), "karat.engines", _find("Engine", "build")
 )
-STORES: Registry[type[Store]] = Registry(
-    "store", ("karat.retrieve",), "karat.stores", _find("Store", "open"), partial=True
-)
+STORES: Registry[type[Store]] = Registry("store", ("karat.retrieve.stores",), "karat.stores", _find("Store", "open"))

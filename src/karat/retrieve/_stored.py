@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from karat.core.text.wellformed import well_formed
 from karat.io.fields import DOC, FILE, URL, flattened
 from karat.io.pages import PageReader, counts_from_0, page_number
 from karat.models import EmbedderSettings, embedder_named
+from karat.retrieve._engine import check_depth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,20 +80,6 @@ def pages_notes(records: Iterable[Mapping[str, Any] | None], *, from_0: bool = F
     return tuple(f"{note}." for note in reader.notes())
 
 
-def asked_of(embedder: Embedder | None) -> Embedder:
-    """The embedder, or the default one."""
-    return embedder or embedder_named(EmbedderSettings())
-
-
-def check_size(embedder: Embedder, asked: NDArray[np.float32], dimension: int | None, place: str) -> None:
-    """Refuse queries of another size than a store's vectors."""
-    if asked.any() and dimension is not None and asked.shape[1] != dimension:
-        raise KaratError(
-            f"{place} holds vectors of {dimension} numbers, the embedder {embedder.settings.label} makes vectors of "
-            f"{asked.shape[1]}. Name the embedder that made the store with --embedder."
-        )
-
-
 def from_l2(squared: NDArray[Any]) -> NDArray[Any]:
     """Squared distances as scores: the cosine where both vectors have length 1, and higher is nearer in any case.
 
@@ -115,12 +103,43 @@ def lengths_note(vectors: NDArray[Any], scores: str) -> tuple[bool, str | None]:
     )
 
 
-def collected(
-    queries: int, query: Sequence[int], ids: Sequence[str], scores: Sequence[float], make: Callable[[str], Chunk]
-) -> tuple[Chunks, Ranked]:
-    """The chunks that a search found, in the order of rows, and the hits that refer to them."""
-    chunks = Chunks.ordered([make(id_) for id_ in dict.fromkeys(ids)])
-    rows = np.fromiter((chunks.row_of[id_] for id_ in ids), np.int64, len(ids))
-    found = np.asarray(scores, np.float64)
-    kept = np.isfinite(found)
-    return chunks, Ranked.ordered(queries, np.asarray(query, np.int64)[kept], rows[kept], found[kept])
+class VectorStore(ABC):
+    """Vectors that something else stored, searched by the embeddings of queries.
+
+    Each search replaces `chunks`: they are those that it found, and its rows refer to them. Scores are cosines where
+    `is_unit`, since the vectors have length 1; `notes` say where they are not.
+    """
+
+    def __init__(self, place: str, total: int, dimension: int | None, embedder: Embedder | None) -> None:
+        self.place, self.total, self.dimension = place, total, dimension
+        self.embedder = embedder or embedder_named(EmbedderSettings())
+        self.is_unit = True
+        self.notes: tuple[str, ...] = ()
+        self.chunks = Chunks([])
+
+    @abstractmethod
+    def nearest(self, queries: NDArray[np.float32], depth: int) -> tuple[Sequence[int], list[Chunk], Sequence[float]]:
+        """The hits of some queries: the number of the query, the chunk and the score of each, higher is better."""
+
+    def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
+        """The nearest of each query, as the store finds them; of equal scores the higher id first."""
+        check_depth(depth)
+        vectors = self.embedder.embed(queries, "query") if queries else np.zeros((0, 0), np.float32)
+        asked = np.flatnonzero(vectors.any(axis=1))
+        if len(asked) and self.dimension is not None and vectors.shape[1] != self.dimension:
+            raise KaratError(
+                f"{self.place} holds vectors of {self.dimension} numbers, the embedder {self.embedder.settings.label} "
+                f"makes vectors of {vectors.shape[1]}. Name the embedder that made the store with --embedder."
+            )
+        self.chunks = Chunks([])
+        if not len(asked) or not self.total:
+            return Ranked.empty(len(queries))
+        query, found, given = self.nearest(np.ascontiguousarray(vectors[asked]), min(depth, self.total))
+        self.chunks = Chunks.ordered(list({chunk.id: chunk for chunk in found}.values()))
+        rows = np.fromiter((self.chunks.row_of[chunk.id] for chunk in found), np.int64, len(found))
+        scores = np.asarray(given, np.float64)
+        if self.is_unit:
+            scores = np.clip(scores, -1.0, 1.0)
+        finite = np.isfinite(scores)
+        numbers = asked[np.asarray(query, np.int64)]
+        return Ranked.ordered(len(queries), numbers[finite], rows[finite], scores[finite])

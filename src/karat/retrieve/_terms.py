@@ -26,8 +26,7 @@ import numpy as np
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.characters import OTHER, PUNCTUATION, SPACE, TECHNICAL, kinds_of, points_of, text_of
 from karat.core.text.codes import Coded, Vocabulary
-from karat.core.text.languages import count_languages
-from karat.core.text.stopwords import stop_words
+from karat.core.text.languages import count_languages, stop_words
 
 Kind = Literal["plain", "words", "stem"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -156,8 +155,8 @@ class Terms:
                 by_language.setdefault(language, []).append(i)
         for language, places in by_language.items():
             stop = stop_words(language, "words")
-            stems = _stems(language, [words[i] for i in places])
-            for i, stem in zip(places, stems, strict=True):
+            found = stems(language, [words[i] for i in places])
+            for i, stem in zip(places, found, strict=True):
                 terms[i] = "" if words[i] in stop else stem
         return terms
 
@@ -211,12 +210,13 @@ def _algorithms() -> frozenset[str]:
     return frozenset(Stemmer.algorithms())
 
 
-def _stems(language: str, words: list[str]) -> list[str]:
+def stems(language: str, words: list[str]) -> list[str]:
+    """The stem of each word of a language."""
     import Stemmer
 
     sound = [word.encode("utf-8", "replace").decode() for word in words]
-    stems: list[str] = Stemmer.Stemmer(STEMMERS[language][0], 0).stemWords(sound)
-    return [stem or word for stem, word in zip(stems, words, strict=True)]
+    stemmed: list[str] = Stemmer.Stemmer(STEMMERS[language][0], 0).stemWords(sound)
+    return [stem or word for stem, word in zip(stemmed, words, strict=True)]
 
 
 def _list(names: Iterable[str]) -> str:

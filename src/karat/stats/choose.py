@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from karat.results.study import LEVEL, Cell, Choice, KindChoice, Pair
+from karat.results.comparison import Pair
+from karat.results.study import LEVEL, Cell, Choice, KindChoice
 from karat.stats.arrays import TIE, Bools, Floats, mean_known
 from karat.stats.compare import draws_for, pairs
 from karat.stats.corrections import holm
@@ -75,11 +76,11 @@ def choose(
     chance = selection_p(gains, best, seed=seed)
     sorted_pairs: dict[str, list[Pair]] = {"ahead": [], "equals": [], "beaten": []}
     for i, pair in zip(others, against_best, strict=True):
-        if not allowed[i] and sign * pair.difference < 0:
+        if not allowed[i] and sign * (pair.difference or 0.0) < 0:
             sorted_pairs["ahead"].append(pair)
             continue
         pair = replace(pair, adjusted=max(pair.adjusted, float(chance[i])))
-        is_beaten = pair.adjusted <= LEVEL and sign * pair.difference > 0
+        is_beaten = pair.adjusted <= LEVEL and sign * (pair.difference or 0.0) > 0
         sorted_pairs["beaten" if is_beaten else "equals"].append(pair)
     validated = cross_validate(gains, best, allowed, kinds, seed)
     expected = sign * validated.values if validated else np.full(1, np.nan)

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from karat.results.study import Pair
+from karat.results.comparison import Pair
 from karat.stats.arrays import TIE, Floats, Ints
 from karat.stats.corrections import Correction, adjust
 from karat.stats.paired_tests import is_all_or_nothing, mcnemar, paired_t, wilcoxon
@@ -114,7 +114,7 @@ def pairs(
     """Each chosen pair (a, b) of rows of `values` (systems x questions): b - a over the questions both have.
 
     All pairs without `chosen`, in the order of the names. Holm's correction is over the pairs of this call. What is not
-    finite is no value; of a pair without a common question the difference is NaN and p is 1. Signs are drawn in the
+    finite is no value; of a pair without a common question there is no difference and p is 1. Signs are drawn in the
     order of the questions' `ids`, so that p and interval are those of `karat compare`.
     """
     if values.shape[0] != len(names):
@@ -124,9 +124,12 @@ def pairs(
     figures = compare_systems(
         ordered[None], asked, lower=[not higher_is_better], draws=draws_for(len(asked)), seed=seed, tests=()
     )
-    low, high = ([None if np.isnan(x) else x for x in end[0].tolist()] for end in (figures.low, figures.high))
+    difference, low, high = (
+        [None if np.isnan(value) else value for value in one[0].tolist()]
+        for one in (figures.difference, figures.low, figures.high)
+    )
     n, wins, losses = figures.n[0].tolist(), figures.wins[0].tolist(), figures.losses[0].tolist()
-    difference, p = figures.difference[0].tolist(), figures.permutation[0].tolist()
+    p = figures.permutation[0].tolist()
     adjusted = figures.adjusted("permutation", "holm")[0].tolist()
     return tuple(
         Pair(

@@ -9,47 +9,20 @@ from karat.core.text.refusals import declines
 from karat.results.drafts import Draft, Rejected
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-    from karat.core.means import Chats, Prompt, Said
+    from karat.core.means import Chats
     from karat.models.structured import Structured
     from karat.testset._kind import Setting
     from karat.testset.generate import Place
 
 
 def ask_round(chat: Chats, places: Sequence[Place], setting_of: Callable[[Place], Setting]) -> list[Draft | Rejected]:
-    """For each place, in order, the draft that the model wrote. All are asked in one batch; repairs by their form."""
+    """For each place, in order, the draft that the model wrote."""
     from karat.models.structured import ask_structured
 
     settings = [setting_of(place) for place in places]
     prompts = [place.kind.prompt(setting) for place, setting in zip(places, settings, strict=True)]
-    heard = _Heard(chat, prompts)
-    by_schema: dict[type[BaseModel], list[int]] = {}
-    for at, place in enumerate(places):
-        by_schema.setdefault(place.kind.schema, []).append(at)
-    found: dict[int, Draft | Rejected] = {}
-    for schema, numbers in by_schema.items():
-        replies = ask_structured(heard, [prompts[at] for at in numbers], schema)
-        for at, reply in zip(numbers, replies, strict=True):
-            found[at] = _outcome(places[at], settings[at], reply, chat.label)
-    return [found[at] for at in range(len(places))]
-
-
-class _Heard:
-    """A chat model that was asked all prompts of a round at once, and is asked anew only what is new."""
-
-    def __init__(self, chat: Chats, prompts: Sequence[Prompt]) -> None:
-        self._chat = chat
-        self._said = dict(zip(prompts, chat.ask(prompts), strict=True))
-
-    @property
-    def label(self) -> str:
-        return self._chat.label
-
-    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
-        if all(prompt in self._said for prompt in prompts):
-            return [self._said[prompt] for prompt in prompts]
-        return self._chat.ask(prompts, said)
+    replies = ask_structured(chat, prompts, [place.kind.schema for place in places])
+    return [_outcome(*one, chat.label) for one in zip(places, settings, replies, strict=True)]
 
 
 def _outcome(place: Place, setting: Setting, reply: Structured[Any], model: str) -> Draft | Rejected:

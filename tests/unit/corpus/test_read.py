@@ -55,6 +55,13 @@ def test_a_file_given_twice_is_read_once(folder):
     assert said(reading) == [("duplicate", False, f"{folder / 'sound.txt'}: is given twice; read once.")]
 
 
+def test_a_file_given_twice_gives_no_other_one_a_new_id(folder):
+    (folder / "sub").mkdir()
+    for name in ("a.txt", "sub/a.txt"):
+        (folder / name).write_text(name)
+    assert [doc.id for doc in read([folder, folder / "sub" / "a.txt"]).docs] == ["a.txt", "sound.txt", "sub/a.txt"]
+
+
 def test_a_source_that_does_not_exist_is_an_error(folder):
     with pytest.raises(InputError, match=r"nowhere: does not exist\. Check the path\."):
         read([folder, folder / "nowhere"])

@@ -88,7 +88,7 @@ def test_bad_rows_are_named_and_the_rest_goes_on(tmp_path):
     assert [doc.id for doc in reading.docs] == ["a", "d"]
     said = [(problem.place.rpartition(":")[2], problem.kind, problem.reason) for problem in reading.problems]
     assert said == [
-        ("2", "broken", "the line is no JSON at character 2 (Expecting property name enclosed in double quotes)."),
+        ("2", "broken", "not valid JSON (Expecting property name enclosed in double quotes, column 2)."),
         ("3", "broken", "the line is a list, not a record with fields."),
         ("4", "broken", "the line is 7, not a record with fields."),
         ("5", "empty", "the line has an empty text."),
@@ -233,9 +233,9 @@ def test_csv_rows_that_do_not_fit_are_named(tmp_path):
     reading = reading_of(tmp_path, 'id,text\n1,x\n2,y,z\n3\n4,w\n5,"open\n6,v\n', "a.csv")
     assert [doc.id for doc in reading.docs] == ["1", "4"]
     assert [(p.place[-1], p.reason) for p in reading.problems] == [
-        ("3", "the line has 3 cells, the header 2."),
-        ("4", "the line has 1 cells, the header 2."),
-        ("6", "the line cannot be read: a quote is opened and never closed."),
+        ("3", "the row has 3 cells and the header has 2."),
+        ("4", "the row has 1 cell and the header has 2."),
+        ("6", "the quotation marks do not pair up (unexpected end of data)."),
     ]
 
 
@@ -249,7 +249,7 @@ def test_passages_and_documents_of_ms_marco_have_no_header(tmp_path):
     assert [(doc.id, doc.text) for doc in reading.docs] == [("0", 'The "atomic bomb".'), ("1", 'It is 5" wide.')]
     assert [(p.fatal, p.reason) for p in reading.problems] == [
         (False, "has no header line; its columns were read as id, text."),
-        (True, "the line has 3 cells, the first line 2."),
+        (True, "the row has 3 cells and the header has 2."),
     ]
     doc = reading_of(tmp_path, "D15\thttps://e.org\tWatches\tThey last four hours.\n", "docs.tsv").docs[0]
     assert (doc.id, doc.url, doc.title, doc.text) == ("D15", "https://e.org", "Watches", "They last four hours.")

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from karat.corpus import read
-from karat.corpus._decode import decode, is_binary
+from karat.io.decoding import decode, is_binary
 
 RUSSIAN = "Ночная вахта длится четыре часа, потом её сменяют.\n" * 3
 FRENCH = "La relève est à l'aube, au pôle déjà éclairé.\n" * 3

@@ -148,13 +148,13 @@ def test_wrong_offsets_are_named(folder, offsets):
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"\x93NUMPY\x01\x00", b"PK\x03\x04"])
 def test_a_foreign_file_of_offsets_is_named(folder, content):
     (folder / "chunks.offsets.npy").write_bytes(content)
-    with pytest.raises(InputError, match=r"chunks\.offsets\.npy: is no table of offsets"):
+    with pytest.raises(InputError, match=r"chunks\.offsets\.npy: is damaged"):
         load_chunks(folder)
 
 
 def test_pickled_offsets_are_refused(folder):
     np.save(folder / "chunks.offsets.npy", np.array([{}], object), allow_pickle=True)
-    with pytest.raises(InputError, match=r"chunks\.offsets\.npy: is no table of offsets"):
+    with pytest.raises(InputError, match=r"chunks\.offsets\.npy: is damaged"):
         load_chunks(folder)
 
 

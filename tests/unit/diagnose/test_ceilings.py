@@ -11,7 +11,7 @@ from karat.core.language import parse_all
 from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
 from karat.diagnose.ceilings import ceilings
-from karat.match import Settings, judge, resolve
+from karat.match import judge, resolve
 from karat.measures.compute import compute
 
 CUTS = (1, 2, 3, 5)
@@ -34,7 +34,7 @@ def by_trying(grades, held):
     found = resolved(grades, held)
     orders = list(permutations(found.chunks.ids))
     runs = [Run.from_lists(str(i), {"q": list(order)}) for i, order in enumerate(orders)]
-    judged = judge(found.testset, runs, Settings(found.matcher))
+    judged = judge(found.testset, runs, found.join)
     scores = compute(parse_all(NAMES), [r.name for r in runs], ["q"], judged=judged)
     return dict(zip(NAMES, scores.values[:, 0, :].max(axis=0).tolist(), strict=True))
 

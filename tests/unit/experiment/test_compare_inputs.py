@@ -99,7 +99,7 @@ def test_tables_that_cannot_be_read(rows, said):
 
 
 def test_what_is_no_input():
-    with pytest.raises(UsageError, match="scores cannot be read from int"):
+    with pytest.raises(UsageError, match="scores cannot be made of int"):
         karat.compare(3)
     with pytest.raises(UsageError, match="nothing to compare"):
         karat.compare()

@@ -9,7 +9,8 @@ import karat
 from karat.core.errors import UsageError
 from karat.experiment.defaults import default_embedder, default_line, default_notes, system_for
 from karat.experiment.system import SystemSettings
-from karat.models import EmbedderSettings, multilingual
+from karat.models import EmbedderSettings
+from karat.models.embedders import multilingual
 
 TEXTS = {
     "en": ["The night watch lasts four hours.", "Each tank holds fuel for a week.", "The radio room is never empty."],

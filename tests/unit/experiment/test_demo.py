@@ -9,8 +9,8 @@ import karat
 from karat.core.errors import UsageError
 from karat.experiment.demo import demo, half_of, write_demo
 from karat.experiment.outputs import html
-from karat.experiment.stored import load_study
 from karat.report import studied
+from karat.results.serial import load_study
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from karat.core.types import Gold, Question, TestSet
 from karat.experiment.frozen import same_testset
 from karat.experiment.run import run
 from karat.experiment.spec import spec_of
-from karat.experiment.stored import load_study
+from karat.results.serial import load_study
 from karat.testset.freeze import freeze
 
 DOCS = [{"id": "watch", "text": "The night watch lasts four hours."}, {"id": "fuel", "text": "Each tank holds fuel."}]

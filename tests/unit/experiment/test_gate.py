@@ -13,8 +13,8 @@ from karat.core.types import Gold, Question, TestSet
 from karat.experiment.baseline import BASELINES, baselines_in, find_baseline, remove_baseline, set_baseline
 from karat.experiment.gate import gate
 from karat.experiment.store import DONE, new_run, open_run
-from karat.experiment.stored import save_study
 from karat.results.evaluation import Evaluation, Note
+from karat.results.serial import save_study
 from karat.results.study import Configuration, Study, StudyAnswer
 from karat.stats.compare import compare_systems
 from karat.stats.summary import summarise

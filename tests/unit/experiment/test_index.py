@@ -7,7 +7,7 @@ import pytest
 import karat
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.experiment.index import Index
-from karat.models import wordllama
+from karat.models.embedders import wordllama
 
 TEXTS = {
     "watch.md": "# The night watch\n\nThe night watch lasts four hours and is kept by two people.\n",
@@ -95,7 +95,7 @@ def test_what_could_not_be_read_is_kept_with_the_index(docs, tmp_path):
 
 
 def test_chunks_that_the_model_makes_nothing_of_are_counted(docs, tmp_path, monkeypatch):
-    from karat.models._encoder import Encoder
+    from karat.models import Encoder
 
     embed = Encoder.embed
     monkeypatch.setattr(

@@ -7,7 +7,8 @@ import karat.files
 from karat.core.errors import UsageError
 from karat.files import formats
 from karat.files._format import Format
-from karat.files._look import Look
+from karat.files._runs import described
+from karat.io.input import Input
 
 MODULES = sorted(p.stem for p in Path(karat.files.__file__).parent.glob("*.py") if not p.stem.startswith("_"))
 
@@ -36,14 +37,15 @@ def test_the_example_of_the_guide_works(tmp_path):
     assert isinstance(entry, Format)
     path = tmp_path / "a.txt"
     path.write_text("#myrun\nq1\td1,d2\nq2\td3\n")
-    look = Look(path)
-    fit = entry.sniff(look, "results")
+    given = Input.open(path)
+    fit = entry.sniff(given, "results")
     assert fit is not None
     assert fit.confidence == 0.95
-    assert entry.sniff(look, "testset") is None
+    assert entry.sniff(given, "testset") is None
     assert entry.read_results is not None
-    (run,), taken = entry.read_results(look)
-    assert (run.question_ids, run.doc_list, taken.what) == (
+    (run,), notes = entry.read_results(given)
+    assert notes == []
+    assert (run.question_ids, run.doc_list, described([run])) == (
         ["q1", "q2"],
         ["d1", "d2", "d3"],
         "a: 3 hits for 2 questions",

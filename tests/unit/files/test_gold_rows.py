@@ -93,3 +93,29 @@ def test_nan_names_no_document(cell):
     rows = [{"id": 1, "question": "a?", "gold_doc": ["a"], "answers": ["A"]},
             {"id": 2, "question": "b?", "gold_doc": cell, "answers": ["B"]}]  # fmt: skip
     assert [q.gold for q in as_testset(rows)[0]] == [(Gold(doc="a"),), ()]
+
+
+def test_an_object_in_a_cell_of_a_table_is_read_as_in_json(tmp_path):
+    path = tmp_path / "qa.csv"
+    path.write_text(
+        'id,question,gold\n1,a?,"{""doc"": ""h.pdf"", ""page"": 34}"\n2,b?,"{""d1"": 2, ""d2"": 1}"\n', "utf-8"
+    )
+    testset, _ = read_testset(path)
+    assert [question.gold for question in testset] == [
+        (Gold(doc="h.pdf", page="34"),), (Gold(id="d1", grade=2), Gold(id="d2")),
+    ]  # fmt: skip
+
+
+def test_ids_that_were_floats_are_the_same_in_judgements_with_and_without_pages(tmp_path):
+    (tmp_path / "a.csv").write_text("query_id,doc_id,relevance\n7.0,d1,1\n8.0,d2,1\n")
+    (tmp_path / "b.csv").write_text("query_id,doc_id,page,relevance\n7.0,d1,3,1\n8.0,d2,4,1\n")
+    assert read_testset(tmp_path / "a.csv")[0].ids == read_testset(tmp_path / "b.csv")[0].ids == ("7", "8")
+
+
+def test_judgements_of_two_pages_of_a_document_are_two(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("query_id,doc_id,page,relevance\n1,d,3,1\n1,d,4,2\n")
+    assert read_testset(path)[0]["1"].gold == (Gold(doc="d", page="3"), Gold(doc="d", page="4", grade=2))
+    path.write_text("query_id,doc_id,page,relevance\n1,d,3,1\n1,d,3,2\n")
+    with pytest.raises(InputError, match=r"line 3: a judgement of .* stands twice \(first in line 2\)"):
+        read_testset(path)

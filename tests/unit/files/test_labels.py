@@ -88,10 +88,10 @@ def test_rows_without_a_label_are_counted_and_told(written):
         ("label,rater\n1,x\n", "no column holds the id"),
         ("id,label\nq1,good\n", r'l.csv line 2 field "label": label "good" is neither a number nor yes or no'),
         ("id,label\nq1,inf\n", "neither a number"),
-        ("id,label\n,1\n", "line 2: a label without the id of its question"),
+        ("id,label\n,1\n", "a label without its id"),
         ("id,system,label\nq1,a,1\nq2,,1\n", r'line 3 field "system": a label without its system'),
-        ("id,label,rater\nq1,1,x\nq1,1,x\n", r'line 3: a second label by "x" for the same answer to question "q1" .*2'),
-        ("id,label\nq1,1\nq1,0\n", r'a second label for the same answer.*name the raters in a column "rater"'),
+        ("id,label,rater\nq1,1,x\nq1,1,x\n", r'line 3: a label by "x" for the same answer to question "q1" .*2'),
+        ("id,label\nq1,1\nq1,0\n", r'a label for the same answer.*name the raters in a column "rater"'),
         ("just text\n", "no table of labels"),
     ],
 )

@@ -304,3 +304,15 @@ def test_a_hit_may_stand_on_several_pages_and_a_gold_entry_on_one():
     assert run.doc_list == ["c1", "7-8", "c3"]
     with pytest.raises(InputError, match=r"is a list. Write one entry for each page"):
         as_testset([{"id": "q1", "question": "?", "gold": [{"doc": "a.pdf", "page": ["34", "35"]}]}])
+
+
+def test_scores_that_do_not_pair_up_with_ids_are_left_aside_aloud():
+    rows = [{"id": 1, "retrieved_ids": ["a", "b"], "scores": [2.0]}]
+    (run,), (taken,) = as_runs(rows)
+    assert run.scores is None
+    assert "in 1 rows there are not as many scores as ids: left aside there" in taken.notes
+
+
+def test_hits_and_scores_in_a_cell_of_a_table_are_read_as_in_json(put):
+    (run,), _ = read_results(put("a.csv", 'id,retrieved\nq1,"{""d1"": 0.5, ""d2"": 0.75}"\n'))
+    assert (list(run.docs), run.scores.tolist()) == (["d2", "d1"], [0.75, 0.5])

@@ -83,7 +83,8 @@ def test_judgements(put):
     testset, taken = read_testset(path)
     assert testset.qrels == {"1": {"a": 2, "b": 0}, "2": {"a": -1}}
     assert (taken.format, taken.what) == ("table", "2 questions, 3 judgements")
-    assert "is judged twice" in refused(put("d.csv", "query_id,doc_id,relevance\n1,a,2\n1,a,1\n"), read_testset)
+    doubled = put("d.csv", "query_id,doc_id,relevance\n1,a,2\n1,a,1\n")
+    assert "stands twice (first in line 2)" in refused(doubled, read_testset)
     assert refused(put("e.csv", "query_id,doc_id,relevance\n1,a,.5\n"), read_testset).startswith(
         ' line 2 field "relevance": grade ".5" is not a whole number.'
     )

@@ -172,7 +172,7 @@ def test_momento_tables(put, tmp_path, ending):
 def test_momento_tables_must_belong_together(put, tmp_path):
     put("m/queries.csv", "id,text,answer\n1,a?,A\n")
     put("m/qrels.csv", "query_id,doc_id,relevance\n9,10,1\n")
-    assert refused(tmp_path / "m") == ": question '9' of qrels.csv is not in queries.csv. Give matching tables."
+    assert refused(tmp_path / "m") == ": question '9' of qrels.csv is not in queries.csv. Give matching files."
 
 
 def test_beir_prefers_test_and_says_so(put, tmp_path):
@@ -326,7 +326,7 @@ def test_duplicate_ids_name_both_rows(put):
     path = put("qa.jsonl", [{"id": 7, "gold": ["d"]}, {"id": "8", "gold": ["d"]}, {"id": "7", "gold": ["d"]}])
     assert refused(path) == ' line 3: question id "7" stands twice (first in line 1). Give every question its own id.'
     path = put("same.jsonl", [{"question": "a?", "gold": ["d"]}, {"question": "a?", "gold": ["e"]}])
-    assert 'and there are no ids. Give every question an "id".' in refused(path)
+    assert 'There are no ids: give every question an "id".' in refused(path)
 
 
 def test_grade_must_be_whole(put):

@@ -7,8 +7,8 @@ import pytest
 from karat.core.errors import InputError
 from karat.core.ranked import ranking
 from karat.files import read_results
-from karat.files._source import Source
 from karat.files.trec_run import read
+from karat.io.source import Source
 
 
 def run_of(tmp_path, text, name="a.run"):

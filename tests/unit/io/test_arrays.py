@@ -38,6 +38,13 @@ def test_a_header_that_karat_did_not_write(tmp_path, header, problem):
         mapped_array(tmp_path / "a.npy", np.float32, 2)
 
 
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"PK\x03\x04", b"\x80\x04K\x01."])
+def test_a_file_that_is_no_array_at_all(tmp_path, content):
+    (tmp_path / "a.npy").write_bytes(content)
+    with pytest.raises(InputError, match=r"a\.npy: is damaged: it is cut off or no array"):
+        mapped_array(tmp_path / "a.npy", np.float32, 2)
+
+
 def test_a_file_that_is_missing(tmp_path):
     with pytest.raises(InputError, match=r"a\.npy: is missing"):
         mapped_array(tmp_path / "a.npy", np.float32, 2)

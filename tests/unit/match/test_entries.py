@@ -7,7 +7,7 @@ from karat.core.docs import Chunk, Chunks
 from karat.core.errors import NoOverlapError, UsageError
 from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
-from karat.match import MATCHERS, Settings, judge, match, match_resolved, resolve
+from karat.match import Settings, judge, match, match_resolved, resolve
 
 TEXTS = {
     "c0": "The pump runs at four bar. It is checked on Monday.",
@@ -55,7 +55,7 @@ def test_every_entry_goes_by_its_own_kind_with_an_index_and_without():
     told = run("told", "doc", "page", "text")
     bare = run("bare")
     alone = match(TESTSET, [told])
-    beside = match_resolved(resolve(TESTSET, CHUNKS), [told, bare], Settings(MATCHERS.get("exact")))
+    beside = match_resolved(resolve(TESTSET, CHUNKS), [told, bare], Settings())
     assert recalls(alone) == [[1, 1, 1, 1]]
     assert recalls(beside) == [[1, 1, 1, 1]] * 2
     assert alone.matching.matcher == "quote, page, doc, exact"
@@ -65,7 +65,7 @@ def test_hits_that_are_no_chunks_of_the_index_are_matched_by_what_they_say():
     own = run("own", "doc", "page", "text")
     renamed = Run("own", own.question_ids, own.offsets, [f"x{i}" for i in range(len(own))], fields=own.fields)
     resolution = resolve(TESTSET, CHUNKS)
-    found = match_resolved(resolution, [renamed], Settings(MATCHERS.get("exact")))
+    found = match_resolved(resolution, [renamed], Settings())
     assert recalls(found) == [[1, 1, 1, pytest.approx(2 / 3)]]  # it has no chunk c0
     assert found.matching.strangers == {"own": (len(own), len(own), "x0")}
 
@@ -147,11 +147,11 @@ def test_a_page_number_alone_counts_in_any_file_under_that_option_with_a_warning
     with pytest.raises(UsageError, match=r"2 of 2 gold entries name a page and no file.*--dialect healthcare"):
         match(testset, [hits])
     with pytest.raises(UsageError, match=r'2 of 2 gold entries name a page and no file.*column "file"'):
-        match_resolved(resolve(testset, CHUNKS), [hits], Settings(MATCHERS.get("exact")))
+        match_resolved(resolve(testset, CHUNKS), [hits], Settings())
     found = match(testset, [hits], any_file=True)
     assert recalls(found) == [[1, 1]]
     assert "1 of 2 gold pages are page numbers of several files" in found.matching.notes[0]
-    beside = match_resolved(resolve(testset, CHUNKS, any_file=True), [hits], Settings(MATCHERS.get("exact")))
+    beside = match_resolved(resolve(testset, CHUNKS, any_file=True), [hits], Settings())
     assert recalls(beside) == [[1, 1]]
 
 
@@ -172,11 +172,11 @@ def test_a_matcher_that_clearly_wins_is_the_only_one_tried(monkeypatch):
     tried = []
     plain = judge
 
-    def counted(testset, runs, settings):
-        tried.append(settings.matcher.name)
-        return plain(testset, runs, settings)
+    def counted(testset, runs, join, settings):
+        tried.append(join.name)
+        return plain(testset, runs, join, settings)
 
-    for module in ("_auto", "_remarks"):
+    for module in ("_match", "_remarks"):
         monkeypatch.setattr(f"karat.match.{module}.judge", counted)
     testset = TestSet([Question(f"q{i}", gold=(Gold(id=f"d{i}"),)) for i in range(10)])
     hits = Run.from_lists("s", {f"q{i}": [f"d{i}" if i else "x"] for i in range(10)})

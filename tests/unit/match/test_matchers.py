@@ -5,7 +5,7 @@ import pytest
 from karat.core.errors import NoOverlapError, UsageError
 from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
-from karat.match import MATCHERS, Options, Settings, judge, match, share_matched
+from karat.match import Join, Options, judge, match, share_matched
 
 
 def share(matcher, gold, hits, options=None, **fields):
@@ -13,8 +13,8 @@ def share(matcher, gold, hits, options=None, **fields):
     run = Run.from_lists("s", {"q": hits})
     run.fields.update(fields)
     golds = tuple(g if isinstance(g, Gold) else Gold(id=g) for g in gold)
-    settings = Settings(MATCHERS.get(matcher), options or Options())
-    return share_matched(judge(TestSet([Question("q", gold=golds)]), [run], settings))["s"]
+    testset = TestSet([Question("q", gold=golds)])
+    return share_matched(judge(testset, [run], Join(testset, [run], matcher, options)))["s"]
 
 
 @pytest.mark.parametrize(("page", "expected"), [("34", 1), ("340", 0), ("134", 0), (" 34", 1), ("3456", 0), ("034", 1)])
@@ -78,6 +78,13 @@ def test_regex_takes_its_first_group():
     assert share("regex", ["A-1-x"], ["B-1-x"], Options(pattern=r"^(\w+)-")) == 0
     with pytest.raises(UsageError, match="not valid"):
         share("regex", ["a"], ["a"], Options(pattern="("))
+
+
+def test_a_pattern_that_would_search_without_end_is_refused_by_name():
+    with pytest.raises(UsageError, match=r"the pattern '\^\(a\|aa\)\+\$' took more than .* for the id 'aaaa"):
+        share("regex", ["a"], ["a" * 60 + "b"], Options(pattern="^(a|aa)+$"))
+    with pytest.raises(UsageError, match="1,001 characters is too long"):
+        share("regex", ["a"], ["a"], Options(pattern="a" * 1001))
 
 
 def test_quote_is_whole_words_of_the_text():

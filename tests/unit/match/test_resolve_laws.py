@@ -13,7 +13,7 @@ from karat.core.run import Run
 from karat.core.text import normalise, tokenise
 from karat.core.text.typography import without_typography
 from karat.core.types import Gold, Question, TestSet
-from karat.match import MATCHERS, Settings, judge, resolve
+from karat.match import Settings, judge, resolve
 from karat.match._passages import Passages, word_bounds
 
 FILES = ("a.pdf", "b.pdf", "c.md")
@@ -65,8 +65,8 @@ def test_a_run_is_judged_as_by_the_plain_matcher(kind, repeats, data):
     testset = TestSet([Question(f"q{i}", gold=tuple(g)) for i, g in enumerate([*gold, ()])])
     run = run_over(chunks, [*lists, everything])
     found = resolve(testset, chunks, by=kind)
-    plain = judge(testset, [run], Settings(MATCHERS.get(kind), repeats=repeats))
-    assert_same(judge(testset, [run], Settings(found.matcher, repeats=repeats)), plain)
+    plain = judge(testset, [run], kind, Settings(repeats=repeats))
+    assert_same(judge(testset, [run], found.join, Settings(repeats=repeats)), plain)
     reached = {int(u) for u in plain.unit}
     assert reached <= set(np.flatnonzero(found.reached).tolist())
 
@@ -80,10 +80,10 @@ def test_questions_of_different_kinds_are_each_judged_by_their_own():
     testset = TestSet([by_page, by_url, both])
     run = run_over(chunks, [[0, 1, 2, 3]] * 3)
     found = resolve(testset, chunks)
-    judged = judge(testset, [run], Settings(found.matcher))
+    judged = judge(testset, [run], found.join)
     assert judged.distinct.tolist() == [2, 1, 2]
     for q, kind in enumerate(("page", "url")):
-        alone = judge(testset, [run], Settings(MATCHERS.get(kind)))
+        alone = judge(testset, [run], kind)
         assert judged.rank[judged.pair == q].tolist() == alone.rank[alone.pair == q].tolist()
         assert judged.distinct[q] == alone.distinct[q]
     assert judged.found_within(1).tolist() == [0, 1, 1]
@@ -105,7 +105,7 @@ def test_spans_are_judged_as_by_the_span_matcher(gold, cuts):
     run = run_over(chunks, [[*range(len(chunks)), 0]])
     found = resolve(testset, chunks)
     assert set(found.kinds) == {"span"}
-    assert_same(judge(testset, [run], Settings(found.matcher)), judge(testset, [run], Settings(MATCHERS.get("span"))))
+    assert_same(judge(testset, [run], found.join), judge(testset, [run], "span"))
 
 
 words = st.lists(st.sampled_from(["ice", "Sea,", "the", "—", "Лёд", "हिम"]), min_size=1, max_size=12)
@@ -123,10 +123,10 @@ def test_quotes_that_no_chunk_splits_are_judged_as_by_the_quote_matcher(parts, p
     quotes = [" ".join(parts[d % len(parts)][start : start + size]) for d, start, size in picks]
     testset = TestSet([Question("q0", gold=tuple(Gold(quote=q) for q in quotes))])
     run = run_over(chunks, [[*range(len(chunks)), 0]])
-    plain = judge(testset, [run], Settings(MATCHERS.get("quote")))
+    plain = judge(testset, [run], "quote")
     for known in (docs, None):
         found = resolve(testset, chunks, known, by="quote")
-        assert_same(judge(testset, [run], Settings(found.matcher)), plain)
+        assert_same(judge(testset, [run], found.join), plain)
 
 
 @settings(max_examples=300, deadline=None)

@@ -10,14 +10,12 @@ from karat.core.measure import Measure, measure
 from karat.core.run import Run
 from karat.core.scores import Outcome, Status
 from karat.core.types import TestSet
-from karat.match import MATCHERS, Settings, judge
+from karat.match import judge
 from karat.measures.compute import compute
 
 QRELS = {"a": {"x": 1}, "b": {"y": 0}, "c": {"z": 2}}
 RUNS = {"one": {"a": ["w", "x"], "c": ["z"]}, "two": {"b": ["y"], "c": ["w"]}}
-JUDGED = judge(
-    TestSet(qrels=QRELS), [Run.from_lists(n, lists) for n, lists in RUNS.items()], Settings(MATCHERS.get("exact"))
-)
+JUDGED = judge(TestSet(qrels=QRELS), [Run.from_lists(n, lists) for n, lists in RUNS.items()])
 
 
 def scored(*measures, **options):

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from karat.core.errors import InputError
-from karat.models._calls import now
 from karat.models.chat import Call, Calls, FailedCall
+from karat.models.chat.cache import now
 
 CALL = Call(
     "k1", "m", "answer", '{"model": "m"}', '{"id": 1}', "Да \x00 🙂", 3, None, 0.5, 1.25, "length", "2026-01-01"

@@ -3,9 +3,10 @@
 import pytest
 
 from karat.core.means import Prompt
-from karat.models._chat_bill import Estimate, Ledger, Spent, estimate, tokens_about, tokens_most
-from karat.models._chat_pace import Pace, backoff
-from karat.models.chat import Budget, ChatSettings
+from karat.models.chat import Budget, ChatSettings, Estimate, Spent, estimate
+from karat.models.chat._asking import Pace
+from karat.models.chat.budget import Ledger, tokens_about, tokens_most
+from karat.models.endpoint import backoff
 
 PRICED = ChatSettings("m", price_in_usd=1.0, price_out_usd=2.0, max_tokens=1000)
 
@@ -18,11 +19,11 @@ def test_so_many_a_minute_in_any_minute():
 
 
 def test_waits_double_and_differ_by_prompt():
-    waits = [backoff(1.0, attempt, 60.0, "a") for attempt in range(1, 12)]
+    waits = [backoff(1.0, attempt, "a") for attempt in range(1, 12)]
     assert all(2.0 ** (n - 1) / 2 <= wait <= 2.0 ** (n - 1) for n, wait in enumerate(waits[:6], 1))
     assert all(30 <= wait <= 60 for wait in waits[6:])
-    assert waits == [backoff(1.0, attempt, 60.0, "a") for attempt in range(1, 12)]
-    assert len({backoff(1.0, 1, 60.0, f"{n}") for n in range(50)}) == 50
+    assert waits == [backoff(1.0, attempt, "a") for attempt in range(1, 12)]
+    assert len({backoff(1.0, 1, f"{n}") for n in range(50)}) == 50
 
 
 def test_tokens_before_they_are_counted():

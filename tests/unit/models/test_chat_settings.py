@@ -18,7 +18,7 @@ from karat.models.chat import Budget, ChatSettings
         ({"max_tokens": 0}, "max_tokens must be a whole number, 1 or more, found 0."),
         ({"max_tokens": 10.5}, "max_tokens must be a whole number"),
         ({"seed": "x"}, "seed must be a whole number, found 'x'."),
-        ({"timeout_seconds": 0}, "timeout_seconds must be a number above 0, found 0."),
+        ({"timeout_seconds": 0}, "timeout_seconds must be a number, 0.001 or more, found 0."),
         ({"retries": -1}, "retries must be a whole number, 0 or more, found -1."),
         ({"jobs": 0}, "jobs must be a whole number, 1 or more, found 0."),
         ({"per_minute": 1.5}, "per_minute must be a whole number, 1 or more, found 1.5."),

@@ -141,7 +141,7 @@ def test_a_journal_of_another_fingerprint_is_replaced(tmp_path):
 
 def test_vectors_of_another_size_than_before_are_refused(tmp_path):
     before = embed_all(Counting(), ["a"])
-    with pytest.raises(KaratError, match="vectors of 3 numbers, those made before have 2"):
+    with pytest.raises(KaratError, match="vectors of 2 and of 3 numbers, now and before"):
         embed_all(Counting(size=3), ["a", "b"], Known("counting 1", before.digests, before.vectors))
 
 

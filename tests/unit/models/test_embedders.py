@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from karat.core.errors import KaratError, UsageError
-from karat.models import EMBEDDERS, EmbedderSettings, embedder_named
-from karat.models._encoder import Encoder, unit
+from karat.models import EMBEDDERS, EmbedderSettings, Encoder, embedder_named
+from karat.models._embedder import unit
 
 WATCH = "The night watch lasts six hours and ends at dawn."
 PARAPHRASE = "Guards stay on duty for six hours during the night until morning."
@@ -98,7 +98,7 @@ def test_a_text_has_one_vector_in_any_company(wordllama_itself):
 
 
 def test_a_long_text_is_the_mean_of_all_its_pieces(wordllama_itself, monkeypatch):
-    from karat.models import wordllama
+    from karat.models.embedders import wordllama
 
     text = " ".join(f"{WATCH} {OTHER}" for _ in range(200))
     whole = wordllama_itself.embed([text], "passage")
@@ -107,7 +107,7 @@ def test_a_long_text_is_the_mean_of_all_its_pieces(wordllama_itself, monkeypatch
 
 
 def test_multilingual_reads_a_bounded_part_of_a_long_text(multilingual_itself, monkeypatch):
-    from karat.models import multilingual
+    from karat.models.embedders import multilingual
 
     monkeypatch.setattr(multilingual, "_CHARACTERS", 4)
     shown, first = (multilingual_itself.embed([text], "query") for text in ("snowfall", "snow"))
@@ -157,7 +157,7 @@ def test_a_missing_package_is_named_with_the_command_that_brings_it(text, module
 
 
 def test_wordllama_without_its_weights_is_named(monkeypatch, tmp_path):
-    from karat.models import wordllama
+    from karat.models.embedders import wordllama
 
     monkeypatch.setattr(wordllama, "_WEIGHTS", "weights/nothing.safetensors")
     with pytest.raises(KaratError, match=r"holds no weights/nothing.safetensors. Run: pip install"):

@@ -154,7 +154,7 @@ def test_a_model_that_takes_something_else(folder):
 def test_a_model_that_fails_on_a_text(folder):
     made = Tokenizer(models.WordLevel({"[UNK]": 0, "night": 99}, unk_token="[UNK]"))
     made.save(str(folder / "tokenizer.json"))
-    with pytest.raises(KaratError, match=r"model.onnx failed on 1 texts: .*out of"):
+    with pytest.raises(KaratError, match=r"model.onnx: failed on 1 text: .*out of"):
         embedder_of(folder).embed(["night"], "query")
 
 

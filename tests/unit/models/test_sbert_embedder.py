@@ -22,11 +22,11 @@ def test_a_folder_that_is_no_model(tmp_path):
         embedder_of("sentence-transformers/all-MiniLM-L6-v2")
     with pytest.raises(InputError, match=r"holds no readable modules.json"):
         embedder_of(tmp_path)
-    (tmp_path / "modules.json").write_text("{}")
+    (tmp_path / "modules.json").write_text("[]")
     with pytest.raises(InputError, match=r"holds no .safetensors"):
         embedder_of(tmp_path)
     (tmp_path / "modules.json").write_text("[1]")
-    with pytest.raises(InputError, match=r"holds no readable modules.json"):
+    with pytest.raises(InputError, match=r"names code of its own"):
         embedder_of(tmp_path)
 
 

@@ -11,13 +11,14 @@ import pytest
 from karat.core.docs import Chunk
 from karat.core.language import parse_all
 from karat.core.scores import Status
-from karat.report import markdown, results, studied
+from karat.report import results, studied
 from karat.report._answers import Answers
 from karat.report._labels import costliest
 from karat.report.charts import CHARTS
 from karat.report.html import render
 from karat.report.html._shown import Shown
 from karat.report.html.questions import pack
+from karat.report.outputs import markdown
 from karat.results.evaluation import Note, Refusals
 from karat.results.study import Cell, Choice, Configuration, FailureCount, Study, StudyAnswer, StudyHit
 from karat.stats.summary import summarise

@@ -12,7 +12,8 @@ from karat.report.charts import _draw as drawing_module
 from karat.report.charts._chart import in_order
 from karat.report.charts._draw import steady
 from karat.report.charts._lens import BARS, Lens, distinct, shortened, wrap
-from karat.results.study import Configuration, FailureCount, Pair, Study
+from karat.results.comparison import Pair
+from karat.results.study import Configuration, FailureCount, Study
 
 CUTS = "@{1,3,5,10}"
 MEASURES = ("F1" + CUTS, "Precision" + CUTS, "Recall" + CUTS, "Hit@5", "nDCG@5", "MRR")

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from karat.report import console, text
+from karat.report import console
 from karat.report._spread import spread
+from karat.report.outputs import text
 from karat.results.evaluation import Note, Taken
 
 EIGHT = ("bm25", "dense", "hybrid", "splade", "colbert-v2", "rerank_bm25", "Pure_Dense_FAISS_long", "x")

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from karat.core.types import Gold, Question
-from karat.report import csv, frame, json, latex, liverag, markdown, parquet
+from karat.report import frame, liverag
+from karat.report.outputs import csv, json, latex, markdown, parquet
 from karat.results.evaluation import Matching
 from karat.stats.summary import usage
 

@@ -18,6 +18,7 @@ from karat.report.html import render
 from karat.report.html._markup import data
 from karat.report.html._shown import Shown
 from karat.report.html.questions import pack
+from karat.results.comparison import Pair
 from karat.results.evaluation import Note
 from karat.results.study import (
     Cell,
@@ -26,7 +27,6 @@ from karat.results.study import (
     Failure,
     FailureCount,
     KindChoice,
-    Pair,
     Study,
     StudyHit,
 )
@@ -321,7 +321,7 @@ def test_too_many_pairs_are_counted(study):
 
 def test_a_pair_without_a_common_question_has_no_difference(study):
     made = study()
-    lone = replace(made.pairs[0], difference=float("nan"), low=None, high=None, n=0, p=1.0, adjusted=1.0)
+    lone = replace(made.pairs[0], difference=None, low=None, high=None, n=0, p=1.0, adjusted=1.0)
     page = render(replace(made, pairs=(lone,)), {})
     assert not re.search(r"\bnan\b", Page(page).text.lower())
     assert '<td class="n">–</td>' in page

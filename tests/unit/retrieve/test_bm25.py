@@ -6,7 +6,7 @@ import pytest
 from karat.core.errors import UsageError
 from karat.retrieve import ENGINES
 from karat.retrieve._bm25.variants import VARIANTS
-from karat.retrieve.bm25 import Engine
+from karat.retrieve.engines.bm25 import Engine
 
 
 def build(texts, **settings):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karat.core.errors import InputError
-from karat.retrieve.bm25 import Engine
+from karat.retrieve.engines.bm25 import Engine
 
 TEXTS = [
     "The night watch lasts four hours.",

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from karat.core.errors import InputError, KaratError, UsageError
-from karat.models import EmbedderSettings
-from karat.models._encoder import Encoder
+from karat.models import EmbedderSettings, Encoder
 from karat.retrieve import STORES
-from karat.retrieve.chroma import Store
+from karat.retrieve.stores.chroma import Store
 
 VECTORS = np.array([[1, 0], [0.6, 0.8], [0, 1], [-1, 0], [0.6, 0.8]], np.float32)
 IDS = ["e", "b", "c", "d", "a"]
@@ -178,7 +177,7 @@ def test_a_server_that_is_down_or_is_none_or_is_slow(monkeypatch):
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        monkeypatch.setattr("karat.retrieve.chroma._SECONDS", 0.4)
+        monkeypatch.setattr("karat.retrieve.stores.chroma._SECONDS", 0.4)
         with pytest.raises(KaratError, match=r"did not answer within 0.1 seconds"):
             Store.open(f"http://127.0.0.1:{silent.getsockname()[1]}#x", EMBEDDER)
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from karat.core.errors import InputError, KaratError, UsageError
-from karat.models import EMBEDDERS, EmbedderSettings, Known
-from karat.models._encoder import Encoder
-from karat.retrieve import ENGINES, Engine, _vectors, dense
+from karat.models import EMBEDDERS, EmbedderSettings, Encoder, Known
+from karat.retrieve import ENGINES, Engine, _vectors
+from karat.retrieve.engines import dense
 
 # What a text is: two numbers, or more, as it stands.
 SETTINGS = {"embedder": {"name": "spelled"}}
@@ -371,5 +371,7 @@ def test_real_sentences_with_the_default_embedder():
 
 
 def test_importing_the_engine_imports_neither_faiss_nor_a_model():
-    code = "import sys, karat.retrieve.dense; assert not {'faiss', 'tokenizers', 'wordllama'} & set(sys.modules)"
+    code = (
+        "import sys, karat.retrieve.engines.dense; assert not {'faiss', 'tokenizers', 'wordllama'} & set(sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from karat.core.errors import InputError, KaratError, UsageError
-from karat.models import EmbedderSettings
-from karat.models._encoder import Encoder
+from karat.models import EmbedderSettings, Encoder
 from karat.retrieve import STORES
-from karat.retrieve.faiss import Store
+from karat.retrieve.stores.faiss import Store
 
 VECTORS = np.array([[1, 0], [0.6, 0.8], [0, 1], [-1, 0], [0.6, 0.8]], np.float32)
 IDS = ["e", "b", "c", "d", "a"]

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from karat.core.errors import InputError, UsageError
-from karat.retrieve.rewrite import REWRITERS, Change, Rewriter, Rewritten, rewrite, rewriter_named
-from karat.retrieve.rewrite.expand import Expand
-from karat.retrieve.rewrite.phrasings import Phrasings, spread
+from karat.retrieve.rewrite import REWRITERS, Change, Rewriter, Rewritten, rewrite, rewriter_named, spread
+from karat.retrieve.rewriters.expand import Expand
+from karat.retrieve.rewriters.phrasings import Phrasings
 
 
 def no_texts():

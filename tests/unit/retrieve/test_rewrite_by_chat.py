@@ -15,7 +15,7 @@ from karat.retrieve.rewrite import (
     rewrite_all,
     rewriter_named,
 )
-from karat.retrieve.rewrite.expand import Expand
+from karat.retrieve.rewriters.expand import Expand
 
 QUERY = "How long is the night watch?"
 

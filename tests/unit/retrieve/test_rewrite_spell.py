@@ -7,7 +7,7 @@ import pytest
 
 from karat.core.errors import InputError
 from karat.retrieve.rewrite import Change, Rewritten, rewriter_named
-from karat.retrieve.rewrite.spell import Spell
+from karat.retrieve.rewriters.spell import Spell
 
 TEXTS = [
     "The generator stands in the engine room; the night-watch lasts six hours.",
@@ -192,7 +192,7 @@ def test_a_foreign_or_broken_list_is_named_as_such(tmp_path, content, words):
 
 def test_rapidfuzz_and_the_stemmer_wait_for_an_unknown_term():
     code = (
-        "import sys\nfrom karat.retrieve.rewrite.spell import Spell\n"
+        "import sys\nfrom karat.retrieve.rewriters.spell import Spell\n"
         "s = Spell.build(['the night watch'])\ns.rewrite('night watch')\n"
         "print(sorted({'rapidfuzz', 'Stemmer'} & set(sys.modules)))\n"
         "s.rewrite('wacth')\nprint(sorted({'rapidfuzz', 'Stemmer'} & set(sys.modules)))"

@@ -5,7 +5,7 @@ from karat.core.errors import UsageError
 from karat.core.text.codes import Vocabulary
 from karat.retrieve import _terms
 from karat.retrieve._terms import STEMMERS, Terms
-from karat.retrieve.bm25 import Engine
+from karat.retrieve.engines.bm25 import Engine
 
 
 def found(texts, query, **settings):

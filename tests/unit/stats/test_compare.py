@@ -113,7 +113,7 @@ def test_equal_systems_and_pairs_without_a_common_question():
     same, apart = pairs("F1", ["a", "b", "c"], np.array([[1, NAN], [1, NAN], [NAN, 1]]), [(0, 1), (0, 2)])
     assert (same.n, same.difference, same.p, same.low, same.ties) == (1, 0, 1, None, 1)
     assert (apart.n, apart.p, apart.low, apart.wins, apart.ties, apart.losses) == (0, 1, None, 0, 0, 0)
-    assert np.isnan(apart.difference)
+    assert apart.difference is None
 
 
 def test_infinite_values_are_none():

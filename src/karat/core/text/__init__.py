@@ -1,10 +1,9 @@
 """Normalisers, tokenisers, stop words and sentences: the one place where text becomes tokens."""
 
 from karat.core.text.blocks import drop_blocks, open_blocks
-from karat.core.text.languages import LANGUAGES, NAMES, Language, guess_language, main_language
+from karat.core.text.languages import LANGUAGES, NAMES, Language, guess_language, main_language, stop_words
 from karat.core.text.normalise import NORMS, Norm, normalise, tokenise
 from karat.core.text.sentences import sentences
-from karat.core.text.stopwords import stop_words
 
 __all__ = [
     "LANGUAGES",

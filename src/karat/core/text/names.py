@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from karat.core.text.languages import guess_language
+from karat.core.text.languages import guess_language, stop_words
 from karat.core.text.normalise import normalise
 from karat.core.text.sentences import sentences
-from karat.core.text.stopwords import stop_words
 
 _CONNECTORS = frozenset(("of", "de", "la", "le", "du", "des", "del", "di", "da", "von", "van", "der", "den", "zu"))
 _USUAL_OPENINGS = """

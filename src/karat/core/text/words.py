@@ -1,15 +1,21 @@
-"""Words: how a number, a count of things and the text of others are written, the same wherever they are shown."""
+"""Words: how a number, a p value, a count of things, the text of others and reasons are written, wherever shown."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 NONE = "–"
 NOT_DIFFERENT = "not significantly different (paired permutation test, Holm-adjusted)"
 # control characters, line and paragraph separators, marks that turn the writing direction, lone surrogates
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+NO_REASON = "no reason given"
+SHOWN = 3  # causes before the rest are only counted
+_QUOTED = re.compile(r"\"[^\"]*\"|(?<!\w)'[^']*'|`[^`]*`")
+_HEX = re.compile(r"\b(?:0x)?(?=[a-f-]{0,40}\d)[0-9a-f]{6,}(?:-[0-9a-f]{4,})*\b")
+_NUMBER = re.compile(r"((?:http|status|code|errno)\W{0,3})?\d+(?:[.,:]\d+)*")
 _SEQUENCE = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|[@-Z\\\\-_])")  # what terminals take for commands
 
 
@@ -21,6 +27,16 @@ def clean(text: str, limit: int | None = None) -> str:
     """
     line = _UNSEEN.sub(" ", _SEQUENCE.sub("", text)).strip()
     return line if limit is None or len(line) <= limit else line[: limit - 1] + "…"
+
+
+def excerpt(text: str | None, most: int = 60) -> str:
+    """A text on one line, cut where it is long.
+
+    >>> excerpt("How high\\n is it?", 10)
+    'How high …'
+    """
+    line = " ".join((text or "").split())
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def plural(count: int, noun: str) -> str:
@@ -86,3 +102,52 @@ def probability(p: float) -> str:
     ('.031', '< .001', '1.000')
     """
     return "< .001" if p < 0.001 else number(p, 3)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One way to fail: the reason as the first row gives it, how many rows give it, and which is the first."""
+
+    reason: str
+    count: int
+    first: str
+
+
+def causes(reasons: Mapping[str, str]) -> list[Cause]:
+    """Reasons by question as causes, the commonest first.
+
+    Reasons that differ in numbers, ids, quoted texts or the question's own id are one cause; HTTP codes tell causes
+    apart.
+    """
+    groups: dict[str, list[str]] = {}
+    for question, reason in reasons.items():
+        groups.setdefault(_key(question, reason), []).append(question)
+    found = [Cause(_line(reasons[alike[0]]), len(alike), alike[0]) for alike in groups.values()]
+    return sorted(found, key=lambda cause: -cause.count)
+
+
+def in_words(reasons: Mapping[str, str]) -> str:
+    """The commonest causes with their counts, in one line.
+
+    >>> in_words({"q1": "timed out after 3 s", "q2": "timed out after 4 s", "q3": "no reply"})
+    'timed out after 3 s (2 times, first q1); no reply (q3)'
+    """
+    found = causes(reasons)
+    rest = found[SHOWN:]
+    parts = [
+        f"{c.reason} ({c.first if c.count == 1 else f'{c.count:,} times, first {c.first}'})" for c in found[:SHOWN]
+    ]
+    if rest:
+        parts.append(f"{plural(len(rest), 'more reason')} ({plural(sum(cause.count for cause in rest), 'time')})")
+    return "; ".join(parts)
+
+
+def _line(reason: str) -> str:
+    return " ".join(reason.split()).rstrip(".") or NO_REASON
+
+
+def _key(question: str, reason: str) -> str:
+    """What is left of a reason once all that differs from row to row is taken out."""
+    text = re.sub(rf"(?<!\w){re.escape(question)}(?!\w)", "#", _line(reason)) if question else _line(reason)
+    text = _HEX.sub("#", _QUOTED.sub("#", text).lower())
+    return _NUMBER.sub(lambda found: found[0] if found[1] else "#", text)

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from karat.core.docs import Doc, Section
-from karat.corpus._decode import plain
 from karat.corpus._file import File, ReadError, explained
 from karat.corpus._reader import Reader
+from karat.io.decoding import plain
 from karat.io.opening import check_zip
 
 _ZIP = b"PK\x03\x04"

@@ -9,10 +9,10 @@ from typing import Any
 
 from karat.core.docs import Doc
 from karat.corpus._blocks import Blocks
-from karat.corpus._decode import is_binary, plain
 from karat.corpus._file import File, ReadError
 from karat.corpus._nesting import flattened
 from karat.corpus._reader import Reader
+from karat.io.decoding import is_binary, plain
 
 _OPENING = re.compile(
     rb"^\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?>.{0,2000}?-->)\s*+)*+(?:<!doctype\s+html|<html[\s>])",
@@ -53,15 +53,17 @@ def _read(file: File) -> Iterator[Doc]:
     if depth:
         file.problem("nested", f"{depth:,} elements are open at once; those far inside are read as plain text.")
     tree = LexborHTMLParser(markup)
-    blocks = _walked(tree, whole=False)
-    if not blocks.text.strip():
-        blocks = _walked(tree, whole=True)
-    if not blocks.text.strip():
+    for whole in (False, True):
+        blocks = _walked(tree, whole=whole)
+        body = blocks.text
+        if body.strip():
+            break
+    else:
         raise ReadError("empty", "holds no text; it may be made by scripts.", "Save the page as the browser shows it.")
     title = _one_line(tree.css_first("head > title"))
     first = next((section.title for section in blocks.sections if section.level == 1), None)
     yield Doc(
-        file.id, blocks.text, title or first or file.stem, _url(tree, text), sections=tuple(blocks.sections)
+        file.id, body, title or first or file.stem, _url(tree, text), sections=tuple(blocks.sections)
     )  # fmt: skip
 
 
@@ -90,13 +92,12 @@ def _walked(tree: Any, *, whole: bool) -> Blocks:
         while child is not None:
             stack.append((child, own, False))
             child = child.prev
-    return blocks.finished()
+    return blocks
 
 
 def _enter(node: Any, tag: str, blocks: Blocks, layout: set[int]) -> None:
     if tag in ("td", "th"):
-        row = node.parent
-        if _is_laid_out(row, layout):
+        if _is_laid_out(node.parent, layout):
             blocks.end_line()
         else:
             blocks.begin_cell()

@@ -20,7 +20,7 @@ def _sniff(file: File) -> bool | None:
 
 
 def _read(file: File) -> Iterator[Doc]:
-    found = parsed(file, file.text(), 1, "file")
+    found = parsed(file.text())
     chunks = found.get("chunks") if isinstance(found, dict) else None
     if not isinstance(chunks, list):
         raise ReadError("broken", 'holds no list "chunks".', 'Write {"chunks": [{...}, ...]}.')

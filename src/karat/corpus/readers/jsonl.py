@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from karat.core.docs import Doc
-from karat.corpus._decode import decode, is_binary
 from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
-from karat.corpus._records import FIELDS, Row, docs_of, parsed
-from karat.io.fields import field_name
+from karat.corpus._records import Row, docs_of, parsed
+from karat.io.decoding import decode, is_binary
+from karat.io.fields import DOCUMENT, field_name
+from karat.io.records import from_columns
 
 _LISTS = ("documents", "docs", "corpus", "passages", "chunks", "records", "items", "rows", "data")
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
@@ -23,7 +24,7 @@ def _sniff(file: File) -> bool | None:
 
 def _read(file: File) -> Iterator[Doc]:
     if file.ending == ".json" and not is_lines(file):
-        yield from docs_of(file, _rows(parsed(file, file.text(), 1, "file")), "record")
+        yield from docs_of(file, _rows(parsed(file.text())), "record")
     else:
         yield from docs_of(file, lines_of(file))
 
@@ -34,7 +35,7 @@ def is_lines(file: File) -> bool:
     if not (end and rest.strip() and first.startswith(b"{")):
         return False
     try:
-        return isinstance(parsed(file, first, 1), dict)
+        return isinstance(parsed(first.decode("utf-8", "replace")), dict)
     except ReadError:
         return False
 
@@ -45,24 +46,17 @@ def lines_of(file: File) -> Iterator[Row]:
         numbered: Iterator[tuple[int, bytes]] = enumerate(map(str.encode, file.text().split("\n")), 1)
     else:
         numbered = file.lines()
-    said = False
+    told = False
     for row, line in numbered:
         if not line or line.isspace():
             continue
+        decoded = decode(line)
+        if decoded.encoding != "UTF-8" and not told:
+            reason = f"is not UTF-8; such lines are read as {decoded.encoding}."
+            file.row_problem(row, "encoding", reason, "Save it as UTF-8.", fatal=False)
+            told = True
         try:
-            yield row, parsed(file, line.removeprefix(b"\xef\xbb\xbf").decode("utf-8"), row)
-        except UnicodeDecodeError:
-            decoded = decode(line)
-            if not said:
-                file.row_problem(
-                    row, "encoding", f"is not UTF-8; such lines are read as {decoded.encoding}.", "Save it as UTF-8.",
-                    fatal=False,
-                )  # fmt: skip
-                said = True
-            try:
-                yield row, parsed(file, decoded.text, row)
-            except ReadError as fault:
-                file.row_problem(row, fault.kind, fault.reason, fault.remedy)
+            yield row, parsed(decoded.text)
         except ReadError as fault:
             file.row_problem(row, fault.kind, fault.reason, fault.remedy)
 
@@ -79,13 +73,11 @@ def _rows(found: Any) -> Iterator[Row]:
         if isinstance(inner, list) and inner and all(isinstance(item, dict) for item in inner):
             yield from enumerate(inner, 1)
             return
-    names = {field_name(name) for name in found}
-    values = list(found.values())
-    has_text = not names.isdisjoint(FIELDS["text"])
-    if has_text and all(isinstance(value, list) for value in values) and len({len(value) for value in values}) == 1:
-        for row, cells in enumerate(zip(*values, strict=True), 1):
-            yield row, dict(zip(found, cells, strict=True))
-    elif not has_text and values and all(isinstance(value, dict) for value in values):
+    has_text = not {field_name(name) for name in found}.isdisjoint(DOCUMENT["text"])
+    listed = from_columns(found) if has_text else None
+    if listed is not None:
+        yield from enumerate(listed, 1)
+    elif not has_text and found and all(isinstance(value, dict) for value in found.values()):
         for row, (key, value) in enumerate(found.items(), 1):
             yield row, {"id": key, **value}
     else:

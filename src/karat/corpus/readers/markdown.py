@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from karat.core.docs import Doc, Section
-from karat.corpus._decode import is_binary
 from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
+from karat.io.decoding import is_binary
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]++(.*+))?$")

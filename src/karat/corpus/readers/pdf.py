@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from karat.core.docs import Doc, Page, Section
-from karat.corpus._decode import plain
 from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
+from karat.io.decoding import plain
 from karat.io.limits import raise_limit
 
 _SIGN = b"%PDF-"

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from itertools import chain
 
 from karat.core.docs import Doc
-from karat.corpus._decode import is_binary
 from karat.corpus._file import File, explained
 from karat.corpus._reader import Reader
 from karat.corpus._records import Row, docs_of
 from karat.io import parquet
+from karat.io.decoding import is_binary
 from karat.io.limits import LINE_LIMIT
-from karat.io.rows import next_row
+from karat.io.records import cell_rows, named_rows
 
 _SEPARATORS = ",\t;|"
 
@@ -36,50 +35,25 @@ def _read(file: File) -> Iterator[Doc]:
 def _parquet_rows(file: File) -> Iterator[Row]:
     with explained():
         frame = parquet.read_parquet(file.data() if file.is_gzip else file.path, file.place)
-    row = 0
-    for part in frame.iter_slices(10_000):
-        for record in part.iter_rows(named=True):
-            row += 1
-            yield row, record
+    return enumerate(frame.iter_rows(named=True), 1)
 
 
 def _rows(file: File, text: str) -> Iterator[Row]:
     """Records of a table; a row with more or fewer cells than its first line is named and left out."""
     header = next((line for line in text.split("\n", 20) if line.strip()), "")[:LINE_LIMIT]
     separator = "\t" if file.ending == ".tsv" else max(_SEPARATORS, key=header.count)
-    bare = separator == "\t" and _is_unquoted(text, header)
-    cells = csv.reader(
-        io.StringIO(text, newline=""),
-        delimiter=separator,
-        quoting=csv.QUOTE_NONE if bare else csv.QUOTE_MINIMAL,
-        strict=True,
-    )
-    names: Sequence[str] | None = None
-    while True:
-        row = cells.line_num + 1
-        try:
-            values = next_row(cells, LINE_LIMIT)
-        except csv.Error as error:
-            what = "a quote is opened and never closed" if "end of data" in str(error) else str(error)
-            file.row_problem(row, "broken", f"the line cannot be read: {what}.", "Correct the quotes.")
-            continue
-        if values is None:
-            return
-        if not values or (len(values) == 1 and not values[0].strip()):
-            continue
-        if bare:
-            values = [_unquoted(value) for value in values]
-        if names is None:
-            names = _without_header(file, values)
-            first = "first line" if names else "header"
-            if names is None:
-                names = values
-                continue
-        if len(values) != len(names):
-            reason = f"the line has {len(values)} cells, the {first} {len(names)}."
-            file.row_problem(row, "broken", reason, "Quote cells that hold the separator.")
-        else:
-            yield row, dict(zip(names, values, strict=True))
+    quoted = separator != "\t" or not _is_unquoted(text, header)
+
+    def refuse(row: int | None, problem: str, remedy: str) -> None:
+        file.row_problem(row or 1, "broken", f"{problem}.", remedy)
+
+    rows = cell_rows(io.StringIO(text, newline=""), separator, refuse, quoted=quoted)
+    if not quoted:
+        rows = ((row, [_unquoted(cell) for cell in cells]) for row, cells in rows)
+    for row, cells in rows:
+        names = _without_header(file, cells)
+        first = [] if names is None else [(row, cells)]
+        yield from named_rows(names or cells, chain(first, rows), refuse)
 
 
 def _without_header(file: File, cells: Sequence[str]) -> tuple[str, ...] | None:
@@ -101,7 +75,7 @@ def _is_unquoted(text: str, header: str) -> bool:
     return all(line.count("\t") == header.count("\t") for line in whole)
 
 
-def _unquoted(cell: Any) -> Any:
+def _unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if re.fullmatch(r'"(?:[^"]|"")*"', cell) else cell
 
 

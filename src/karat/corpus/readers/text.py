@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 
 from karat.core.docs import Doc
-from karat.corpus._decode import is_binary
 from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
+from karat.io.decoding import is_binary
 
 
 def _sniff(file: File) -> bool | None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.text.codes import Vocabulary
-from karat.diagnose._words import counted, plural
+from karat.core.text.words import plural
+from karat.diagnose._words import counted
 from karat.diagnose.check import Case, Check
 from karat.results.checkup import Finding
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.text.detect import passage_reference
-from karat.diagnose._words import counted, percent, short
+from karat.core.text.words import excerpt
+from karat.diagnose._words import counted, percent
 from karat.diagnose.check import Case, Check
 from karat.results.checkup import Finding
 
@@ -22,7 +23,7 @@ def _find(case: Case) -> Iterator[Finding]:
             "meant.",
             {"questions": len(found), "share": share},
             tuple(q.id for q, _ in found),
-            tuple(f'{q.id}: "{short(q.text, 90)}" ({words})' for q, words in found[:5]),
+            tuple(f'{q.id}: "{excerpt(q.text, 90)}" ({words})' for q, words in found[:5]),
             "Rewrite them so that they stand on their own.",
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.diagnose._words import plural
+from karat.core.text.words import plural
 from karat.diagnose.check import Case, Check
 from karat.results.checkup import Finding
 
@@ -16,17 +16,17 @@ _NAMES = {"url": "web page", "doc": "document", "uuid": "document", "exact": "id
 
 
 def _sentence(found: Resolution, kind: str, units: Sequence[int]) -> tuple[str, dict[str, int]]:
-    keys = {found.keys_of_units[u] for u in units if not found.keys_of_units[u].startswith("\x00")}
+    keys = {key for u in units if (key := found.units.key[u]) is not None}
     if kind not in found.row_keys:
         held = sum(1 for u in units if found.reached[u])
         word = {"quote": "quote", "span": "span"}.get(kind, "unit")
         said = f"the gold holds {plural(len(units), word)}; {held:,} of them stand{'s' if held == 1 else ''} in chunks"
         return said, {"expected": len(units), "common": held}
-    indexed = {key for keys_ in found.row_keys[kind] for key in ((keys_,) if isinstance(keys_, str) else keys_ or ())}
+    indexed = {key for keys_ in found.row_keys[kind] for key in keys_}
     common = len(keys & indexed)
     numbers = {"expected": len(keys), "indexed": len(indexed), "common": common}
     if kind == "page":
-        ours, theirs = ({key.rpartition("\x1f")[0] for key in side} for side in (keys, indexed))
+        ours, theirs = ({page.doc for _, page in side} for side in (keys, indexed))
         said = (
             f"the gold names {plural(len(keys), 'page')} of {plural(len(ours), 'file')}; the index holds "
             f"{plural(len(indexed), 'page')} of {plural(len(theirs), 'file')}; common {common:,}"

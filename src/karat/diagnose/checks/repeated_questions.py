@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from karat.core.text import normalise
 from karat.core.text.detect import ALIKE, repeats
-from karat.diagnose._words import counted, plural, short
+from karat.core.text.words import excerpt, plural
+from karat.diagnose._words import counted
 from karat.diagnose.check import Case, Check
 from karat.models.terms import terms
 from karat.results.checkup import Finding
@@ -34,7 +35,7 @@ def _find(case: Case) -> Iterator[Finding]:
             + (f" {apart:,} of them {'has' if apart == 1 else 'have'} other gold each time." if apart else ""),
             {"questions": len(repeated), "other_gold": apart},
             tuple(q.id for group in repeated for q in group),
-            tuple(f'{", ".join(q.id for q in g[:4])}: "{short(g[0].text, 80)}"' for g in repeated[:5]),
+            tuple(f'{", ".join(q.id for q in g[:4])}: "{excerpt(g[0].text, 80)}"' for g in repeated[:5]),
             "Keep one of each, with the gold of all.",
         )
     near = list(_near([group[0] for group in groups.values()]))
@@ -46,7 +47,7 @@ def _find(case: Case) -> Iterator[Finding]:
             "",
             {"pairs": len(near)},
             tuple(dict.fromkeys(q.id for pair in near for q in pair)),
-            tuple(f'{a.id}: "{short(a.text, 60)}" and {b.id}: "{short(b.text, 60)}"' for a, b in near[:5]),
+            tuple(f'{a.id}: "{excerpt(a.text, 60)}" and {b.id}: "{excerpt(b.text, 60)}"' for a, b in near[:5]),
             "Check that both are wanted and have the same gold.",
         )
 

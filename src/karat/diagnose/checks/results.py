@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.diagnose._words import percent, plural, short
+from karat.core.text.words import excerpt, plural
+from karat.diagnose._words import percent
 from karat.diagnose.check import Case, Check
 from karat.results.checkup import Finding
 
@@ -25,7 +26,7 @@ def _find(case: Case) -> Iterator[Finding]:
             f"{percent(share)} of its hits. They come from another index, or are named in another way.",
             {"hits": len(ids), "unknown": lost, "share": share},
             (),
-            tuple(short(id_) for id_ in strange[:5]),
+            tuple(excerpt(id_) for id_ in strange[:5]),
             "Search this index again, or check the index that belongs to these results.",
         )
 

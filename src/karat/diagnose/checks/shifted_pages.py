@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from karat.core.text.words import plural
 from karat.diagnose._shift import Evidence, by_quotes, by_words, chance
-from karat.diagnose._words import counted, percent, plural
+from karat.diagnose._words import counted, percent
 from karat.diagnose.check import Case, Check
 from karat.results.checkup import Finding
 

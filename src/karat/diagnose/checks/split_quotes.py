@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.diagnose._words import counted, percent, short
+from karat.core.text.words import excerpt
+from karat.diagnose._words import counted, percent
 from karat.diagnose.check import Case, Check
 from karat.match import Passages
 from karat.results.checkup import Finding
@@ -26,7 +27,7 @@ def _find(case: Case) -> Iterator[Finding]:
     ids = case.testset.ids
     questions = tuple(dict.fromkeys(ids[int(found.units.question[u])] for u in split))
     examples = [
-        f'{ids[int(found.units.question[u])]}: "{short(found.units.gold[u].quote)}" lies over '
+        f'{ids[int(found.units.question[u])]}: "{excerpt(found.units.gold[u].quote)}" lies over '
         f"{', '.join(case.label_of(row) for row in found.holders[u].tolist()[:3])} and its neighbours"
         for u in split[:5]
     ]

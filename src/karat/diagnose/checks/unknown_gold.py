@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.diagnose._words import few, last_part, plural, same_file
+from karat.core.text.words import plural
+from karat.diagnose._words import few, last_part, same_file
 from karat.diagnose.check import Case, Check
 from karat.results.checkup import Finding
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.diagnose._words import plural, same_file
+from karat.core.text.words import plural
+from karat.diagnose._words import same_file
 from karat.diagnose.check import Case, Check
 from karat.results.checkup import Finding
 

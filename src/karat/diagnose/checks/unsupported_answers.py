@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.text.support import Claim, Held
-from karat.diagnose._words import counted, percent, short
+from karat.core.text.words import excerpt
+from karat.diagnose._words import counted, percent
 from karat.diagnose.check import Case, Check
 from karat.models.terms import terms
 from karat.results.checkup import Finding
@@ -39,7 +40,7 @@ def _find(case: Case) -> Iterator[Finding]:
             "gold is another.",
             {"questions": len(bare), "looked_at": looked, "share": share, "words_held": sum(shares) / looked},
             tuple(q.id for q in bare),
-            tuple(f'{q.id}: "{short(q.answers[0], 90)}"' for q in bare[:5]),
+            tuple(f'{q.id}: "{excerpt(q.answers[0], 90)}"' for q in bare[:5]),
             "Check the gold of these questions.",
         )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.diagnose._words import counted, percent, short
+from karat.core.text.words import excerpt
+from karat.diagnose._words import counted, percent
 from karat.diagnose.check import Case, Check
 from karat.results.checkup import Finding
 
@@ -27,7 +28,7 @@ def _find(case: Case) -> Iterator[Finding]:
             "dense retrieval may.",
             {"questions": len(gap), "looked_at": looked, "share": share},
             tuple(q.id for q in gap),
-            tuple(f'{q.id}: "{short(q.text, 90)}"' for q in gap[:5]),
+            tuple(f'{q.id}: "{excerpt(q.text, 90)}"' for q in gap[:5]),
             "Nothing, if they are meant so. If not, check their gold.",
         )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.diagnose._words import plural
+from karat.core.text.words import plural
 from karat.diagnose.verify._causes import because, cause_of
 from karat.diagnose.verify.names import SURE_COUNTS, keys, measure_of, spelled
 from karat.diagnose.verify.rows import Chosen, Rows, unique_first

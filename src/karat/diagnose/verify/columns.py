@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.diagnose._words import plural
+from karat.core.text.words import plural
 from karat.diagnose.verify._causes import because, cause_of
 from karat.diagnose.verify.names import measure_of
 from karat.results.verification import Figure

@@ -20,25 +20,21 @@ from karat.diagnose.verify.names import BARE, measure_of, spelled
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.judged import Repeats
+    from karat.core.judged import Judged, Repeats
     from karat.core.measure import Measure
     from karat.diagnose.verify.rows import Rows
-    from karat.match import Settings
+    from karat.match import Matched
 
     Floats = NDArray[np.float64]
 
 Lists = Sequence[tuple[str, ...]]
 
 
-def scores_of(
-    testset: TestSet, runs: Sequence[Run], measures: Sequence[Measure], settings: Settings
-) -> dict[str, Floats]:
+def scores_of(judged: Judged, measures: Sequence[Measure]) -> dict[str, Floats]:
     """Measure -> its values, systems x questions in one row; a question without gold scores 0."""
-    from karat.match import judge
     from karat.measures.compute import compute
 
-    judged = judge(testset, runs, settings)
-    scores = compute(measures, [run.name for run in runs], testset.ids, judged=judged, no_gold_is_zero=True)
+    scores = compute(measures, judged.systems, judged.questions, judged=judged, no_gold_is_zero=True)
     return {m.name: scores.values[:, :, i].reshape(-1) for i, m in enumerate(scores.measures)}
 
 
@@ -77,7 +73,7 @@ def _supposed(
 
 def unit_of(text: str) -> str:
     """An id in the one form that is compared."""
-    from karat.match.url import address_of, is_url
+    from karat.match.matchers.url import address_of, is_url
 
     return (address_of(text) or text) if is_url(text) else text.strip()
 
@@ -152,7 +148,7 @@ def _shifted(hits: tuple[str, ...], shift: int) -> tuple[str, ...]:
 
 def _values(found: Lists, wanted: Lists, measure: Measure, repeats: Repeats) -> Floats:
     """A measure of lists of hits and gold, one value a row: each row is a question of its own."""
-    from karat.match import MATCHERS, Settings
+    from karat.match import Settings, judge
 
     ids = [str(i) for i in range(len(found))]
     testset = TestSet(
@@ -161,16 +157,17 @@ def _values(found: Lists, wanted: Lists, measure: Measure, repeats: Repeats) -> 
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(hits) for hits in found]))).astype(np.int64)
     run = Run("rows", ids, offsets, [hit or "\0" for hits in found for hit in hits])
     try:
-        return scores_of(testset, [run], [measure], Settings(MATCHERS.get("exact"), repeats=repeats))[measure.name]
+        return scores_of(judge(testset, [run], settings=Settings(repeats=repeats)), [measure])[measure.name]
     except KaratError:
         return np.full(len(found), np.nan)
 
 
 def from_testset(
-    testset: TestSet, runs: Sequence[Run], names: Sequence[str], settings: Settings, k: int | None = None
+    matched: Matched, runs: Sequence[Run], names: Sequence[str], k: int | None = None
 ) -> dict[str, Values]:
     """Values of each retrieval measure named, of all runs in one row, by a test set of one's own."""
     from karat.core.language import parse
+    from karat.match import judge
 
     wanted: dict[str, Measure] = {}
     for name in names:
@@ -180,15 +177,15 @@ def from_testset(
     if not wanted:
         return {}
     measures = list(wanted.values())
-    own = scores_of(testset, runs, measures, settings)
-    others: dict[str, Mapping[str, Floats]] = {
-        "repeats counted": scores_of(testset, runs, measures, replace(settings, repeats="count"))
-    }
-    if any(gold.grade < 1 for question in testset.questions for gold in question.gold):
-        lifted = [replace(q, gold=tuple(replace(g, grade=max(1, g.grade)) for g in q.gold)) for q in testset.questions]
-        others["irrelevant counted"] = scores_of(TestSet(lifted, name=testset.name), runs, measures, settings)
+    judged = matched.judged
+    own = scores_of(judged, measures)
+    counted = judge(matched.join.testset, runs, matched.join, replace(matched.settings, repeats="count"))
+    others: dict[str, Mapping[str, Floats]] = {"repeats counted": scores_of(counted, measures)}
+    if (judged.gold_grade < 1).any():
+        lifted = replace(judged, gold_grade=np.maximum(judged.gold_grade, 1), views={})
+        others["irrelevant counted"] = scores_of(lifted, measures)
     recalls = {m.name: parse(f"Hit@{m.k}") for m in measures if m.spec.name == "Recall" and m.k}
-    hits = scores_of(testset, runs, list(recalls.values()), settings) if recalls else {}
+    hits = scores_of(judged, list(recalls.values())) if recalls else {}
     made = {}
     for name in wanted:
         found = {cause: got[name] for cause, got in others.items()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.diagnose._words import plural
+from karat.core.text.words import plural
 from karat.diagnose.verify._digits import Number, as_column, has_decimal_commas, pointed, read_cell
 from karat.diagnose.verify.figures import BLANK, CONTAINERS, SLICED, is_name, is_share, is_total
 from karat.diagnose.verify.names import is_measured, keys, spelled

@@ -180,7 +180,7 @@ class Endpoint:
 
     def _refuse(self, response: httpx.Response, body: bytes) -> None:
         """Raise what a status other than success means."""
-        from karat.models import wait_of
+        from karat.models.endpoint import wait_of
 
         status = response.status_code
         if response.is_success:

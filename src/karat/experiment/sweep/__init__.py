@@ -279,9 +279,8 @@ def judge(part: Part, measures: Sequence[Measure], repeats: Repeats) -> Judged:
         from karat.match import judge as judge_runs
 
         runs = [part.run(point) for point in part.points]
-        return judge_runs(
-            part.resolution.testset, runs, Settings(part.resolution.matcher, repeats=repeats, tokens=tokens)
-        )
+        resolution = part.resolution
+        return judge_runs(resolution.testset, runs, resolution.join, Settings(repeats=repeats, tokens=tokens))
     pools: dict[Pool, list[int]] = {}
     for number, point in enumerate(part.points):
         pools.setdefault(part.pool(point), []).append(number)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from karat.core.judged import Bools, Ints
     from karat.experiment.sweep._pool import Pool
     from karat.experiment.system import SystemSettings
-    from karat.match import Resolution
+    from karat.match import Key, Resolution
 
 _TABLE = 1 << 21
 
@@ -60,15 +60,14 @@ def _by_keys(pool: Pool, resolution: Resolution) -> Held:
     ids = resolution.chunks.ids
     run = Run("candidates", testset.ids, pool.offsets, [ids[row] for row in pool.rows.tolist()])
     keys = resolution.hit_keys(run)
-    named = zip(resolution.units.question.tolist(), resolution.keys_of_units, strict=True)
-    groups: dict[tuple[int, str], int] = {place: unit for unit, place in enumerate(named)}
+    named = zip(resolution.units.question.tolist(), resolution.units.key, strict=True)
+    groups: dict[tuple[int, Key | int], int] = {(q, key or u): u for u, (q, key) in enumerate(named)}
     gold = len(groups)
     of, group = [], []
     single = np.zeros(len(pool.query), bool)  # holds exactly one unit
     for c, (question, one) in enumerate(zip(pool.query.tolist(), keys, strict=True)):
-        names = () if one is None else (one,) if isinstance(one, str) else one
-        single[c] = one is None or len(names) == 1
-        for name in names:
+        single[c] = len(one) <= 1
+        for name in one:
             of.append(c)
             group.append(groups.setdefault((question, name), len(groups)))
     at, code = np.array(of, np.int64), np.array(group, np.int64)

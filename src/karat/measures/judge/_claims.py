@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from karat.core.text import tokenise
+from karat.measures.judge._prompts import split
+from karat.measures.judge._runner import Round
 
 if TYPE_CHECKING:
     from karat.core.means import Prompt
-    from karat.measures.judge._asking import Asking
+    from karat.measures.judge._runner import Asked, Asking, Case
     from karat.models.structured import Structured
 
 
@@ -24,46 +27,52 @@ class Checked:
 
     def share(self, verdict: str) -> float:
         """Of the claims, those with this verdict."""
-        held = [claim for claim in self.claims if claim["verdict"] == verdict]
-        return len(held) / len(self.claims)
+        count: int = sum(claim["verdict"] == verdict for claim in self.claims)
+        return count / len(self.claims)
 
-    def reason(self, verdict: str) -> str:
-        """The verdicts counted, and why the first claim without this verdict has none."""
-        counts = dict[str, int]()
-        for claim in self.claims:
-            counts[claim["verdict"]] = counts.get(claim["verdict"], 0) + 1
-        told = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in sorted(counts.items()))
+    def round(self, verdict: str, value: float | None, no_claims: str, **shown: Any) -> Round:
+        """Its score, with the verdicts counted and why the first claim without this verdict has none."""
+        if self.error is not None or not self.claims:
+            return Round(error=self.error, undefined=None if self.error else no_claims, replies=self.replies)
+        counts = sorted(Counter(claim["verdict"] for claim in self.claims).items())
+        listed = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts)
         first = next((claim for claim in self.claims if claim["verdict"] != verdict and claim["reason"]), None)
-        return f"{len(self.claims)} claims: {told}." + (f" {first['reason']}" if first else "")
+        reason = f"{len(self.claims)} claims: {listed}." + (f" {first['reason']}" if first else "")
+        value = self.share(verdict) if value is None else value
+        return Round(value, shown={"reason": reason, "claims": list(self.claims), **shown}, replies=self.replies)
 
 
-def split_all(asking: Asking, prompts: Sequence[Prompt]) -> list[tuple[tuple[str, ...] | None, Structured[Any]]]:
-    """The distinct claims of each text, None where the reply could not be used."""
+def check_claims(
+    asking: Asking,
+    asked: Asked,
+    schema: type[Any],
+    prompt: Callable[[Case, tuple[str, ...], int], Prompt],
+    contexts: Callable[[Case], int] | None = None,
+) -> list[Checked]:
+    """Split each item into its claims, then ask for a verdict on each. `contexts` says how many a case has."""
     from karat.measures.judge._schemas import Claims
 
-    replies = asking.ask(prompts, Claims, step="claims")
-    return [(None if reply.value is None else _distinct(reply.value.claims), reply) for reply in replies]
-
-
-def check_all(
-    asking: Asking,
-    splits: Sequence[tuple[tuple[str, ...] | None, Structured[Any]]],
-    prompt: Callable[[int, tuple[str, ...]], Prompt],
-    schema: type[Any],
-    contexts: Callable[[int], int] | None = None,
-) -> list[Checked]:
-    """Verdicts on the claims of each split. `prompt` makes what is asked of it; `contexts` says how many there are."""
-    made = [Checked(error=reply.error, replies=(reply,)) for _, reply in splits]
-    asked = [(i, claims) for i, (claims, _) in enumerate(splits) if claims]
-    checks = [_Complete(len(claims), contexts(i) if contexts else None) for i, claims in asked]
-    replies = asking.ask([prompt(i, claims) for i, claims in asked], schema, checks, step="verdicts")
-    for (i, claims), reply in zip(asked, replies, strict=True):
-        found: tuple[dict[str, Any], ...] = ()
+    splits = asking.ask(
+        [split(case.question, text, asking.purpose("claims"), sample) for case, text, sample in asked],
+        Claims,
+        step="claims",
+    )
+    checked = [Checked(error=reply.error, replies=(reply,)) for reply in splits]
+    claims = [() if reply.value is None else _distinct(reply.value.claims) for reply in splits]
+    claiming = [i for i, some in enumerate(claims) if some]
+    replies = asking.ask(
+        [prompt(asked[i][0], claims[i], asked[i][2]) for i in claiming],
+        schema,
+        [_Complete(len(claims[i]), contexts(asked[i][0]) if contexts else None) for i in claiming],
+        step="verdicts",
+    )
+    for i, reply in zip(claiming, replies, strict=True):
+        verdicts: tuple[dict[str, Any], ...] = ()
         if reply.value is not None:
             by_number = sorted(reply.value.verdicts, key=lambda one: one.claim)
-            found = tuple({**one.model_dump(), "claim": claims[one.claim - 1]} for one in by_number)
-        made[i] = Checked(found, reply.error, (splits[i][1], reply))
-    return made
+            verdicts = tuple({**one.model_dump(), "claim": claims[i][one.claim - 1]} for one in by_number)
+        checked[i] = Checked(verdicts, reply.error, (splits[i], reply))
+    return checked
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from karat.core.text.refusals import declines
 from karat.core.text.support import SUPPORTED, Claim, Held
 from karat.measures.answer.completeness import claims_of
 from karat.measures.judge._claims import Checked
+from karat.measures.judge._runner import Round
 from karat.models.terms import terms
 
 NO_WORDS = "the question has no content words"
@@ -21,11 +22,12 @@ def content_words(text: str, language: str | None = None) -> frozenset[str]:
     return frozenset(tokenise(text)) - stop_words(language or guess_language(text), "unicode")
 
 
-def held_words(wanted: str, text: str) -> tuple[float, list[str]]:
-    """Share of the content words of one text that another holds, and which."""
-    words = content_words(wanted)
-    held = sorted(words & frozenset(tokenise(open_blocks(text))))
-    return len(held) / len(words), held
+def held_words(question: str, context: str) -> Round:
+    """Share of the content words of a question that a context holds."""
+    words = content_words(question)
+    held = sorted(words & frozenset(tokenise(open_blocks(context))))
+    reason = f"holds {', '.join(held)}" if held else "holds no word of the question"
+    return Round(len(held) / len(words), shown={"reason": reason})
 
 
 def supported_sentences(answer: str, contexts: Sequence[str]) -> Checked:
@@ -69,23 +71,24 @@ def covered_sentences(reference: str, answer: str) -> tuple[float, list[str]]:
     return 1 - lacking / sum(map(len, claims)), missing
 
 
-def responds(question: str, answer: str) -> tuple[float, str]:
+def responds(question: str, answer: str) -> Round:
     """Whether an answer could be one at all, by its form."""
     said = without_citations(answer)
     if declines(said):
-        return 0.0, "it declines"
+        return Round(0.0, shown={"reason": "it declines"})
     if not frozenset(tokenise(said)) - content_words(question) - stop_words(guess_language(said), "unicode"):
-        return 0.0, "it says nothing that the question does not"
-    return 1.0, "it says something that the question does not"
+        return Round(0.0, shown={"reason": "it says nothing that the question does not"})
+    return Round(1.0, shown={"reason": "it says something that the question does not"})
 
 
-def liverag_grade(answer: str, reference: str) -> tuple[float, str]:
+def liverag_grade(answer: str, reference: str) -> Round:
     """LiveRAG's relevance, from words held in common."""
     if declines(answer):
-        return 0.0, "it declines"
+        return Round(0.0, shown={"reason": "it declines"})
     share, _ = covered_sentences(reference, answer)
+    reason = f"it holds {share:.0%} of the content words and figures of the reference"
     if share < SUPPORTED:
-        return -1.0, f"it holds {share:.0%} of the content words and figures of the reference"
+        return Round(-1.0, shown={"reason": reason})
     if len(tokenise(answer)) > _AT_LENGTH * len(tokenise(reference)):
-        return 1.0, "it holds the reference and is more than three times as long"
-    return 2.0, f"it holds {share:.0%} of the content words and figures of the reference"
+        return Round(1.0, shown={"reason": "it holds the reference and is more than three times as long"})
+    return Round(2.0, shown={"reason": reason})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from karat.core.measure import measure
 from karat.measures.answer._support import BLANK_CONTEXTS, NO_CONTEXTS
 from karat.measures.judge import _prompts as prompts
-from karat.measures.judge._asking import NO_QUESTION, Asking, By, Round, Sheet, by_question, graded
 from karat.measures.judge._heuristics import NO_WORDS, content_words, held_words
+from karat.measures.judge._runner import NO_QUESTION, Asked, Asking, By, Case, Judge, Round, cut_each_context, graded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from karat.core.scores import Outcome
 
 WORTH = {"answers": 1.0, "helps": 2 / 3, "related": 1 / 3, "unrelated": 0.0}
-BLANK = Round(0.0, shown={"grade": "unrelated", "reason": "the context holds no text"})
 
 
 @measure(
@@ -39,49 +38,27 @@ def context_relevance(answered: Answered, *, by: By = "model") -> Outcome:
     give each. Answers are not looked at. Where nothing was retrieved it is undefined. `by=heuristic` asks no model: it
     is the share of the question's content words that a chunk holds.
     """
-    sheet = Sheet(answered, prompts.CONTEXT_RELEVANCE, by)
-    rows: dict[int, tuple[str, list[str]]] = {}
-    for pair, (question, contexts) in enumerate(zip(answered.texts, answered.contexts, strict=True)):
-        if contexts is None:
-            sheet.undefined[pair] = NO_CONTEXTS
-        elif not question.strip():
-            sheet.undefined[pair] = NO_QUESTION
-        elif not contexts:
-            sheet.undefined[pair] = "nothing retrieved"
-        elif not any(text.strip() for text in contexts):
-            sheet.undefined[pair] = BLANK_CONTEXTS
-        elif by == "heuristic" and not content_words(question):
-            sheet.undefined[pair] = NO_WORDS
-        else:
-            rows[pair] = question, list(contexts)
-    if by == "heuristic":
-        for pair, (question, texts) in rows.items():
-            sheet.rounds[pair] = [_together([_by_words(question, text) for text in texts])]
-    else:
-        _judge(Asking(answered, "ContextRelevance"), sheet, by_question(answered, rows))
-    return sheet.outcome()
+    return _JUDGE.run(answered, by)
 
 
-def _judge(asking: Asking, sheet: Sheet, rows: dict[int, tuple[str, list[str]]]) -> None:
+def _settle(case: Case, by: By) -> str | None:
+    if case.contexts is None:
+        return NO_CONTEXTS
+    if not case.question.strip():
+        return NO_QUESTION
+    if not case.contexts:
+        return "nothing retrieved"
+    if not any(text.strip() for text in case.contexts):
+        return BLANK_CONTEXTS
+    return NO_WORDS if by == "heuristic" and not content_words(case.question) else None
+
+
+def _ask(asking: Asking, asked: Asked) -> Sequence[Any]:
     from karat.measures.judge._schemas import ContextGrade
 
-    for pair, (question, contexts) in rows.items():
-        cut = [prompts.within([text], prompts.TEXT_CHARS, f"context {i}") for i, text in enumerate(contexts, 1)]
-        rows[pair] = question[: prompts.QUESTION_CHARS], [text for (text,), _ in cut]
-        sheet.cut[pair] = [note for _, notes in cut for note in notes]
-    asked = [
-        prompts.grade_context(question, text, asking.purpose(), sample)
-        for question, contexts in rows.values()
-        for sample in asking.samples
-        for text in contexts
-        if text.strip()
-    ]
-    replies = iter(asking.ask(asked, ContextGrade))
-    for pair, (_, contexts) in rows.items():
-        sheet.rounds[pair] = [
-            _together([graded(next(replies), WORTH.__getitem__) if text.strip() else BLANK for text in contexts])
-            for _ in asking.samples
-        ]
+    purpose = asking.purpose()
+    grades = [prompts.grade_context(case.question, context, purpose, sample) for case, context, sample in asked]
+    return asking.ask(grades, ContextGrade)
 
 
 def _together(rounds: Sequence[Round]) -> Round:
@@ -97,6 +74,15 @@ def _together(rounds: Sequence[Round]) -> Round:
     return Round(fsum(values) / len(values), shown=shown, replies=replies)
 
 
-def _by_words(question: str, context: str) -> Round:
-    share, held = held_words(question, context)
-    return Round(share, shown={"reason": f"holds {', '.join(held)}" if held else "holds no word of the question"})
+_JUDGE = Judge(
+    name="ContextRelevance",
+    prompt=prompts.CONTEXT_RELEVANCE,
+    settle=_settle,
+    items=lambda case: case.contexts or (),
+    cuts=(cut_each_context,),
+    ask=_ask,
+    weigh=lambda reply: graded(reply, WORTH.__getitem__),
+    heuristic=lambda case, context: held_words(case.question, context),
+    combine=_together,
+    blank=Round(0.0, shown={"grade": "unrelated", "reason": "the context holds no text"}),
+)

@@ -6,15 +6,25 @@ from typing import TYPE_CHECKING
 
 from karat.core.measure import measure
 from karat.core.scores import EMPTY_ANSWER
-from karat.core.text import drop_blocks, tokenise
 from karat.measures.judge import _prompts as prompts
-from karat.measures.judge._asking import BLANK_REFERENCE, NO_REFERENCE, Asking, By, Round, Sheet, best, by_question
-from karat.measures.judge._claims import Checked, check_all, split_all
+from karat.measures.judge._claims import Checked, check_claims
 from karat.measures.judge._heuristics import covered_sentences
+from karat.measures.judge._runner import (
+    BLANK_REFERENCE,
+    NO_REFERENCE,
+    Asked,
+    Asking,
+    By,
+    Case,
+    Judge,
+    Round,
+    best,
+    cut_answer,
+    cut_references,
+)
 
 if TYPE_CHECKING:
     from karat.core.answered import Answered
-    from karat.core.means import Prompt
     from karat.core.scores import Outcome
 
 NO_CLAIMS = "the reference answer claims nothing that could be checked"
@@ -37,65 +47,48 @@ def correctness(answered: Answered, *, by: By = "model") -> Outcome:
     the reference does not count. An empty answer scores 0. `by=heuristic` asks no model: it is the share of the
     reference's content words and figures that the answer holds.
     """
-    sheet = Sheet(answered, prompts.CORRECTNESS, by)
-    rows: dict[int, tuple[str, list[str]]] = {}
-    for pair, (answer, given) in enumerate(zip(answered.answers, answered.references, strict=True)):
-        said = drop_blocks(answer or "").strip()
-        references = [text for text in dict.fromkeys(given) if tokenise(text)]
-        if not given:
-            sheet.undefined[pair] = NO_REFERENCE
-        elif not references:
-            sheet.undefined[pair] = BLANK_REFERENCE
-        elif not said:
-            sheet.settled[pair] = 0.0, EMPTY_ANSWER
-        else:
-            rows[pair] = said, references
-    if by == "heuristic":
-        for pair, (said, references) in rows.items():
-            found = [_by_words(said, text) for text in references]
-            sheet.rounds[pair] = [best(found)]
-    else:
-        asking = Asking(answered, "Correctness")
-        for pair, (said, references) in rows.items():
-            (said,), cut = prompts.within([said], prompts.TEXT_CHARS, "answer")
-            shown = [prompts.within([text], prompts.TEXT_CHARS, "reference") for text in references]
-            rows[pair] = said, [text for (text,), _ in shown]
-            sheet.cut[pair] = cut + [note for _, notes in shown for note in notes]
-        _judge(asking, sheet, by_question(answered, rows))
-    return sheet.outcome()
+    return _JUDGE.run(answered, by)
 
 
-def _judge(asking: Asking, sheet: Sheet, rows: dict[int, tuple[str, list[str]]]) -> None:
+def _settle(case: Case, by: By) -> str | tuple[float, str] | None:
+    if not case.has_references:
+        return NO_REFERENCE
+    if not case.references:
+        return BLANK_REFERENCE
+    return None if case.answer else (0.0, EMPTY_ANSWER)
+
+
+def _ask(asking: Asking, asked: Asked) -> list[Checked]:
     from karat.measures.judge._schemas import Coverages
 
-    def question(pair: int) -> str:
-        return sheet.answered.texts[pair][: prompts.QUESTION_CHARS]
-
-    def cover(number: int, claims: tuple[str, ...]) -> Prompt:
-        pair, sample, _ = asked[number]
-        return prompts.cover(question(pair), claims, rows[pair][0], asking.purpose("verdicts"), sample)
-
-    asked = [(pair, sample, text) for pair in rows for sample in asking.samples for text in rows[pair][1]]
-    splits = split_all(
+    purpose = asking.purpose("verdicts")
+    return check_claims(
         asking,
-        [prompts.split(question(pair), text, asking.purpose("claims"), sample) for pair, sample, text in asked],
+        asked,
+        Coverages,
+        lambda case, claims, sample: prompts.cover(case.question, claims, case.answer, purpose, sample),
     )
-    found = iter(check_all(asking, splits, cover, Coverages))
-    for pair, (_, references) in rows.items():
-        sheet.rounds[pair] = [best([_round(next(found)) for _ in references]) for _ in asking.samples]
 
 
-def _round(checked: Checked) -> Round:
-    if checked.error is not None:
-        return Round(error=checked.error, replies=checked.replies)
-    if not checked.claims:
-        return Round(unsaid=NO_CLAIMS, replies=checked.replies)
+def _weigh(checked: Checked) -> Round:
     missing = [claim["claim"] for claim in checked.claims if claim["verdict"] != "covered"]
-    shown = {"reason": checked.reason("covered"), "claims": list(checked.claims), "missing": missing}
-    return Round(checked.share("covered"), shown=shown, replies=checked.replies)
+    return checked.round("covered", None, NO_CLAIMS, missing=missing)
 
 
-def _by_words(answer: str, reference: str) -> Round:
-    share, missing = covered_sentences(reference, answer)
+def _by_words(case: Case, reference: str) -> Round:
+    share, missing = covered_sentences(reference, case.answer)
     reason = f"the answer holds {share:.0%} of the content words and figures of the reference"
     return Round(share, shown={"reason": reason, "missing": missing})
+
+
+_JUDGE = Judge(
+    name="Correctness",
+    prompt=prompts.CORRECTNESS,
+    settle=_settle,
+    items=lambda case: case.references,
+    cuts=(cut_answer, cut_references),
+    ask=_ask,
+    weigh=_weigh,
+    heuristic=_by_words,
+    combine=best,
+)

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Literal
 
 from karat.core.measure import measure
 from karat.core.scores import EMPTY_ANSWER
-from karat.core.text import drop_blocks
 from karat.core.text.refusals import declines
 from karat.measures.answer._support import BLANK_CONTEXTS, NO_CONTEXTS
 from karat.measures.judge import _prompts as prompts
-from karat.measures.judge._asking import Asking, By, Round, Sheet, by_question
-from karat.measures.judge._claims import Checked, check_all, split_all
+from karat.measures.judge._claims import Checked, check_claims
 from karat.measures.judge._heuristics import supported_sentences
+from karat.measures.judge._runner import Asked, Asking, By, Case, Judge, Round, cut_answer, cut_contexts
 
 if TYPE_CHECKING:
     from karat.core.answered import Answered
-    from karat.core.means import Prompt
     from karat.core.scores import Outcome
 
 Scale = Literal["unit", "liverag"]
@@ -49,67 +47,50 @@ def faithfulness(answered: Answered, *, scale: Scale = "unit", by: By = "model")
     no model: the mean over the sentences of the share of content words and figures that the contexts hold, 0 for one
     with a figure that they do not. For `scale=liverag` one is supported from half of them on.
     """
-    sheet = Sheet(answered, prompts.FAITHFULNESS, by)
-    lowest = _bounds(scale)[0]
-    rows: dict[int, tuple[str, list[str]]] = {}
-    for pair, (answer, contexts) in enumerate(zip(answered.answers, answered.contexts, strict=True)):
-        said = drop_blocks(answer or "").strip()
-        if contexts is None:
-            sheet.undefined[pair] = NO_CONTEXTS
-        elif not said:
-            sheet.undefined[pair] = EMPTY_ANSWER
-        elif declines(said):
-            sheet.undefined[pair] = DECLINES
-        elif not contexts:
-            sheet.settled[pair] = lowest, "there are no contexts, so nothing supports the answer"
-        elif not any(text.strip() for text in contexts):
-            sheet.undefined[pair] = BLANK_CONTEXTS
-        else:
-            rows[pair] = said, list(contexts)
-    if by == "heuristic":
-        checked = {pair: [supported_sentences(said, held)] for pair, (said, held) in rows.items()}
-    else:
-        for pair, (said, held) in rows.items():
-            (text,), cut = prompts.within([said], prompts.TEXT_CHARS, "answer")
-            shown, left_out = prompts.within(held, prompts.CONTEXT_CHARS, "context")
-            rows[pair], sheet.cut[pair] = (text, shown), cut + left_out
-        asking = Asking(answered, "Faithfulness")
-        checked = answered.once(
-            ("judge", "Faithfulness"), partial(_check, asking, answered, by_question(answered, rows))
-        )
-    for pair, found in checked.items():
-        sheet.rounds[pair] = [_round(one, scale) for one in found]
-    return sheet.outcome()
+    weigh = partial(_weigh, scale=scale)
+    judge = Judge(
+        name="Faithfulness",
+        prompt=prompts.FAITHFULNESS,
+        settle=partial(_settle, scale=scale),
+        items=lambda case: (case.answer,),
+        cuts=(cut_answer, cut_contexts),
+        ask=_ask,
+        weigh=weigh,
+        heuristic=lambda case, answer: weigh(supported_sentences(answer, case.contexts or ())),
+    )
+    return judge.run(answered, by)
 
 
-def _check(asking: Asking, answered: Answered, rows: dict[int, tuple[str, list[str]]]) -> dict[int, list[Checked]]:
+def _settle(case: Case, by: By, scale: Scale) -> str | tuple[float, str] | None:
+    if case.contexts is None:
+        return NO_CONTEXTS
+    if not case.answer:
+        return EMPTY_ANSWER
+    if declines(case.answer):
+        return DECLINES
+    if not case.contexts:
+        return _bounds(scale)[0], "there are no contexts, so nothing supports the answer"
+    return None if any(text.strip() for text in case.contexts) else BLANK_CONTEXTS
+
+
+def _ask(asking: Asking, asked: Asked) -> list[Checked]:
     from karat.measures.judge._schemas import Verdicts
 
-    def split(pair: int, sample: int) -> Prompt:
-        question = answered.texts[pair][: prompts.QUESTION_CHARS]
-        return prompts.split(question, rows[pair][0], asking.purpose("claims"), sample)
-
-    def verify(number: int, claims: tuple[str, ...]) -> Prompt:
-        pair, sample = asked[number]
-        return prompts.verify(claims, rows[pair][1], asking.purpose("verdicts"), sample)
-
-    asked = [(pair, sample) for pair in rows for sample in asking.samples]
-    splits = split_all(asking, [split(pair, sample) for pair, sample in asked])
-    found = check_all(asking, splits, verify, Verdicts, lambda number: len(rows[asked[number][0]][1]))
-    made: dict[int, list[Checked]] = {pair: [] for pair in rows}
-    for (pair, _), one in zip(asked, found, strict=True):
-        made[pair].append(one)
-    return made
+    purpose = asking.purpose("verdicts")
+    return check_claims(
+        asking,
+        asked,
+        Verdicts,
+        lambda case, claims, sample: prompts.verify(claims, case.contexts or (), purpose, sample),
+        lambda case: len(case.contexts or ()),
+    )
 
 
-def _round(checked: Checked, scale: Scale) -> Round:
-    if checked.error is not None:
-        return Round(error=checked.error, replies=checked.replies)
+def _weigh(checked: Checked, scale: Scale) -> Round:
     if not checked.claims:
-        return Round(unsaid=NO_CLAIMS, replies=checked.replies)
+        return checked.round("supported", None, NO_CLAIMS)
     share = checked.share("supported")
     graded = [claim["support"] for claim in checked.claims if "support" in claim]
     unit = sum(graded) / len(graded) if graded else share
     value = unit if scale == "unit" else 1.0 if share == 1 else -1.0 if share == 0 else 0.0
-    shown = {"reason": checked.reason("supported"), "claims": list(checked.claims)}
-    return Round(value, shown=shown, replies=checked.replies)
+    return checked.round("supported", value, NO_CLAIMS)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from karat.core.measure import measure
 from karat.core.scores import EMPTY_ANSWER
-from karat.core.text import drop_blocks, tokenise
 from karat.measures.judge import _prompts as prompts
-from karat.measures.judge._asking import (
+from karat.measures.judge._heuristics import liverag_grade
+from karat.measures.judge._runner import (
     BLANK_REFERENCE,
     NO_QUESTION,
+    Asked,
     Asking,
     By,
-    Round,
-    Sheet,
+    Case,
+    Judge,
     best,
-    by_question,
+    cut_answer,
+    cut_references,
     graded,
 )
-from karat.measures.judge._heuristics import liverag_grade
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from karat.core.answered import Answered
     from karat.core.scores import Outcome
 
@@ -46,44 +49,38 @@ def relevance(answered: Answered, *, by: By = "model") -> Outcome:
     answer: 0. `by=heuristic` asks no model: 0 if the answer declines, -1 if it holds less than half of the reference's
     content words and figures, else 1, or 2 if it is at most three times as long.
     """
-    sheet = Sheet(answered, prompts.RELEVANCE, by)
-    rows: dict[int, tuple[str, str, list[str]]] = {}
-    for pair, (question, answer) in enumerate(zip(answered.texts, answered.answers, strict=True)):
-        said = drop_blocks(answer or "").strip()
-        references = [text for text in dict.fromkeys(answered.references[pair]) if tokenise(text)]
-        if not question.strip():
-            sheet.undefined[pair] = NO_QUESTION
-        elif answered.references[pair] and not references:
-            sheet.undefined[pair] = BLANK_REFERENCE
-        elif by == "heuristic" and not references:
-            sheet.undefined[pair] = NEEDS_REFERENCE
-        elif not said:
-            sheet.settled[pair] = 0.0, EMPTY_ANSWER
-        else:
-            rows[pair] = question, said, references or [""]
-    if by == "heuristic":
-        for pair, (_, said, references) in rows.items():
-            found = [liverag_grade(said, text) for text in references]
-            sheet.rounds[pair] = [best([Round(value, shown={"reason": reason}) for value, reason in found])]
-    else:
-        _judge(Asking(answered, "Relevance"), sheet, by_question(answered, rows))
-    return sheet.outcome()
+    return _JUDGE.run(answered, by)
 
 
-def _judge(asking: Asking, sheet: Sheet, rows: dict[int, tuple[str, str, list[str]]]) -> None:
+def _settle(case: Case, by: By) -> str | tuple[float, str] | None:
+    if not case.question.strip():
+        return NO_QUESTION
+    if case.has_references and not case.references:
+        return BLANK_REFERENCE
+    if by == "heuristic" and not case.references:
+        return NEEDS_REFERENCE
+    return None if case.answer else (0.0, EMPTY_ANSWER)
+
+
+def _ask(asking: Asking, asked: Asked) -> Sequence[Any]:
     from karat.measures.judge._schemas import LiveRagGrade
 
-    asked = []
-    for pair, (question, said, references) in rows.items():
-        (shown,), cut = prompts.within([said], prompts.TEXT_CHARS, "answer")
-        held = [prompts.within([text], prompts.TEXT_CHARS, "reference") for text in references]
-        sheet.cut[pair] = cut + [note for _, notes in held for note in notes]
-        question = question[: prompts.QUESTION_CHARS]
-        asked += [
-            prompts.grade_liverag(question, shown, text, asking.purpose(), sample)
-            for sample in asking.samples
-            for (text,), _ in held
-        ]
-    replies = iter(asking.ask(asked, LiveRagGrade))
-    for pair, (_, _, references) in rows.items():
-        sheet.rounds[pair] = [best([graded(next(replies), float) for _ in references]) for _ in asking.samples]
+    purpose = asking.purpose()
+    grades = [
+        prompts.grade_liverag(case.question, case.answer, reference, purpose, sample)
+        for case, reference, sample in asked
+    ]
+    return asking.ask(grades, LiveRagGrade)
+
+
+_JUDGE = Judge(
+    name="Relevance",
+    prompt=prompts.RELEVANCE,
+    settle=_settle,
+    items=lambda case: case.references or ("",),
+    cuts=(cut_answer, cut_references),
+    ask=_ask,
+    weigh=lambda reply: graded(reply, float),
+    heuristic=lambda case, reference: liverag_grade(case.answer, reference),
+    combine=best,
+)

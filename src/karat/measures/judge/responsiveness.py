@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from karat.core.measure import measure
 from karat.core.scores import EMPTY_ANSWER
-from karat.core.text import drop_blocks
 from karat.measures.judge import _prompts as prompts
-from karat.measures.judge._asking import NO_QUESTION, Asking, By, Round, Sheet, by_question, graded
 from karat.measures.judge._heuristics import responds
+from karat.measures.judge._runner import NO_QUESTION, Asked, Asking, By, Case, Judge, cut_answer, graded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from karat.core.answered import Answered
     from karat.core.scores import Outcome
 
@@ -35,35 +36,32 @@ def responsiveness(answered: Answered, *, by: By = "model") -> Outcome:
     undefined. `by=heuristic` asks no model: 0 if the answer declines or says nothing that the question does not, else
     1, so that it sees only the worst.
     """
-    sheet = Sheet(answered, prompts.RESPONSIVENESS, by)
-    rows: dict[int, tuple[str, str]] = {}
-    for pair, (question, answer) in enumerate(zip(answered.texts, answered.answers, strict=True)):
-        said = drop_blocks(answer or "").strip()
-        if not question.strip():
-            sheet.undefined[pair] = NO_QUESTION
-        elif not answered.answerable[pair]:
-            sheet.undefined[pair] = UNANSWERABLE
-        elif not said:
-            sheet.settled[pair] = 0.0, EMPTY_ANSWER
-        else:
-            rows[pair] = question, said
-    if by == "heuristic":
-        for pair, (question, said) in rows.items():
-            value, reason = responds(question, said)
-            sheet.rounds[pair] = [Round(value, shown={"reason": reason})]
-    else:
-        _judge(Asking(answered, "Responsiveness"), sheet, by_question(answered, rows))
-    return sheet.outcome()
+    return _JUDGE.run(answered, by)
 
 
-def _judge(asking: Asking, sheet: Sheet, rows: dict[int, tuple[str, str]]) -> None:
+def _settle(case: Case, by: By) -> str | tuple[float, str] | None:
+    if not case.question.strip():
+        return NO_QUESTION
+    if not case.answerable:
+        return UNANSWERABLE
+    return None if case.answer else (0.0, EMPTY_ANSWER)
+
+
+def _ask(asking: Asking, asked: Asked) -> Sequence[Any]:
     from karat.measures.judge._schemas import AnswerGrade
 
-    asked = []
-    for pair, (question, said) in rows.items():
-        (shown,), sheet.cut[pair] = prompts.within([said], prompts.TEXT_CHARS, "answer")
-        question = question[: prompts.QUESTION_CHARS]
-        asked += [prompts.grade_response(question, shown, asking.purpose(), sample) for sample in asking.samples]
-    replies = iter(asking.ask(asked, AnswerGrade))
-    for pair in rows:
-        sheet.rounds[pair] = [graded(next(replies), WORTH.__getitem__) for _ in asking.samples]
+    purpose = asking.purpose()
+    grades = [prompts.grade_response(case.question, answer, purpose, sample) for case, answer, sample in asked]
+    return asking.ask(grades, AnswerGrade)
+
+
+_JUDGE = Judge(
+    name="Responsiveness",
+    prompt=prompts.RESPONSIVENESS,
+    settle=_settle,
+    items=lambda case: (case.answer,),
+    cuts=(cut_answer,),
+    ask=_ask,
+    weigh=lambda reply: graded(reply, WORTH.__getitem__),
+    heuristic=lambda case, answer: responds(case.question, answer),
+)

@@ -114,7 +114,7 @@ def _difference(lens: Lens, best: str, second: str) -> str:
         if lens.main is not None and pair.measure == lens.main.name and {pair.a, pair.b} == {best, second}:
             sign = 1 if pair.b == best else -1
             ends = [pair.low, pair.high] if sign == 1 else [pair.high, pair.low]
-            if ends[0] is None or ends[1] is None:
+            if pair.difference is None or ends[0] is None or ends[1] is None:
                 return ""
             low, high = (short(sign * end) for end in ends if end is not None)
             return (

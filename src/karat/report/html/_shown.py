@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
 
     from karat.core.measure import Measure
     from karat.core.types import Question
-    from karat.results.study import Cell, Configuration, Failure, FailureCount, KindChoice, Pair, Study
+    from karat.results.comparison import Pair
+    from karat.results.study import Cell, Configuration, Failure, FailureCount, KindChoice, Study
 
 COLUMNS = 6  # measures a table shows before all are asked for
 
@@ -131,7 +131,7 @@ class Shown:
 
     def difference(self, pair: Pair) -> str:
         """A signed difference in the unit of the pair's measure; none where the two share no question."""
-        if not math.isfinite(pair.difference):
+        if pair.difference is None:
             return NONE
         measure = self.measure_named.get(pair.measure)
         shown = deviation(measure, abs(pair.difference)) if measure is not None else short(abs(pair.difference))
@@ -150,15 +150,6 @@ class Shown:
 def figure_of(value: float | None) -> str:
     """A mean of no measure in particular."""
     return short(value)
-
-
-def counted(n: int, one: str, many: str | None = None) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "question"), counted(1200, "question")
-    ('1 question', '1,200 questions')
-    """
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:

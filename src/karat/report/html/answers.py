@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from karat.core.text.words import plural
 from karat.report._answers import HEURISTIC, UNKNOWN, Bill
 from karat.report._numbers import NONE, amount, percent, short
 from karat.report.answered import over, unanswered
 from karat.report.html._markup import Box, Column, Row, bullets, section, table, text
-from karat.report.html._shown import counted
 from karat.report.html.scores import cell
 
 if TYPE_CHECKING:
@@ -169,5 +169,5 @@ def _known(value: float | None, known: int = 0, n: int = 0) -> Box:
     """A number, or that it is not known; of how many answers, where not of all."""
     if value is None:
         return Box(UNKNOWN)
-    part = f" <small>of {counted(known, 'answer')}</small>" if 0 < known < n else ""
+    part = f" <small>of {plural(known, 'answer')}</small>" if 0 < known < n else ""
     return Box(f"{amount(value)}{part}", float(value))

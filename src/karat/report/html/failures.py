@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from karat.core.text.words import plural
 from karat.report._labels import LABELS, gained, nothing_to_gain
 from karat.report._numbers import NONE, short
 from karat.report.html._markup import Box, Column, Row, section, table, text
-from karat.report.html._shown import counted
 
 if TYPE_CHECKING:
     from karat.report.html._shown import Shown
@@ -71,5 +71,5 @@ def _questions(shown: Shown) -> str:
         link = f'<a href="#q{number}">{name}</a>' if number is not None else name
         rows.append([link, text(kinds.get(f.question) or "–"), text(LABELS[f.label].title), text(f.detail)])
     columns = [Column("question"), Column("kind", pick=True), Column("failure", pick=True), Column("why")]
-    caption = f"{counted(len(found), 'question')} that {text(shown.best or '')} fails"
+    caption = f"{plural(len(found), 'question')} that {text(shown.best or '')} fails"
     return table(caption, columns, rows)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from karat.core.text.words import plural
 from karat.report._labels import LABELS
 from karat.report.html._markup import Column, Row, folded, section, table, text
-from karat.report.html._shown import counted
 from karat.report.html.scores import cell
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def make(shown: Shown) -> str:
         body += _matrix(shown, name, values)
         body += "".join(folded(_head(shown, name, v), _value(shown, name, v)) for v in values)
     left = len(shown.view.measures) - MEASURES
-    lead = f"{counted(left, 'more measure')} of each are in summary.csv." if left > 0 else ""
+    lead = f"{plural(left, 'more measure')} of each are in summary.csv." if left > 0 else ""
     return section("kinds", "Kinds of questions", body, lead)
 
 
@@ -46,13 +46,13 @@ def _matrix(shown: Shown, name: str, values: list[str]) -> str:
 
 def _head(shown: Shown, name: str, value: str) -> str:
     asked = len(shown.questions_of(name).get(value, ()))
-    said = f"<b>{text(value)}</b> <span>{counted(asked, 'question')}</span>"
+    said = f"<b>{text(value)}</b> <span>{plural(asked, 'question')}</span>"
     found = shown.choice_of_kind.get(value) if name == "kind" else None
     if found is None:
         return said
     alpha = shown.alpha(found.best.system)
     weight = f" (alpha {alpha:g})" if alpha is not None and "alpha" not in found.best.system else ""
-    equals = counted(len(found.equals), "equal") if found.equals else "no equal"
+    equals = plural(len(found.equals), "equal") if found.equals else "no equal"
     return f"{said} <span>best: {text(found.best.system)}{weight}, {equals}</span>"
 
 
@@ -76,7 +76,7 @@ def _failing(shown: Shown, name: str, value: str) -> str:
     if not counts:
         return ""
     said = ", ".join(f"{text(LABELS[label].title)} {n:,}" for label, n in counts.most_common())
-    return f"<p>{text(best)} fails {counted(counts.total(), 'question')} of {len(here):,}: {said}.</p>"
+    return f"<p>{text(best)} fails {plural(counts.total(), 'question')} of {len(here):,}: {said}.</p>"
 
 
 def _hardest(shown: Shown, name: str, value: str) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
+from karat.core.text.words import plural
 from karat.report._compared_words import without_interval
 from karat.report.html._markup import Box, Column, section, table, text
-from karat.report.html._shown import counted, probability
+from karat.report.html._shown import probability
 
 if TYPE_CHECKING:
     from karat.report.html._shown import Shown
-    from karat.results.study import Pair
+    from karat.results.comparison import Pair
 
 MOST = 1_500
 SURE = 0.05
@@ -22,7 +22,9 @@ def make(shown: Shown) -> str:
     pairs = shown.study.pairs
     if not pairs:
         return ""
-    ordered = sorted(pairs, key=lambda p: (p.measure != shown.study.main, p.measure, p.adjusted, -abs(p.difference)))
+    ordered = sorted(
+        pairs, key=lambda p: (p.measure != shown.study.main, p.measure, p.adjusted, -abs(p.difference or 0.0))
+    )
     columns = [
         Column("b"),
         Column("a"),
@@ -38,7 +40,7 @@ def make(shown: Shown) -> str:
         Column("told apart", pick=True, hint=f"p adjusted of {SURE} or less"),
     ]
     left = len(ordered) - MOST
-    rest = f" {counted(left, 'more pair')} of other measures are in comparisons.csv." if left > 0 else ""
+    rest = f" {plural(left, 'more pair')} of other measures are in comparisons.csv." if left > 0 else ""
     lead = f"Each row takes b minus a over the questions that both have a value for.{rest} {without_interval(pairs)}"
     body = table("Pairs of systems", columns, [_row(shown, pair) for pair in ordered[:MOST]])
     return section("pairs", "Pairs", body, lead.rstrip())
@@ -49,7 +51,7 @@ def _row(shown: Shown, pair: Pair) -> list[str | Box]:
         text(pair.b),
         text(pair.a),
         text(pair.measure),
-        Box(shown.difference(pair), pair.difference if math.isfinite(pair.difference) else None),
+        Box(shown.difference(pair), pair.difference),
         shown.ends(pair.measure, pair.low, pair.high),
         Box(probability(pair.p), pair.p),
         Box(probability(pair.adjusted), pair.adjusted),

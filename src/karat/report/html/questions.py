@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.docs import Chunk
 from karat.core.scores import Status
+from karat.core.text.words import plural
 from karat.report._escape import clean
 from karat.report._labels import LABELS
 from karat.report._view import statuses
 from karat.report.html._markup import data, plain, section
 from karat.report.html._said import ANSWER, said, wording
-from karat.report.html._shown import counted
 from karat.report.html.answers import WORST, worst_of
 from karat.results.study import StudyHit
 
@@ -69,12 +69,12 @@ def pack(shown: Shown, room: int) -> dict[str, Any]:
         found.append({"system": shown.ranking.index(system), **entry})
     told = []
     if 0 < len(found) < len(shown.ranking):
-        of = counted(len(shown.ranking), "system")
+        of = plural(len(shown.ranking), "system")
         told.append(f"Hits are kept here for {len(found):,} of {of}; all are in rows.parquet.")
     cut, chunks = _chunks(shelf, room - min(used + shelf.size, shelf.left(room)))
     if cut is not None:
         told.append(
-            f"Long texts are cut after {counted(cut, 'character')}, those with gold last, to keep this page small."
+            f"Long texts are cut after {plural(cut, 'character')}, those with gold last, to keep this page small."
         )
     if any(entry["shortened"] for entry in found):
         told.append(

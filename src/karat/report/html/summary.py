@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from karat.core.text.words import estimate
+from karat.core.text.words import estimate, plural
 from karat.report._labels import LABELS, nothing_to_gain
 from karat.report._numbers import amount
 from karat.report.html._markup import Box, Column, Row, bullets, folded, section, table, text
-from karat.report.html._shown import Shown, counted, listed, probability
+from karat.report.html._shown import Shown, listed, probability
 
 if TYPE_CHECKING:
     from karat.results.study import Choice
@@ -50,8 +50,8 @@ def _words(shown: Shown) -> str:
 def _cards(shown: Shown) -> Iterator[tuple[str, str, str]]:
     study, evaluation = shown.study, shown.evaluation
     taken = "; ".join(f"{text(t.place)}: {text(t.what)}" for t in evaluation.taken[:3])
-    compared = counted(len(shown.view.systems), "system")
-    yield "Compared", f"{compared} on {counted(len(evaluation.testset), 'question')}", taken
+    compared = plural(len(shown.view.systems), "system")
+    yield "Compared", f"{compared} on {plural(len(evaluation.testset), 'question')}", taken
     if study.choice is not None:
         yield from _choice(shown, study.choice)
     yield from _failing(shown)
@@ -60,7 +60,7 @@ def _cards(shown: Shown) -> Iterator[tuple[str, str, str]]:
 def _choice(shown: Shown, choice: Choice) -> Iterator[tuple[str, str, str]]:
     best = choice.best
     head = f"{shown.value(best.measure, best.mean)} <small>{_ends(shown, choice)}</small>"
-    said = f"<b>{text(best.system)}</b> over {counted(best.n, 'question')}, with its 95% interval."
+    said = f"<b>{text(best.system)}</b> over {plural(best.n, 'question')}, with its 95% interval."
     use = shown.configuration_of.get(best.system)
     if use is not None and use.description:
         said += f" {text(use.description).rstrip('.')}."
@@ -71,7 +71,7 @@ def _choice(shown: Shown, choice: Choice) -> Iterator[tuple[str, str, str]]:
         lost = f" Selection bias: {shown.value(best.measure, choice.optimism)}."
         picks = sorted(choice.picks.items(), key=lambda item: (-item[1], item[0]))
         total = sum(choice.picks.values())
-        folds = f" Chosen in {counted(total, 'fold')}: " + listed([f"{text(c)} {n:,}" for c, n in picks], 3) + "."
+        folds = f" Chosen in {plural(total, 'fold')}: " + listed([f"{text(c)} {n:,}" for c, n in picks], 3) + "."
         yield (
             "Expected on new questions",
             estimate(choice.cross_validated, choice.expected_low, choice.expected_high, 2),
@@ -113,7 +113,7 @@ def _fastest(shown: Shown, choice: Choice) -> str:
 
 def _failing(shown: Shown) -> Iterator[tuple[str, str, str]]:
     warned = sum(note.level == "warning" for note in shown.evaluation.notes)
-    heed = f' Read the <a href="#warnings">{counted(warned, "warning")}</a> first.' if warned else ""
+    heed = f' Read the <a href="#warnings">{plural(warned, "warning")}</a> first.' if warned else ""
     if not shown.counts:
         told = f"No failure is recorded for {text(shown.best or 'any system')} at k = {shown.study.k}."
         yield "Main failure", "none", told
@@ -128,7 +128,7 @@ def _failing(shown: Shown) -> Iterator[tuple[str, str, str]]:
     yield (
         "Main failure",
         f'<a href="#failures">{text(label.title)}</a>',
-        f"{len(worst.questions):,} of the {counted(failed, 'question')} that {text(worst.system)} fails. "
+        f"{len(worst.questions):,} of the {plural(failed, 'question')} that {text(worst.system)} fails. "
         f"{text(label.meaning)}{gain}",
     )
     yield "Next step", text(label.step), f"{text(label.next)}{_or_else(shown)}{heed}"
@@ -152,7 +152,7 @@ def _by_kind(shown: Shown) -> str:
         best, alpha = kind.best, shown.alpha(kind.best.system)
         names = [text(n) for n in kind.equals]
         mean, ends = shown.value(best.measure, best.mean), shown.ends(best.measure, best.low, best.high)
-        equals = folded(counted(len(names), "equal"), ", ".join(names)) if names else "none"
+        equals = folded(plural(len(names), "equal"), ", ".join(names)) if names else "none"
         rows.append(
             [
                 text(kind.kind),

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from karat.core.text.words import excerpt, plural
 from karat.results.checkup import Finding, Severity
 
 if TYPE_CHECKING:
     from karat.core.types import Question
 
 SHOWN = 5
-
-
-def many(count: int, noun: str) -> str:
-    """'1 question', '1,200 questions'."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def percent(share: float) -> str:
@@ -29,12 +25,6 @@ def percent(share: float) -> str:
     return "<1%" if share < 0.5 else ">99%"
 
 
-def short(text: str, most: int = 90) -> str:
-    """A text on one line, cut where it is long."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
 def about(
     check: str,
     severity: Severity,
@@ -46,7 +36,7 @@ def about(
     remedy: str,
 ) -> Finding:
     """A finding about single questions, each with what was seen in it. `one` and `several` follow the count."""
-    title = f"{many(len(found), 'question')} {one if len(found) == 1 else several}"
+    title = f"{plural(len(found), 'question')} {one if len(found) == 1 else several}"
     return Finding(
         check,
         severity,
@@ -54,6 +44,6 @@ def about(
         f"{percent(len(found) / total)} of the {total:,} looked at. {text}" if total else text,
         {"questions": len(found), "looked_at": total, "share": len(found) / total if total else None},
         tuple(question.id for question, _ in found),
-        tuple(f'{q.id}: "{short(q.text)}"' + (f" ({seen})" if seen else "") for q, seen in found[:SHOWN]),
+        tuple(f'{q.id}: "{excerpt(q.text, 90)}"' + (f" ({seen})" if seen else "") for q, seen in found[:SHOWN]),
         remedy,
     )

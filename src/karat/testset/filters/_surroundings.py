@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from karat.core.means import Embeds, Means
     from karat.core.types import Answer, Question
     from karat.results.drafts import Draft
-    from karat.retrieve.bm25 import Engine
+    from karat.retrieve.engines.bm25 import Engine
 
 DEPTH = 20  # chunks that are looked at by words, and as many by vectors
 _TOGETHER = 256
@@ -64,7 +64,7 @@ class Surroundings:
     @cached_property
     def bm25(self) -> Engine:
         """The chunks by their words, each with its title."""
-        from karat.retrieve.bm25 import Engine
+        from karat.retrieve.engines.bm25 import Engine
 
         return Engine.build([self._searched(row) for row in range(len(self.chunks))], {}, lambda *_: None)
 

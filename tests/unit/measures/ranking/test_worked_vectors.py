@@ -9,7 +9,7 @@ from karat.core.errors import UsageError
 from karat.core.language import parse
 from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
-from karat.match import MATCHERS, Settings, judge
+from karat.match import Settings, judge
 
 
 def judged_of(ranked, gold, repeats="once", matcher="exact", fields=None, grades=None, **settings):
@@ -17,9 +17,7 @@ def judged_of(ranked, gold, repeats="once", matcher="exact", fields=None, grades
     golds = tuple(Gold(id=g, grade=(grades or {}).get(g, 1)) for g in gold)
     run = Run.from_lists("s", {"q": ranked})
     run.fields.update(fields or {})
-    return judge(
-        TestSet([Question("q", gold=golds)]), [run], Settings(MATCHERS.get(matcher), repeats=repeats, **settings)
-    )
+    return judge(TestSet([Question("q", gold=golds)]), [run], matcher, Settings(repeats=repeats, **settings))
 
 
 def value(measure, *args, **kwargs):
@@ -86,7 +84,7 @@ def test_one_chunk_that_holds_two_pages(measure):
     run = Run.from_lists("s", {"q": ["c1"]})
     run.fields["page"] = ["34-35"]
     testset = TestSet([Question("q", gold=(Gold(page="34"), Gold(page="35")))])
-    judged = judge(testset, [run], Settings(MATCHERS.get("page")))
+    judged = judge(testset, [run], "page")
     assert parse(measure).of(judged)[0] == 1
 
 
@@ -96,7 +94,7 @@ def test_two_pages_a_slot_among_others_stays_textbook_bounded():
     testset = TestSet(
         [Question("q", gold=(Gold(page="34"), Gold(page="35", grade=2), Gold(page="89"), Gold(page="90")))]
     )
-    judged = judge(testset, [run], Settings(MATCHERS.get("page")))
+    judged = judge(testset, [run], "page")
     # slots: rank 2 credits 34 and 35 (gain 2), rank 3 credits 89; the ideal has gains 2, 1 (89) and 1 (90)
     ideal = 2 + 1 / math.log2(3) + 1 / 2
     assert parse("nDCG").of(judged)[0] == pytest.approx((2 / math.log2(3) + 1 / 2) / ideal)
@@ -107,9 +105,7 @@ def test_two_pages_a_slot_among_others_stays_textbook_bounded():
 
 def test_reciprocal_ranks():
     ranked = {"a": ["g"], "b": ["x", "y", "g"], "c": ["x", "g"], "d": ["x"]}
-    judged = judge(
-        TestSet(qrels={q: {"g": 1} for q in ranked}), [Run.from_lists("s", ranked)], Settings(MATCHERS.get("exact"))
-    )
+    judged = judge(TestSet(qrels={q: {"g": 1} for q in ranked}), [Run.from_lists("s", ranked)])
     assert parse("MRR").of(judged).mean() == pytest.approx(0.4583, abs=5e-5)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.text.support import Claim, Held, Support
+from karat.core.text.words import excerpt
 from karat.models.terms import terms
 from karat.results.checkup import Finding
 from karat.testset.audit._view import View
-from karat.testset.audit._words import about, percent, short
+from karat.testset.audit._words import about, percent
 from karat.testset.audit.check import Check
 
 _MOST = 50  # gold chunks that are looked at
@@ -30,7 +31,7 @@ def support(view: View, q: int) -> Support | None:
 def _find(view: View) -> Iterator[Finding]:
     shares = [(one, share) for q, one in enumerate(view.questions) if (share := support(view, q)) is not None]
     found = [
-        (one, f"answer: {short(one.answers[0], 60)}; the gold holds {percent(share.share)} of it")
+        (one, f"answer: {excerpt(one.answers[0], 60)}; the gold holds {percent(share.share)} of it")
         for one, share in shares
         if not share.enough()
     ]

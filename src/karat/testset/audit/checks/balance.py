@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from karat.core.text.words import excerpt, plural
 from karat.results.checkup import Finding
 from karat.testset.audit._view import View
-from karat.testset.audit._words import about, many, percent, short
+from karat.testset.audit._words import about, percent
 from karat.testset.audit.check import Check
 
 FEW = 10  # questions of a kind below which its mean says little
@@ -22,12 +23,12 @@ def _find(view: View) -> Iterator[Finding]:
         yield Finding(
             "balance",
             "info",
-            f"{many(len(rare), 'kind')} of {len(kinds):,} {'has' if len(rare) == 1 else 'have'} fewer than {FEW} "
+            f"{plural(len(rare), 'kind')} of {len(kinds):,} {'has' if len(rare) == 1 else 'have'} fewer than {FEW} "
             "questions",
             "A mean over so few says little.",
             {"kinds": len(kinds), "rare": len(rare)},
             (),
-            tuple(f"{kind}: {many(count, 'question')}" for kind, count in sorted(rare.items())),
+            tuple(f"{kind}: {plural(count, 'question')}" for kind, count in sorted(rare.items())),
             "Add questions of these kinds, or report them together with others.",
         )
     answerable = [question for question in view.questions if question.answerable]
@@ -54,7 +55,7 @@ def _find(view: View) -> Iterator[Finding]:
         )  # fmt: skip
     answered = [q for q in answerable if q.answers]
     long = [
-        (q, f"{len(q.answers[0].split())} words: {short(q.answers[0], 40)}")
+        (q, f"{len(q.answers[0].split())} words: {excerpt(q.answers[0], 40)}")
         for q in answered
         if len(q.answers[0].split()) > LONG
     ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from karat.core.text.words import excerpt, plural
 from karat.results.checkup import Finding
 from karat.testset.audit._view import View
-from karat.testset.audit._words import SHOWN, many, short
+from karat.testset.audit._words import SHOWN
 from karat.testset.audit.check import Check
 
 
@@ -28,12 +29,12 @@ def _find(view: View) -> Iterator[Finding]:
         yield Finding(
             "contradictions",
             "broken",
-            f"{many(len(found), 'pair')} of questions {'asks' if len(found) == 1 else 'ask'} the same and "
+            f"{plural(len(found), 'pair')} of questions {'asks' if len(found) == 1 else 'ask'} the same and "
             f"{'has' if len(found) == 1 else 'have'} other gold",
             "Whatever a system returns, it is scored wrong on one of the two.",
             {"pairs": len(found), "questions": len(ids)},
             tuple(ids),
-            tuple(f'{one.id} and {other.id}: "{short(one.text)}"' for one, other in found[:SHOWN]),
+            tuple(f'{one.id} and {other.id}: "{excerpt(one.text, 90)}"' for one, other in found[:SHOWN]),
             "Keep one of each, with the gold of both, or say in the question what sets them apart.",
         )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from karat.core.text.words import plural
 from karat.results.checkup import Finding
 from karat.testset.audit._topics import is_thin
 from karat.testset.audit._view import View
-from karat.testset.audit._words import SHOWN, many, percent
+from karat.testset.audit._words import SHOWN, percent
 from karat.testset.audit.check import Check
 
 _MOST = 0.5  # share of the questions about one document from which they are concentrated
@@ -23,14 +24,14 @@ def _find(view: View) -> Iterator[Finding]:
         yield Finding(
             "coverage",
             "warning",
-            f"{many(len(thin), 'topic')} of {len(found.topics):,} {'is' if len(thin) == 1 else 'are'} thin or "
+            f"{plural(len(thin), 'topic')} of {len(found.topics):,} {'is' if len(thin) == 1 else 'are'} thin or "
             "untouched",
             "Fewer questions than chance would give them, were questions spread over the chunks. Nothing is known of "
             "how well retrieval works there.",
             {"topics": len(found.topics), "thin": len(thin), "chunks": sum(row.chunks for row in thin)},
             (),
             tuple(
-                f"{', '.join(row.words)}: {many(row.chunks, 'chunk')}, {many(row.questions, 'question')} "
+                f"{', '.join(row.words)}: {plural(row.chunks, 'chunk')}, {plural(row.questions, 'question')} "
                 f"(about {row.expected:.0f} would be even)"
                 for row in sorted(thin, key=lambda row: (row.questions - row.expected, row.words))[:SHOWN]
             ),
@@ -45,16 +46,16 @@ def _find(view: View) -> Iterator[Finding]:
         yield Finding(
             "coverage",
             "warning" if grave else "info",
-            f"{many(len(empty), 'document')} of {found.docs:,} {'has' if len(empty) == 1 else 'have'} no question",
+            f"{plural(len(empty), 'document')} of {found.docs:,} {'has' if len(empty) == 1 else 'have'} no question",
             f"They hold {percent(held)} of the chunks."
             + (
-                f" {many(len(large), 'of them')[:-1] if len(large) > 1 else '1 of them'} would have some by chance."
+                f" {plural(len(large), 'of them')[:-1] if len(large) > 1 else '1 of them'} would have some by chance."
                 * bool(large)
             ),
             {"documents": len(empty), "of": found.docs, "large": len(large), "chunks": held},
             (),
             tuple(
-                f"{row.doc}: {many(row.chunks, 'chunk')}"
+                f"{row.doc}: {plural(row.chunks, 'chunk')}"
                 for row in [*large, *(r for r in empty if r not in large)][:SHOWN]
             ),
             "Add questions on them, or leave documents out that nobody will ask about.",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.text.detect import holds_answer
+from karat.core.text.words import excerpt
 from karat.results.checkup import Finding
 from karat.testset.audit._lexicon import content_of
 from karat.testset.audit._view import View
-from karat.testset.audit._words import about, short
+from karat.testset.audit._words import about
 from karat.testset.audit.check import Check
 
 
@@ -25,7 +26,9 @@ def leaked(view: View, q: int) -> str | None:
 
 def _find(view: View) -> Iterator[Finding]:
     looked = [q for q, question in enumerate(view.questions) if question.answers and question.answerable]
-    found = [(view.questions[q], f"answer: {short(said, 50)}") for q in looked if (said := leaked(view, q)) is not None]
+    found = [
+        (view.questions[q], f"answer: {excerpt(said, 50)}") for q in looked if (said := leaked(view, q)) is not None
+    ]
     if found:
         yield about(
             "leaked_answers", "warning", found, len(looked), "holds its own answer", "hold their own answer",

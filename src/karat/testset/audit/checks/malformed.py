@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from karat.core.text.words import plural
 from karat.results.checkup import Finding
 from karat.testset.audit._lexicon import words_of
 from karat.testset.audit._view import View
-from karat.testset.audit._words import about, many, percent
+from karat.testset.audit._words import about, percent
 from karat.testset.audit.check import Check
 
 LONG = 80  # words: a situation told in four sentences has fewer
@@ -52,7 +53,7 @@ def _find(view: View) -> Iterator[Finding]:
         yield Finding(
             "malformed",
             "info",
-            f"{many(len(bare), 'question')} of {total:,} ask nothing: they read like queries of a search box",
+            f"{plural(len(bare), 'question')} of {total:,} ask nothing: they read like queries of a search box",
             f"{percent(len(bare) / total)} have no question mark and no word that asks. That is fine for retrieval; "
             "answers to them are hard to judge.",
             {"questions": len(bare), "looked_at": total, "share": len(bare) / total},

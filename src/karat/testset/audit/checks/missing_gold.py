@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from karat.core.text.words import excerpt
 from karat.results.checkup import Finding
 from karat.testset.audit._view import View
-from karat.testset.audit._words import about, short
+from karat.testset.audit._words import about
 from karat.testset.audit.check import Check
 
 
@@ -22,7 +23,7 @@ def _find(view: View) -> Iterator[Finding]:
     if not view.has_corpus:
         return
     lost = [
-        (question, f"gold: {short(question.gold[0].label, 60)}")
+        (question, f"gold: {excerpt(question.gold[0].label, 60)}")
         for q, question in answerable
         if any(gold.grade >= 1 for gold in question.gold) and not len(view.gold[q])
     ]

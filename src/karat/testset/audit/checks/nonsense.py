@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from karat.core.text.detect import nonsense
+from karat.core.text.words import plural
 from karat.results.checkup import Finding
 from karat.testset.audit._view import View
-from karat.testset.audit._words import about, many
+from karat.testset.audit._words import about
 from karat.testset.audit.check import Check
 
 UNUSABLE = 0.2
@@ -26,7 +27,7 @@ def _find(view: View) -> Iterator[Finding]:
         "them says nothing about retrieval.", "Take them out, or write them anew.",
     )  # fmt: skip
     if len(found) >= UNUSABLE * total:
-        title = f"this test set is unusable: {len(found):,} of {many(total, 'question')} are nonsense"
+        title = f"this test set is unusable: {len(found):,} of {plural(total, 'question')} are nonsense"
         finding = replace(finding, severity="broken", title=title)
     yield finding
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.text import guess_language, stop_words, tokenise
+from karat.core.text.words import plural
 from karat.results.checkup import Finding
 from karat.testset.audit._lexicon import LATIN
 from karat.testset.audit._view import View
-from karat.testset.audit._words import about, many, percent
+from karat.testset.audit._words import about, percent
 from karat.testset.audit.check import Check
 
 _CROSSING = 0.5  # share of questions in another language from which that is meant
@@ -46,7 +47,7 @@ def _find(view: View) -> Iterator[Finding]:
         yield Finding(
             "other_language",
             "info",
-            f"{many(len(found), 'question')} of {len(looked):,} are in another language than their gold",
+            f"{plural(len(found), 'question')} of {len(looked):,} are in another language than their gold",
             f"{percent(len(found) / len(looked))}: this test set asks across languages, which BM25 cannot follow.",
             {"questions": len(found), "looked_at": len(looked), "share": len(found) / len(looked)},
             tuple(question.id for question, _ in found),

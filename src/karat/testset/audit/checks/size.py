@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from karat.core.text.words import plural
 from karat.results.checkup import Finding
 from karat.testset.audit._view import View
-from karat.testset.audit._words import many
 from karat.testset.audit.check import Check
 
 MOST = 1.0  # no difference is larger
@@ -33,7 +33,7 @@ def _find(view: View) -> Iterator[Finding]:
             detail = "Fewer than two of them have gold."
         yield Finding(
             "size", "broken" if not len(view.questions) else "warning",
-            f"{many(len(view.questions), 'question')}: nothing can be told apart", detail,
+            f"{plural(len(view.questions), 'question')}: nothing can be told apart", detail,
             {"questions": len(view.questions)}, (), (), "Add questions.",
         )  # fmt: skip
         return
@@ -44,7 +44,7 @@ def _find(view: View) -> Iterator[Finding]:
     yield Finding(
         "size",
         "warning" if coarse else "info",
-        f"{many(first.questions, 'question')} can tell apart differences of about {written(first.difference)} in "
+        f"{plural(first.questions, 'question')} can tell apart differences of about {written(first.difference)} in "
         f"{first.measure}" + ("" if measured else " in the worst case"),
         f"At 80% power, two-sided at 5%, the same questions for both systems; going by {first.basis}.{near}"
         + (f" In the worst case {written(worst.difference)}." if measured else "")

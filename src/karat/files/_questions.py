@@ -1,0 +1,326 @@
+"""Test sets from records: every source that names fields is read here, one record a question or a judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from karat.core.text.words import plural
+from karat.core.types import Gold, Question, TestSet
+from karat.files._format import lists_hits
+from karat.files._gold import GoldReader, complete_gold, range_note
+from karat.io import cells
+from karat.io.cells import CellError, Record, shown
+from karat.io.fields import FLAT_GOLD, GOLD_FIELDS, NO_TAG, RESULTS, TABLE, TAG_NAME, TESTSET, Columns
+from karat.io.input import Input
+from karat.io.pages import PageReader
+
+Judgements = dict[str, dict[str, int]]
+
+_NO_GOLD = 'Add "gold" (or "relevant_docs", "source_url", ...), or mark the question "answerable": false.'
+_PLACES = ("page_number", "page", "page_label", "url", "quote", "span")  # that a judgement may name beside a document
+
+
+class RecordReader:
+    """Reads the records of one input that has a record a question, by one of the tables of names."""
+
+    def __init__(self, input: Input, table: Mapping[str, tuple[str, ...]], number_from: int | None = None) -> None:
+        self.input, self.columns, self.pages = input, Columns(table, input.fields), PageReader()
+        self.has_ids = self.columns.has("id")
+        self.number_from = number_from  # without ids: number the questions from here
+        self._float_ids = has_float_ids(input, self.columns.of["id"])
+        self._rows: dict[Any, int] = {}
+
+    def text(self, record: Record, field: str) -> str | None:
+        """A field as text."""
+        value = self.columns.value(record, field)
+        return None if value is None else cells.plain_text(value)
+
+    def question_id(self, record: Record, row: int = 0) -> tuple[str, str]:
+        """The id and the text of a question; without ids the text, or the row's number, serves as one."""
+        text = (self.text(record, "question") or "").strip()
+        value = self.columns.value(record, "id")
+        if value is not None:
+            return id_of(value, self._float_ids), text
+        self.columns.at = None
+        if self.has_ids:
+            raise CellError("no id", f'Give every row the id of its question ("{self.columns.of["id"][0]}").')
+        if self.number_from is not None:
+            return str(row - 1 + self.number_from), text
+        if not text:
+            raise CellError("neither an id nor a question", 'Add "id" or "question".')
+        return text, text
+
+    def refuse_double(self, qid: str, row: int, system: Any = None) -> None:
+        """Remembers the row of a question of a system; a second one is an error that names both."""
+        what, remedy = f"question id {shown(qid)}", "Give every question its own id."
+        if not self.has_ids and self.number_from is None:
+            what, remedy = f"the question {shown(qid)}", 'There are no ids: give every question an "id".'
+        self.input.once(self._rows, (system, qid), row, what, remedy)
+
+    def id_notes(self) -> list[str]:
+        """What serves as the id of a question, where the input gives none."""
+        if self.has_ids:
+            return []
+        if self.number_from is None:
+            return ["no ids: the text of a question serves as its id"]
+        return [f"no ids: questions are numbered from {self.number_from} in the order of the file"]
+
+
+def has_float_ids(input: Input, aliases: tuple[str, ...]) -> bool:
+    """Whether a text column of ids was a column of floats ("7.0") before it was written."""
+    if not aliases or input.shape not in ("csv", "tsv"):
+        return False
+    values = [str(record.get(aliases[0]) or "").strip() for record in input.sample]
+    return all(value.endswith(".0") and value[:-2].isdecimal() for value in values)
+
+
+def id_of(value: Any, from_float: bool) -> str:
+    """An id as text; "7.0" is "7" where its column was one of floats."""
+    text = cells.id_text(value)
+    return text[:-2] if from_float and text.endswith(".0") else text
+
+
+class QuestionReader(RecordReader):
+    """Reads questions; remembers what the notes must say. `pages_in` are columns that hold gold pages."""
+
+    def __init__(self, input: Input, *, pages_in: Iterable[str] = (), number_from: int | None = None) -> None:
+        super().__init__(input, TESTSET, number_from)
+        complete_gold(self.columns, input.fields)
+        self.by_system = Columns(RESULTS, input.fields).has("system")  # rows of several systems repeat the questions
+        others = tuple(alias for alias in self.columns.of["answers"] if alias != "answer")
+        self.drops_answer = "answer" in self.columns.of["answers"] and bool(others or lists_hits(input))
+        if self.drops_answer:
+            self.columns.of["answers"] = others
+        self.gold = GoldReader(self.columns, self.pages, pages_in)
+
+    def read(self, record: Record, row: int) -> Question:
+        """One record as a question."""
+        with self.input.reading(row, self.columns):
+            qid, text = self.question_id(record, row)
+            answers = _answers(*self.columns.first(record, "answers"))
+            answerable = self._answerable(record)
+            gold = self.gold.read(record)
+            kind, tags = self.text(record, "kind"), self._tags(record)
+        if gold is None:
+            answerable, gold = False, []
+        return Question(qid, text, answers, tuple(gold), kind, tags, answerable)
+
+    def _answerable(self, record: Record) -> bool:
+        value = self.columns.value(record, "answerable")
+        if value is not None:
+            return cells.truth(value)
+        value = self.columns.value(record, "impossible")
+        return value is None or not cells.truth(value)
+
+    def _tags(self, record: Record) -> dict[str, str]:
+        value = cells.as_object(self.columns.value(record, "tags"))
+        if isinstance(value, str) and value.strip().startswith("{"):
+            raise CellError(f"{shown(value)} is not valid JSON", "Write an object of names and values.")
+        if isinstance(value, Mapping):
+            tags = {str(name): _tag(part) for name, part in value.items() if not cells.is_missing(part)}
+        else:
+            tags = {_tag(item): "yes" for item in cells.as_list(value) or []}
+        for name in self.columns.unknown:
+            if TAG_NAME.match(name) and name not in NO_TAG and not cells.is_missing(record.get(name)):
+                self.columns.at = name
+                self.columns.used[name] = None
+                tags[self.input.original.get(name, name)] = _tag(record[name])
+        return tags
+
+    def states_gold(self, record: Record) -> bool:
+        """Whether the record says what its gold is, even that there is none."""
+        return any(not cells.is_missing(record.get(a)) for field in GOLD_FIELDS for a in self.columns.of[field])
+
+    def states_answers(self, record: Record) -> bool:
+        """Whether the record lists its reference answers, if only an empty one: then they are undefined."""
+        return any(isinstance(record.get(alias), list | tuple) for alias in self.columns.of["answers"])
+
+    def refuse_misspelled(self, record: Record, row: int, *, must: bool = False) -> None:
+        """An error where a field that is filled looks like one of gold, or where there `must` be one."""
+        columns = Columns(TESTSET, [name for name, value in record.items() if value is not None])
+        near = columns.nearest(GOLD_FIELDS)
+        if near or must:
+            remedy = near or f"{columns.nearest(('answers',))} {_NO_GOLD}".strip()
+            raise self.input.error("no gold", row=row, remedy=remedy)
+
+
+def read_questions(
+    input: Input, *, pages_in: Iterable[str] = (), number_from: int | None = None
+) -> tuple[TestSet, list[str]]:
+    """The questions of an input with one record a question, or a question and system."""
+    reader = QuestionReader(input, pages_in=pages_in, number_from=number_from)
+    rows: dict[str, int] = {}
+    questions: dict[str, Question] = {}
+    bare: list[tuple[Record, int]] = []  # neither gold nor answers
+    for row, record in input.records():
+        question = reader.read(record, row)
+        if reader.by_system and question.id in questions:
+            _refuse_other(input, question, questions[question.id], row, rows[question.id])
+            continue
+        reader.refuse_double(question.id, row)
+        questions[question.id], rows[question.id] = question, row
+        if question.answerable and not reader.states_gold(record):
+            if question.answers or reader.states_answers(record):
+                reader.refuse_misspelled(record, row)
+            else:
+                bare.append((record, row))
+    if not questions:
+        raise input.error("no questions", remedy="Give at least one.")
+    if bare:
+        reader.refuse_misspelled(*bare[0], must=len(bare) < len(questions))
+        if not any(question.text for question in questions.values()):
+            raise input.error("no gold, no answers and no questions", row=bare[0][1], remedy=_NO_GOLD)
+    testset = TestSet(questions.values(), name=input.stem)
+    return testset, _notes(reader, testset)
+
+
+def _refuse_other(input: Input, question: Question, first: Question, row: int, first_row: int) -> None:
+    """Rows of several systems must agree on the question they answer."""
+    for what, one, other in (
+        ("text", question.text, first.text),
+        ("gold", set(question.gold), set(first.gold)),
+        ("reference answer", question.answers, first.answers),
+    ):
+        if one != other:
+            raise input.error(
+                f"question {shown(question.id)} has another {what} than in {input.unit} {first_row}",
+                row=row,
+                remedy="Give the same gold to every system, or a test set of its own.",
+            )
+
+
+def _notes(reader: QuestionReader, testset: TestSet) -> list[str]:
+    notes = [*reader.pages.notes(), *range_note(gold for question in testset for gold in question.gold)]
+    notes += reader.id_notes() + gold_notes(testset)
+    if reader.gold.missing_pages:
+        notes.append(f'{reader.gold.missing_pages} gold pages are "N/A" and name no page')
+    if reader.drops_answer:
+        notes.append('"answer" is taken for a system\'s answer, not for the reference')
+    others = [alias for aliases in RESULTS.values() for alias in aliases] if lists_hits(reader.input) else ()
+    return notes + reader.input.column_notes(reader.columns.used, others)
+
+
+def gold_notes(testset: TestSet) -> list[str]:
+    """How many questions cannot be scored by gold, and why."""
+    notes = []
+    without = sum(q.answerable and not q.gold for q in testset)
+    closed = sum(not q.answerable for q in testset)
+    if not any(q.gold for q in testset):
+        answered = any(q.answers for q in testset)
+        notes.append("no gold: only answers can be scored" if answered else "questions only: no gold and no answers")
+    elif without:
+        notes.append(f"{without} of {len(testset)} questions have no gold")
+    if closed:
+        notes.append(f"{closed} of {len(testset)} questions are unanswerable")
+    undefined = sum(q.answerable and not q.gold and not q.answers for q in testset)
+    if 0 < undefined < len(testset):
+        notes.append(f"{undefined} of {len(testset)} questions have neither gold nor a reference answer")
+    return notes
+
+
+def described_testset(testset: TestSet) -> str:
+    """ "120 questions, 3 kinds"; of plain judgements "50 questions, 700 judgements"."""
+    parts = [plural(len(testset), "question")]
+    if testset.is_plain or not any(question.text or question.answers for question in testset):
+        parts.append(plural(sum(map(len, (testset.qrels or {}).values())), "judgement"))
+    elif kinds := len({question.kind for question in testset if question.kind is not None}):
+        parts.append(plural(kinds, "kind"))
+    return ", ".join(parts)
+
+
+def _answers(alias: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, Mapping):
+        value = value.get("text", list(value.values()))
+    several = alias.endswith("s") or not isinstance(value, str)
+    items = cells.as_list(value) if several else [value]
+    return tuple(cells.plain_text(item) for item in items or [] if not cells.is_missing(item))
+
+
+def _tag(value: Any) -> str:
+    return ", ".join(map(cells.plain_text, value if isinstance(value, list | tuple) else [value]))
+
+
+def read_judgement_rows(input: Input) -> tuple[TestSet, list[str]]:
+    """A test set from a table of judgements; they may name more than a document: its page, a quote, an address."""
+    if not any(name in input.fields for name in _PLACES):
+        qrels, columns = read_judgements(input)
+        return TestSet(qrels=qrels, name=input.stem), input.column_notes(columns.used)
+    columns, flat = _judgement_columns(input), Columns(TESTSET, ())
+    flat.of |= Columns(FLAT_GOLD, input.fields).of
+    reader = GoldReader(flat, PageReader())
+    golds: dict[str, list[Gold]] = {}
+    rows: dict[Any, int] = {}
+    for row, qid, grade, record in _judgements(input, columns):
+        with input.reading(row, flat):
+            entries = reader.read(record) or []
+            if len(entries) != 1:
+                raise CellError("a judgement names one unit", "Give one document a row.")
+        _refuse_judged_twice(input, rows, qid, entries[0], row)
+        golds.setdefault(qid, []).append(replace(entries[0], grade=grade))
+    testset = TestSet([Question(qid, gold=tuple(entries)) for qid, entries in golds.items()], name=input.stem)
+    notes = [*reader.pages.notes(), *range_note(gold for one in testset for gold in one.gold)]
+    return testset, notes + input.column_notes([*columns.used, *flat.used])
+
+
+def read_judgements(input: Input) -> tuple[Judgements, Columns]:
+    """{question: {doc: grade}} of a table, and by which columns; without a grade every row is a relevant document."""
+    columns = _judgement_columns(input)
+    table: Judgements = {}
+    rows: dict[Any, int] = {}
+    for row, qid, grade, record in _judgements(input, columns):
+        with input.reading(row, columns):
+            name = cells.id_text(columns.cell(record, "doc"))
+        _refuse_judged_twice(input, rows, qid, name, row)
+        table.setdefault(qid, {})[name] = grade
+    if not table:
+        raise input.error("no judgements", remedy="Give at least one.")
+    return table, columns
+
+
+def joined_judgements(
+    input: Input, questions: list[Question], queries: Path, qrels: Path
+) -> tuple[list[Question], list[str]]:
+    """Questions with the gold that the other table of a folder gives them, and the ids judged there, in its order."""
+    if not questions:
+        raise input.error(f"no questions in {queries.name}", remedy="Give at least one.")
+    judged, _ = read_judgements(Input.open(qrels))
+    ids = {question.id for question in questions}
+    unknown = next((qid for qid in judged if qid not in ids), None)
+    if unknown is not None:
+        raise input.error(
+            f"question {unknown!r} of {qrels.name} is not in {queries.name}", remedy="Give matching files."
+        )
+    golds = {qid: tuple(Gold(id=doc, grade=grade) for doc, grade in docs.items()) for qid, docs in judged.items()}
+    return [replace(question, gold=golds.get(question.id, ())) for question in questions], list(judged)
+
+
+def _judgements(input: Input, columns: Columns) -> Iterator[tuple[int, str, int, Record]]:
+    """Each row with its question and grade."""
+    float_ids = has_float_ids(input, columns.of["question"])
+    for row, record in input.records():
+        with input.reading(row, columns):
+            qid = id_of(columns.cell(record, "question"), float_ids)
+            grade = cells.whole(columns.cell(record, "grade")) if columns.has("grade") else 1
+        yield row, qid, grade, record
+
+
+def _judgement_columns(input: Input) -> Columns:
+    """Which columns hold the question, the document and, where there is one, the grade: one each."""
+    columns = Columns(TABLE, input.fields)
+    for field, example in (("question", "query_id"), ("doc", "doc_id")):
+        if not columns.of[field]:
+            near = columns.nearest((field,))
+            raise input.error(f"no column with the {field}", remedy=near or f'Name it "{example}", or use --map.')
+        columns.of[field] = columns.of[field][:1]
+    taken = columns.of["question"] + columns.of["doc"]
+    columns.of["grade"] = tuple(name for name in columns.of["grade"] if name not in taken)[:1]
+    return columns
+
+
+def _refuse_judged_twice(input: Input, rows: dict[Any, int], qid: str, unit: Gold | str, row: int) -> None:
+    name = unit.label if isinstance(unit, Gold) else unit
+    what, remedy = f"a judgement of {shown(name)} for question {shown(qid)}", "Keep one row for each pair."
+    input.once(rows, (qid, unit), row, what, remedy)

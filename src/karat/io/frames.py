@@ -1,0 +1,89 @@
+"""Frames: workbooks, and the frames of polars and pandas, as polars frames; pandas is never imported."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.errors import InputError, UsageError
+from karat.core.text.wellformed import well_formed_values
+from karat.io.opening import check_zip, open_regular
+from karat.io.source import Source
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def read_workbook(source: Source) -> tuple[pl.DataFrame, str, list[str]]:
+    """The first sheet of a workbook, its name, and the names of the others."""
+    try:
+        import fastexcel
+    except ImportError:
+        raise UsageError(
+            f"{source.name} is a workbook, and reading one needs fastexcel, which is not installed. "
+            "Run: pip install 'karat[xlsx]', or export the sheet as CSV."
+        ) from None
+    try:
+        with open_regular(source.path) as file:
+            check_zip(file, source.name)
+    except zipfile.BadZipFile as problem:
+        raise source.error(f"cannot be read as a workbook ({problem})", remedy="Write the file again.") from None
+    names: list[str] = []
+
+    def read() -> pl.DataFrame:
+        book = fastexcel.read_excel(str(source.path))
+        names.extend(book.sheet_names)
+        return book.load_sheet(0, schema_sample_rows=None).to_polars()
+
+    frame = guarded(read, source, "cannot be read as a workbook")
+    return frame, names[0], names[1:]
+
+
+def guarded(read: Callable[[], pl.DataFrame], source: Source, problem: str) -> pl.DataFrame:
+    """What `read` returns; polars' errors and panics become an InputError."""
+    import polars as pl
+
+    try:
+        return read()
+    except MemoryError:
+        raise
+    except (pl.exceptions.PanicException, Exception) as error:
+        reason = str(error).strip().split("\n")[0][:160].rstrip(".")
+        raise source.error(f"{problem} ({reason})", remedy="Write the file again.") from None
+
+
+def is_frame(given: Any) -> bool:
+    """Whether this is a polars or pandas frame, told without importing either."""
+    kind = type(given)
+    return kind.__name__ in ("DataFrame", "LazyFrame") and kind.__module__.split(".")[0] in ("polars", "pandas")
+
+
+def polars_frame(given: Any) -> pl.DataFrame:
+    """A polars frame of a polars or pandas one, whose index is left aside."""
+    import polars as pl
+
+    if type(given).__module__.split(".")[0] == "polars":
+        frame: pl.DataFrame = given.collect() if type(given).__name__ == "LazyFrame" else given
+        return frame
+    columns: dict[str, pl.Series] = {}
+    for place, name in enumerate(map(str, given.columns)):
+        if name in columns:
+            raise InputError(f"the frame has the column {name!r} twice", remedy="Rename one of the two.")
+        column = given.iloc[:, place]
+        if column.dtype.kind in "iuf":
+            columns[name] = pl.Series(name, column.to_numpy())
+            continue
+        values = [_plain(value) for value in column.tolist()]
+        texts = all(value is None or isinstance(value, str) for value in values)
+        columns[name] = pl.Series(name, values, dtype=pl.String if texts else pl.Object)
+    return pl.DataFrame(columns)
+
+
+def _plain(value: Any) -> Any:
+    """A Python value, None for what pandas has instead of one."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value is np.nan:
+        return None
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else well_formed_values(value)

@@ -1,0 +1,357 @@
+"""Input: something to read, from a path or from Python, and what its first records are like; sniffed once for all."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from karat.core.errors import InputError, UsageError, did_you_mean
+from karat.core.text.wellformed import well_formed_values
+from karat.io import records as _records
+from karat.io.cells import CellError, Record, is_number
+from karat.io.fields import PRINTED, UNSCORED, Columns, checked_map, field_name, looks_keyed
+from karat.io.formulas import original
+from karat.io.frames import is_frame, polars_frame, read_workbook
+from karat.io.opening import FileRefusedError
+from karat.io.parquet import read_parquet
+from karat.io.source import HEAD, Source
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Shape = Literal[
+    "jsonl", "json list", "json object", "csv", "tsv", "parquet", "workbook", "columns", "text", "folder", "frame",
+    "records",
+]  # fmt: skip
+SAMPLE = 50
+FRAMES = frozenset({"parquet", "workbook", "frame"})
+TABLES = FRAMES | {"csv", "tsv"}
+RECORDS = TABLES | {"jsonl", "json list", "json object", "records"}
+_MOST_NAMED = 12  # columns that a note names
+
+
+class Input:
+    """A file, a folder, a list of dicts or a frame; its records are read in the same way whatever holds them.
+
+    `columns` is the user's column -> field (`--map`).
+    """
+
+    def __init__(self, name: str, columns: Mapping[str, str] | None = None) -> None:
+        self.name = name
+        self.columns = checked_map(columns)
+        self.original: dict[str, str] = {}  # normalised name -> name in the file
+        self.sheet_notes: tuple[str, ...] = ()  # which sheets of a workbook were left out
+        self.folder: Path | None = None
+        self.source: Source | None = None
+        self._names: dict[str, str] = {}
+        self._rows: list[Record] | None = None
+        self._frame: pl.DataFrame | None = None
+
+    @classmethod
+    def of(cls, data: Any, what: str, columns: Mapping[str, str] | None = None) -> Input:
+        """An input of whatever a caller has at hand; `what` says what is meant to be in it."""
+        if isinstance(data, str | os.PathLike):
+            return cls.open(data, columns)
+        if is_frame(data):
+            return cls.of_frame(f"{what} (frame)", data, columns)
+        if isinstance(data, Sequence):
+            return cls.of_records(f"{what} (list)", data, columns)
+        raise UsageError(f"{what} cannot be made of {type(data).__name__}. Give a path, a list of dicts or a frame.")
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], columns: Mapping[str, str] | None = None) -> Input:
+        """An input of a file or folder."""
+        input = cls(str(path), columns)
+        if "\0" not in input.name and os.path.isdir(path):
+            input.folder = Path(path)
+        else:
+            input.source = Source(path)
+        return input
+
+    @classmethod
+    def of_records(cls, name: str, rows: Iterable[Any], columns: Mapping[str, str] | None = None) -> Input:
+        """An input of a list of dicts."""
+        input = cls(name, columns)
+        input._rows = []
+        for row, record in enumerate(rows, 1):
+            if not isinstance(record, Mapping):
+                raise input.error(
+                    f"a dict with named fields was expected, and {type(record).__name__} stands there", row=row
+                )
+            input._rows.append(well_formed_values(record))
+        if not input._rows:
+            raise input.error("no records", remedy="Give at least one.")
+        return input
+
+    @classmethod
+    def of_frame(cls, name: str, frame: Any, columns: Mapping[str, str] | None = None) -> Input:
+        """An input of a polars or pandas frame."""
+        input = cls(name, columns)
+        input._frame = polars_frame(frame)
+        if not input._frame.height:
+            raise input.error("the frame has no rows", remedy="Give at least one.")
+        return input
+
+    def need_source(self) -> Source:
+        """The opened file; anything else is refused."""
+        if self.source is None:
+            raise self.error("is a folder where a file is meant", remedy="Name a file in it.")
+        return self.source
+
+    @property
+    def stem(self) -> str:
+        """What a system is called when the input does not say."""
+        return self.source.stem if self.source is not None else Path(self.name).name or self.name
+
+    @property
+    def unit(self) -> str:
+        """What a row of the input is called in messages."""
+        if self.shape in ("jsonl", "csv", "tsv", "columns", "text"):
+            return "line"
+        return "row" if self.shape in FRAMES else "record"
+
+    def error(
+        self, problem: str, *, row: int | None = None, field: str | None = None, remedy: str | None = None
+    ) -> InputError:
+        """An InputError that names the input."""
+        unit = self.unit if row is not None else "line"
+        shown = self.original.get(field, field) if field is not None else None
+        return InputError(problem, place=self.name, row=row, unit=unit, field=shown, remedy=remedy)
+
+    def _refuse(self, row: int | None, problem: str, remedy: str) -> None:
+        raise self.error(problem, row=row, remedy=remedy)
+
+    def once(self, seen: dict[Any, int], key: Any, row: int, what: str, remedy: str) -> None:
+        """Remembers the row of a key; a second row with it is an error that names both."""
+        first = seen.setdefault(key, row)
+        if first != row:
+            raise self.error(f"{what} stands twice (first in {self.unit} {first})", row=row, remedy=remedy)
+
+    @contextmanager
+    def reading(self, row: int | None, columns: Columns | None = None) -> Iterator[None]:
+        """A CellError raised in the block becomes an InputError that names the row and the column being read."""
+        if columns is not None:
+            columns.at = None
+        try:
+            yield
+        except CellError as error:
+            field = None if columns is None else columns.at
+            raise self.error(error.problem, row=row, field=field, remedy=error.remedy) from None
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The container, told by content."""
+        source = self.source
+        if source is None:
+            if self.folder is not None:
+                return "folder"
+            return "frame" if self._frame is not None else "records"
+        if source.is_parquet:
+            return "parquet"
+        if source.is_workbook:
+            return "workbook"
+        start = source.head.lstrip()[:1]
+        if start == b"[" and isinstance(self._try_document(source), list):
+            return "json list"
+        return self._object_shape(source) if start == b"{" else _text_shape(source)
+
+    def _object_shape(self, source: Source) -> Shape:
+        filled = (line for _, line in source.lines() if line.strip())
+        first, second = next(filled, ""), next(filled, None)
+        if not first.rstrip().endswith("}"):
+            return "json object"
+        if second is None:
+            return "json object" if not isinstance(self.document, dict) or _is_document(self.document) else "jsonl"
+        return "jsonl" if second.lstrip().startswith("{") or _is_object(first) else "json object"
+
+    def _try_document(self, source: Source) -> Any:
+        try:
+            return self.document
+        except InputError:
+            # a line of text may start with a bracket; a list of objects that does not parse is an error
+            if source.head.lstrip()[1:].lstrip()[:1] in (b"{", b"[", b"]", b""):
+                raise
+            return None
+
+    @cached_property
+    def document(self) -> Any:
+        """The whole file as one JSON value."""
+        source = self.need_source()
+        try:
+            return _records.parse_json(source.text())
+        except _records.JSONError as error:
+            raise source.error(error.problem, row=error.row, remedy=error.remedy) from None
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """A Parquet file, the first sheet of a workbook, or a frame, as a frame."""
+        if self._frame is not None:
+            return self._frame
+        source = self.need_source()
+        if self.shape == "workbook":
+            frame, sheet, others = read_workbook(source)
+            if others:
+                self.sheet_notes = (f'sheet "{sheet}" read; not read: {", ".join(others)}',)
+            return frame
+        try:
+            return read_parquet(source.data() if source.is_gzip else source.path, source.name)
+        except FileRefusedError as refused:
+            raise source.error(refused.problem, remedy=refused.remedy) from None
+
+    @cached_property
+    def wrapper(self) -> str | None:
+        """The key under which a JSON object keeps its records."""
+        found = _records.wrapped(self.document) if self.shape == "json object" else None
+        return found[0] if found else None
+
+    def raw(self) -> _records.Rows:
+        """Rows with their numbers, as the input spells them."""
+        if self._rows is not None:
+            return enumerate(self._rows, 1)
+        if self.shape in FRAMES:
+            return enumerate(self.frame.iter_rows(named=True), 1)
+        if self.shape == "jsonl":
+            return _records.json_lines(self.need_source().lines(), self._refuse)
+        if self.shape in ("csv", "tsv"):
+            return self._table_rows()
+        items: list[Any] | None = self.document if self.shape == "json list" else None
+        if self.shape == "json object":
+            items = self.document[self.wrapper] if self.wrapper else _records.from_columns(self.document)
+            if items is None and not looks_keyed(self.document):
+                items = [self.document]
+        return _records.json_items(items or [], self._refuse)
+
+    def _table_rows(self) -> _records.Rows:
+        lines = (f"{line}\n" for _, line in self.need_source().lines())
+        rows = _records.cell_rows(lines, self.delimiter, self._refuse)
+        _, header = next(rows, (1, []))
+        doubled = next((name for name, count in Counter(map(str.strip, header)).items() if name and count > 1), None)
+        if doubled is not None:
+            raise self.error(f"the header names the column {doubled!r} twice", row=1, remedy="Rename one of the two.")
+        cells = ((row, [original(cell) for cell in cells]) for row, cells in rows)
+        return _records.named_rows([original(name) for name in header], cells, self._refuse)
+
+    @cached_property
+    def delimiter(self) -> str:
+        """The separator of a CSV or TSV file, by its header."""
+        return "\t" if self.shape == "tsv" else max(",;|", key=self.need_source().first_line.count)
+
+    def records(self) -> _records.Rows:
+        """Rows with their numbers; names normalised and mapped, NaN as None."""
+        names = self._names
+        for row, raw in self.raw():
+            record: Record = {}
+            for key, value in raw.items():
+                name = names.get(key) if isinstance(key, str) else None
+                if name is None:
+                    name = self._name(str(key))
+                if name not in record or str(key) in self.columns:
+                    record[name] = None if isinstance(value, float) and value != value else value
+            yield row, record
+
+    def _name(self, key: str) -> str:
+        column = next((c for c in self.columns if c == key or field_name(c) == field_name(key)), None)
+        name = self.columns[column] if column is not None else field_name(key)
+        self._names[key] = name
+        self.original.setdefault(name, key)
+        return name
+
+    @cached_property
+    def sample(self) -> list[Record]:
+        """The first records."""
+        return [record for _, record in itertools.islice(self.records(), SAMPLE)]
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """Field names of the first records, normalised and mapped."""
+        return tuple(dict.fromkeys(itertools.chain.from_iterable(self.sample)))
+
+    @property
+    def has_records(self) -> bool:
+        """Whether it is made of rows with named fields."""
+        return self.shape in RECORDS and bool(self.fields)
+
+    @property
+    def map_notes(self) -> tuple[str, ...]:
+        """A note for each `--map column=field` whose column is not in this input (it may be in another)."""
+        seen = {field_name(original) for original in self._names}
+        return tuple(
+            f"--map {column}={field}: there is no column {column!r} here.{did_you_mean(column, self._names)}"
+            for column, field in self.columns.items()
+            if field_name(column) not in seen
+        )
+
+    def column_notes(self, used: Iterable[str], others: Iterable[str] = ()) -> list[str]:
+        """Which columns were read and which were not; of records that are no table, only where some were not.
+
+        What a rows file prints of measures is left out, since that is checked apart, and so are `others`: columns that
+        another reader of the same file reads.
+        """
+        named = set(used)
+        read = [name for name in self.original if name in named]
+        known = [name for name in self.original if name in UNSCORED and name not in named]
+        left = {*read, *known, *others}
+        ignored = [name for name in self.original if name not in left and not PRINTED.match(name)]
+        if not ignored and not known and self.shape not in TABLES:
+            return []
+        parts = {"used": read, "not scored": known, "ignored": ignored}
+        return [*self.sheet_notes, "; ".join(f"{what} {self.named(names)}" for what, names in parts.items() if names)]
+
+    def named(self, names: Sequence[str]) -> str:
+        """Some columns as the input spells them, the first dozen of them."""
+        few = ", ".join(self.original.get(name, name) for name in names[:_MOST_NAMED])
+        return few + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
+
+    def head_lines(self, count: int = 20) -> list[str]:
+        """The first filled lines that lie whole in the head."""
+        head = self.need_source().head
+        lines = head.split(b"\n")
+        if len(lines) > 1 and len(head) >= HEAD:
+            lines.pop()
+        return [line.decode("utf-8", "replace").removesuffix("\r") for line in lines if line.strip()][:count]
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_document(document: Record) -> bool:
+    """Whether an object on one line is a whole document rather than one record."""
+    if _records.wrapped(document) is not None and not {"id", "qid", "question", "query", "retrieved"} & set(document):
+        return True
+    if _records.from_columns(document) is not None:
+        return True
+    return "id" not in document and all(isinstance(v, str) for v in document.values()) and looks_keyed(document)
+
+
+def _text_shape(source: Source) -> Shape:
+    line = source.first_line
+    cells, tabbed = line.split(), line.split("\t")
+    if _is_trec(cells) and (len(tabbed) in (1, len(cells)) or cells[1].upper() in ("0", "Q0")):
+        return "columns"
+    for other in source.head.decode("utf-8", "replace").split("\n")[:10]:  # the first line may be the damaged one
+        cells = other.split()
+        if _is_trec(cells) and cells[1].upper() in ("0", "Q0"):
+            return "columns"
+    if "\t" in line:
+        return "tsv"
+    return "csv" if any(mark in line for mark in ",;|") else "text"
+
+
+def _is_trec(cells: list[str]) -> bool:
+    """Whether a line may be of qrels (four values, a number last) or of a run (six, a number fifth)."""
+    if len(cells) == 4:
+        return is_number(cells[3])
+    if len(cells) > 6:  # text after the tag
+        return cells[1].upper() == "Q0" and is_number(cells[3]) and is_number(cells[4])
+    return len(cells) == 6 and is_number(cells[4]) and (cells[1].upper() == "Q0" or is_number(cells[3]))

@@ -1,0 +1,191 @@
+"""Source: one file to read, opened with care: gzip, encodings, long lines and what is no text at all."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+
+from karat.core.errors import InputError
+from karat.io import parquet
+from karat.io.limits import LINE_LIMIT, TEXT_LIMIT
+from karat.io.opening import PIECE, FileRefusedError, is_gzip, pieces, read_whole
+
+HEAD = 64 << 10
+_ENDINGS = (".gz", ".trec", ".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".parquet", ".xlsx")
+_ZIP = b"PK\x03\x04"
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_WIDE_MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+
+
+class Source:
+    """A file that exists, is not empty and may be text; opening it refuses everything else with a remedy.
+
+    `name` is the path as the user gave it, for messages. `head` holds the first 64 KiB, unpacked, without a byte
+    order mark. gzip is told by its first bytes, never by the file's name.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path, self.name = Path(path), str(path)
+        self.is_gzip = False
+        with self._explained():
+            self.is_gzip = is_gzip(self.path)
+        head = bytearray()
+        for piece in self._pieces(HEAD):
+            head += piece
+            if len(head) >= HEAD + len(codecs.BOM_UTF8):
+                break
+        for mark, encoding in _WIDE_MARKS.items():
+            if head.startswith(mark):
+                raise self.error(f"is encoded as {encoding}", remedy="Save it as UTF-8.")
+        self._mark = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
+        self.head = bytes(head[self._mark : self._mark + HEAD])
+        if not self.head.strip():
+            raise self.error("is empty", remedy="Give a file with at least one row.")
+        if self.head.startswith(_OLD_OFFICE):
+            raise self.error("is a file of an old Office, such as .xls", remedy="Save it as .xlsx or CSV.")
+        if self.head.startswith(_ZIP) and not self.is_workbook:
+            raise self.error("is a zip archive", remedy="Unpack it, and name a file in it.")
+        if b"\0" in self.head and not self.is_parquet and not self.is_workbook:
+            raise self.error(
+                "is a binary file, not text", remedy="Give a text file (JSON, JSONL, CSV, TSV, TREC), or Parquet."
+            )
+
+    @property
+    def is_parquet(self) -> bool:
+        return self.head.startswith(parquet.SIGN)
+
+    @cached_property
+    def is_workbook(self) -> bool:
+        """Whether this is a workbook of Excel (.xlsx): a zip archive with a folder xl."""
+        if not self.head.startswith(_ZIP) or self.is_gzip:
+            return False
+        with self._explained(), suppress(zipfile.BadZipFile), zipfile.ZipFile(self.path) as archive:
+            return any(name.startswith("xl/") for name in archive.namelist())
+        return False
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folder and extensions: what a system is called when the file does not say."""
+        name = self.path.name
+        for ending in _ENDINGS:
+            if name.lower().endswith(ending) and len(name) > len(ending):
+                name = name[: -len(ending)]
+        return name
+
+    def error(
+        self,
+        problem: str,
+        *,
+        row: int | None = None,
+        unit: str = "line",
+        field: str | None = None,
+        remedy: str | None = None,
+    ) -> InputError:
+        """An InputError that names this file."""
+        return InputError(problem, place=self.name, row=row, unit=unit, field=field, remedy=remedy)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turns what the operating system says into a sentence."""
+        try:
+            yield
+        except FileRefusedError as refused:
+            raise self.error(refused.problem, remedy=refused.remedy) from None
+        except FileNotFoundError:
+            raise self.error("does not exist", remedy="Check the path.") from None
+        except PermissionError:
+            raise self.error("cannot be read: permission denied", remedy="Check its permissions.") from None
+        except IsADirectoryError:
+            raise self.error("is a folder where a file is meant", remedy="Name a file in it.") from None
+        except (OSError, ValueError) as problem:
+            raise self.error(f"cannot be read: {problem}", remedy="Check the path.") from None
+
+    def _pieces(self, size: int) -> Iterator[bytes]:
+        """The file's bytes, unpacked, in pieces of at most `size`."""
+        with self._explained():
+            yield from pieces(self.path, size)
+
+    def blocks(self, size: int = 16 << 20) -> Iterator[bytes]:
+        r"""Blocks of whole lines; each ends with \n, except perhaps the last. A line over LINE_LIMIT is refused.
+
+        Holds one block and one partial line.
+        """
+        partial: list[bytes] = []
+        drop, done, pending = self._mark, 0, 0
+        for piece in self._pieces(size):
+            if drop:
+                piece, drop = piece[drop:], max(0, drop - len(piece))
+            cut = piece.rfind(b"\n") + 1
+            if pending + (piece.find(b"\n") if cut else len(piece)) > LINE_LIMIT:
+                raise self._too_long(done)
+            if cut:
+                block = b"".join((*partial, piece[:cut])) if partial or cut < len(piece) else piece
+                partial, pending = [], 0
+                done += len(block)
+                yield block
+            if cut < len(piece):
+                partial.append(piece[cut:])
+                pending += len(piece) - cut
+        if partial:
+            yield b"".join(partial)
+
+    def _too_long(self, start: int) -> InputError:
+        """What is said of a line over the limit, which begins at this byte after the mark."""
+        row, left = 1, start + self._mark
+        for piece in self._pieces(PIECE):
+            row += piece.count(b"\n", 0, left)
+            left -= len(piece)
+            if left <= 0:
+                break
+        return self.error(
+            f"the line is longer than {LINE_LIMIT >> 20} MB, the most that is read",
+            row=row,
+            remedy="Write one record a line, or leave out long texts.",
+        )
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Lines with their numbers from 1, decoded, without their ends; blank lines included."""
+        row = 0
+        for block in self.blocks(PIECE):
+            text = self._decoded(block, row + 1)
+            for line in text.removesuffix("\n").split("\n"):
+                row += 1
+                yield row, line.removesuffix("\r")
+
+    def _decoded(self, data: bytes, row: int) -> str:
+        """Whole lines, of which the first has this number, as text; what is not UTF-8 is refused."""
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as problem:
+            raise self.error(
+                f"the text is not UTF-8 (byte 0x{data[problem.start]:02x})",
+                row=row + data.count(b"\n", 0, problem.start),
+                remedy="Save it as UTF-8.",
+            ) from None
+
+    def text(self) -> str:
+        """The whole file, decoded; a file over TEXT_LIMIT is refused before it is read."""
+        return self._decoded(self.data(), 1)
+
+    def data(self) -> bytes:
+        """All bytes, unpacked, without a byte order mark; refused over TEXT_LIMIT."""
+        with self._explained():
+            return read_whole(self.path, TEXT_LIMIT)[self._mark :]
+
+    @cached_property
+    def first_line(self) -> str:
+        """The first line that is not blank, as far as it lies in the head; undecodable bytes replaced."""
+        for line in self.head.split(b"\n"):
+            if line.strip():
+                return line.decode("utf-8", "replace").removesuffix("\r")
+        return ""

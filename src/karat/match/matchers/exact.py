@@ -1,0 +1,21 @@
+"""exact: the id of the hit is the id of the gold, surrounding blanks aside."""
+
+from __future__ import annotations
+
+from karat.match._matcher import Context, Matcher, Rule, shown
+
+
+def _prepare(context: Context) -> Rule:
+    return lambda gold: gold.label.strip() or None, lambda run: [doc.strip() for doc in run.doc_list]
+
+
+matcher = Matcher(
+    "exact",
+    unit="id",
+    summary="the id of the hit equals the id of the gold",
+    strictness=0,
+    prepare=_prepare,
+    fits=lambda context: "ids compared as they are",
+    why=lambda gold, key, view: ("unknown id", f"no chunk has the id {shown(gold.label)}"),
+    plain=True,
+)

@@ -1,0 +1,273 @@
+"""Asking, within the loop of an endpoint: each prompt once, at its time, within the budget, and every reply stored."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import queue
+import time
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakValueDictionary
+
+from karat.core.errors import KaratError
+from karat.core.means import Prompt, Said
+from karat.core.text.wellformed import well_formed
+from karat.models.chat.budget import Ledger
+from karat.models.chat.cache import Call, Calls, FailedCall, now, reply_of
+from karat.models.chat.settings import ChatSettings
+from karat.models.endpoint import Endpoint, Failure, after
+
+LARGEST = 4 << 20
+"""How many bytes a reply may have."""
+_SECRET_LENGTH = 12
+"""A shorter key (`none`, `ollama`) is no secret, and a word that replies may hold."""
+_MOST_TOKENS = 1 << 40
+_REFUSES_JSON = (400, 422)
+_MINUTE = 60.0
+
+Done = queue.SimpleQueue[tuple[str, Said] | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    """What the model said. `body` is the reply as it came, without the key should the server repeat it."""
+
+    text: str
+    body: str
+    finish: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+
+
+class Pace:
+    """At most so many requests in any 60 seconds; None: no limit."""
+
+    def __init__(self, per_minute: int | None) -> None:
+        self.per_minute = per_minute
+        self._starts: deque[float] = deque()
+
+    def wait(self, now: float) -> float:
+        """Seconds to wait from `now` until the next request may start. It is booked: each call is one request.
+
+        >>> pace = Pace(2)
+        >>> [pace.wait(0), pace.wait(1), pace.wait(2), pace.wait(70)]
+        [0.0, 0.0, 58.0, 0.0]
+        """
+        if self.per_minute is None:
+            return 0.0
+        start = now
+        if len(self._starts) == self.per_minute:
+            start = max(now, self._starts.popleft() + _MINUTE)
+        self._starts.append(start)
+        return start - now
+
+
+class Asker:
+    """An endpoint that is being asked, and what is known of it: whether it was ever reached, and takes JSON mode."""
+
+    def __init__(self, settings: ChatSettings, calls: Calls, ledger: Ledger, first_wait: float) -> None:
+        self.settings, self.calls, self.ledger = settings, calls, ledger
+        self.endpoint = Endpoint(
+            settings.address,
+            settings.key_env,
+            settings.model,
+            timeout_seconds=settings.timeout_seconds,
+            retries=settings.retries,
+            first_wait=first_wait,
+            largest=LARGEST,
+        )
+        self._pace = Pace(settings.per_minute)
+        self._slots, self._settled = asyncio.Semaphore(settings.jobs), asyncio.Event()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._reached = self._plain_json = False
+
+    def submit(self, prompts: dict[str, Prompt], done: Done) -> Future[KaratError | None]:
+        """Begin to ask all prompts. Each goes into `done` with its reply, None at the end; an error stops them."""
+        return self.endpoint.submit(self._all(prompts, done))
+
+    async def _all(self, prompts: dict[str, Prompt], done: Done) -> KaratError | None:
+        pending = iter(prompts.items())
+
+        async def work() -> None:
+            for key, prompt in pending:
+                async with self._slots:
+                    reply = await self._one(key, prompt)
+                done.put((key, reply))
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(self.settings.jobs, len(prompts))):
+                    group.create_task(work())
+        except ExceptionGroup as errors:
+            stopped, faults = errors.split(KaratError)
+            if faults or not stopped:
+                raise
+            error = stopped.exceptions[0]
+            return error if isinstance(error, KaratError) else None
+        finally:
+            done.put(None)
+        return None
+
+    async def _one(self, key: str, prompt: Prompt) -> Said:
+        """Ask one, unless it is known by now; another thread may be asking the same."""
+        lock = self._locks.setdefault(key, asyncio.Lock())
+        async with lock:
+            if call := self.calls.get(key):
+                self.ledger.count(cached=1)
+                return reply_of(call)
+            return await self._ask(key, prompt)
+
+    async def _ask(self, key: str, prompt: Prompt) -> Said:
+        request = self.settings.request(prompt)
+        may_drop_json = prompt.json and "response_format" not in self.settings.extra
+        if may_drop_json and self._plain_json:
+            del request["response_format"]
+        last = ""
+
+        async def attempt() -> Said | Failure:
+            nonlocal last
+            most = self.ledger.most(request, self.settings.most_written(prompt))
+            if not await self._room(most):
+                self.ledger.count(not_asked=1)
+                before = f"{last}; not asked again" if last else "not asked"
+                return Said(error=f"{before}: {self.ledger.refusal}")
+            begun = time.monotonic()
+            outcome, cost = await self._send(request, most)
+            if isinstance(outcome, Completion):
+                self._plain_json |= may_drop_json and "response_format" not in request
+                return self._keep(key, prompt, request, outcome, cost, time.monotonic() - begun)
+            last = outcome.reason
+            if outcome.status in _REFUSES_JSON and may_drop_json and request.pop("response_format", None):
+                return await attempt()
+            return outcome
+
+        outcome, attempts = await self.endpoint.insist(attempt, key)
+        return self._give_up(key, prompt, request, outcome, attempts) if isinstance(outcome, Failure) else outcome
+
+    async def _room(self, most: float) -> bool:
+        """Whether the budget allows one more call, once those under way that decide it are over."""
+        while (room := self.ledger.take(most)) is None:
+            self._settled.clear()
+            await self._settled.wait()
+        return room
+
+    async def _send(self, request: dict[str, Any], most: float) -> tuple[Completion | Failure, float | None]:
+        """One request at its time, and its cost in the books."""
+        outcome: Completion | Failure = Failure(reason="stopped", reached=False)
+        try:
+            await asyncio.sleep(self._pace.wait(time.monotonic()))
+            outcome = Failure(reason="stopped", free=False)
+            content = await self.endpoint.send("/chat/completions", request)
+            outcome = content if isinstance(content, Failure) else self._read(content)
+        finally:
+            cost = self._book(outcome, most)
+            self._settled.set()
+        return outcome, cost
+
+    def _book(self, outcome: Completion | Failure, most: float) -> float | None:
+        """Put what a call cost into the ledger."""
+        reads, writes = outcome.prompt_tokens, outcome.completion_tokens
+        if isinstance(outcome, Failure):
+            self._reached |= outcome.reached
+            if outcome.free:
+                self.ledger.free(most, reached=outcome.reached)
+                return None
+            if reads is None and writes is None:
+                self.ledger.lose(most)
+                return None
+        self._reached = True
+        return self.ledger.pay(most, reads, writes)
+
+    def _read(self, content: bytes) -> Completion | Failure:
+        """The reply that a body holds, if it is one."""
+        blotted = self.endpoint.blotted
+        body = content.decode("utf-8", "replace")
+        try:
+            values = json.loads(body)
+            plain = json.dumps(values, ensure_ascii=False)
+            if any(text != blotted(text, _SECRET_LENGTH) for text in (body, plain)):
+                body = blotted(plain)
+                values = json.loads(body)
+        except (ValueError, RecursionError):
+            return Failure(reason=f"the reply is not JSON: {self.endpoint.shown(body)!r}", free=False)
+        choices = values.get("choices") if isinstance(values, dict) else None
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
+            words = self.endpoint.words_of(content)
+            return Failure(reason=f'the reply holds no "choices" with a message: {words}', free=False)
+        usage, finish = values.get("usage"), choice.get("finish_reason")
+        reads, writes = _tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens")
+        finish = well_formed(finish)[:40] if isinstance(finish, str) else None
+        text = well_formed(_text(message.get("content")) or _text(message.get("refusal")))
+        if text.strip():
+            return Completion(
+                text=text, body=well_formed(body), finish=finish, prompt_tokens=reads, completion_tokens=writes
+            )
+        reason = {
+            "length": "the reply is empty: its tokens were used up before it said anything (max_tokens)",
+            "content_filter": "the server withheld the reply (content_filter)",
+        }.get(finish or "")
+        return Failure(
+            reason=reason or "the reply is empty",
+            again=reason is None,
+            free=False,
+            prompt_tokens=reads,
+            completion_tokens=writes,
+        )
+
+    def _keep(
+        self, key: str, prompt: Prompt, request: dict[str, Any], reply: Completion, cost: float | None, seconds: float
+    ) -> Said:
+        """Store a reply; it is in the file before anyone sees it."""
+        call = Call(
+            key=key,
+            model=self.settings.model,
+            purpose=well_formed(prompt.purpose),
+            request=json.dumps(request, ensure_ascii=False),
+            reply=reply.body,
+            text=reply.text,
+            prompt_tokens=reply.prompt_tokens,
+            completion_tokens=reply.completion_tokens,
+            cost_usd=cost,
+            seconds=seconds,
+            finish=reply.finish,
+            created=now(),
+        )
+        self.calls.add(call)
+        return replace(reply_of(call), cached=False)
+
+    def _give_up(self, key: str, prompt: Prompt, request: dict[str, Any], failure: Failure, attempts: int) -> Said:
+        """Put a failure on record, unless it is all there is to say of every prompt."""
+        if failure.fatal:
+            raise KaratError(failure.reason)
+        if failure.refused and not self._reached:
+            raise KaratError(f"{failure.reason}. {failure.remedy}.")
+        failed = FailedCall(
+            key=key,
+            model=self.settings.model,
+            purpose=well_formed(prompt.purpose),
+            request=json.dumps(request, ensure_ascii=False),
+            reason=well_formed(after(failure, attempts)),
+            attempts=attempts,
+            created=now(),
+        )
+        self.calls.add_failure(failed)
+        self.ledger.count(failed=1)
+        return Said(error=failed.reason, model=self.settings.model)
+
+
+def _text(content: object) -> str:
+    """The text of a message: a string, or parts of which some hold text."""
+    if isinstance(content, str):
+        return content
+    parts = [part.get("text") for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+def _tokens(usage: object, name: str) -> int | None:
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if type(count) is int and 0 <= count < _MOST_TOKENS else None

@@ -1,0 +1,251 @@
+"""Calls of chat models, kept by content in one SQLite file: what was answered once is not paid for again."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import astuple, dataclass, fields
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from karat.core.errors import InputError
+from karat.core.means import Said
+from karat.io.checksum import crc32
+from karat.io.writing import private, private_folder, unwritable
+
+_KIND = 0x6B617261
+"""What marks the file as one of calls (SQLite's application id)."""
+_VERSION = 1
+_PATIENCE_SECONDS = 60.0
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS calls (
+    key TEXT PRIMARY KEY, model TEXT NOT NULL, purpose TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL,
+    text TEXT NOT NULL, prompt_tokens INTEGER, completion_tokens INTEGER, cost_usd REAL, seconds REAL NOT NULL,
+    finish TEXT, created TEXT NOT NULL, crc32 TEXT)""",
+    """CREATE TABLE IF NOT EXISTS failures (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL, model TEXT NOT NULL, purpose TEXT NOT NULL, request TEXT NOT NULL,
+    reason TEXT NOT NULL, attempts INTEGER NOT NULL, created TEXT NOT NULL)""",
+)
+_HAS_CHECKSUMS = "SELECT count(*) FROM pragma_table_info('calls') WHERE name = 'crc32'"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call that was answered. `request` and `reply` are the bodies as they were sent and received, as JSON."""
+
+    key: str
+    model: str
+    purpose: str
+    request: str
+    reply: str
+    text: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: float | None
+    seconds: float
+    finish: str | None
+    created: str
+
+    @property
+    def cut(self) -> bool:
+        """Whether the reply ended for want of tokens."""
+        return self.finish == "length"
+
+
+@dataclass(frozen=True)
+class FailedCall:
+    """A call that failed after its retries. It is on record, and asked again the next time."""
+
+    key: str
+    model: str
+    purpose: str
+    request: str
+    reason: str
+    attempts: int
+    created: str
+
+
+_CALL = ", ".join(field.name for field in fields(Call))
+_FAILED = ", ".join(field.name for field in fields(FailedCall))
+
+
+class Calls:
+    """The calls of a run, in one SQLite file. What that does not hold is looked for in `shared`, and copied from there.
+
+    Each reply is in the file when `add` returns. Several processes may use the same files, above all the shared one:
+    the lock is for the threads of this process, SQLite itself keeps processes apart.
+    """
+
+    def __init__(self, path: str | PathLike[str], shared: str | PathLike[str] | None = None) -> None:
+        self.path, self._lock = Path(path), threading.Lock()
+        self._shared = Calls(shared) if shared is not None and Path(shared) != self.path else None
+        try:
+            private_folder(self.path.parent)
+            if not self.path.is_dir():
+                open(self.path, "ab", opener=private).close()
+            self._connection = sqlite3.connect(
+                self.path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            self._open()
+        except BaseException as problem:
+            self.close()
+            if isinstance(problem, (OSError, sqlite3.Error)):
+                raise _unusable(self.path, problem) from None
+            raise
+
+    def _open(self) -> None:
+        tables = self._number("SELECT count(*) FROM sqlite_master")  # first: another process may be making them
+        kind, version = self._number("PRAGMA application_id"), self._number("PRAGMA user_version")
+        if tables and kind != _KIND:
+            raise InputError("is a database of something else", place=str(self.path), remedy="Choose another file.")
+        if version > _VERSION:
+            raise InputError(
+                "was written by a newer karat", place=str(self.path), remedy="Update karat, or choose another file."
+            )
+        self._write_ahead()
+        self._run("PRAGMA synchronous = NORMAL")
+        if tables and version == _VERSION and self._number(_HAS_CHECKSUMS):
+            return
+        self._run("BEGIN IMMEDIATE")  # another process may do the same
+        for statement in _TABLES:
+            self._run(statement)
+        if not self._number(_HAS_CHECKSUMS):  # an earlier karat made the file
+            self._run("ALTER TABLE calls ADD COLUMN crc32 TEXT")
+        self._run(f"PRAGMA application_id = {_KIND}")
+        self._run(f"PRAGMA user_version = {_VERSION}")
+        self._run("COMMIT")
+
+    def _write_ahead(self) -> None:
+        """Readers beside a writer, and quick commits. SQLite does not wait here, so that karat has to."""
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as problem:
+                if "locked" not in str(problem) or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+
+    def get(self, key: str) -> Call | None:
+        """The call that was answered under a key, or None."""
+        call = next(self._calls("WHERE key = ?", key), None)
+        if call is not None and call.key != key:
+            raise self._damaged(key)
+        if call is None and self._shared is not None and (call := self._shared.get(key)):
+            self._add(call)
+        return call
+
+    def add(self, call: Call) -> None:
+        """Keep a call that was answered. One that stands there already stays as it is."""
+        self._add(call)
+        if self._shared is not None:
+            self._shared.add(call)
+
+    def _add(self, call: Call) -> None:
+        marks = ", ?" * len(fields(Call))
+        self._run(f"INSERT OR IGNORE INTO calls (crc32, {_CALL}) VALUES (?{marks})", _checksum(call), *astuple(call))
+
+    def add_failure(self, failed: FailedCall) -> None:
+        """Put a call that failed on record."""
+        marks = ", ".join("?" for _ in fields(FailedCall))
+        self._run(f"INSERT INTO failures ({_FAILED}) VALUES ({marks})", *astuple(failed))
+
+    def __iter__(self) -> Iterator[Call]:
+        """Every call of the run that was answered, in the order in which they were."""
+        return self._calls("ORDER BY created, key")
+
+    def __len__(self) -> int:
+        return self._number("SELECT count(*) FROM calls")
+
+    def failures(self) -> list[FailedCall]:
+        """Every call of the run that failed, in the order in which they did."""
+        return [FailedCall(*row) for row in self._run(f"SELECT {_FAILED} FROM failures ORDER BY id")]
+
+    def _calls(self, which: str, *values: Any) -> Iterator[Call]:
+        """Calls, each as it was written; one that is not goes, so that it can be asked again."""
+        for *row, checksum in self._run(f"SELECT {_CALL}, crc32 FROM calls {which}", *values):
+            call = Call(*row)
+            if checksum is not None and checksum != _checksum(call):
+                raise self._damaged(*(values or (call.key,)))
+            yield call
+
+    def _damaged(self, key: str) -> InputError:
+        self._run("DELETE FROM calls WHERE key = ?", key)
+        return InputError(
+            "a reply in it was damaged (its checksum differs) and is taken out",
+            place=str(self.path),
+            remedy="Run the same command again: that one is asked anew, the others are kept.",
+        )
+
+    def _number(self, query: str) -> int:
+        return int(self._run(query)[0][0])
+
+    def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a statement."""
+        with self._lock:
+            try:
+                with closing(self._connection.execute(statement, values)) as cursor:
+                    return cursor.fetchall()
+            except sqlite3.Error as problem:
+                raise _unusable(self.path, problem) from None
+
+    def close(self) -> None:
+        """Let go of the files."""
+        if self._shared is not None:
+            self._shared.close()
+        with self._lock, suppress(sqlite3.Error, AttributeError):  # it may not have been opened
+            self._connection.close()
+
+    def __enter__(self) -> Calls:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def reply_of(call: Call) -> Said:
+    """The reply of a call that is kept."""
+    return Said(
+        call.text,
+        model=call.model,
+        prompt_tokens=call.prompt_tokens,
+        completion_tokens=call.completion_tokens,
+        cost_usd=call.cost_usd,
+        seconds=call.seconds,
+        cut=call.cut,
+        cached=True,
+    )
+
+
+def now() -> str:
+    """This moment, as calls are dated."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _checksum(call: Call) -> str:
+    return crc32(repr(astuple(call)).encode("utf-8", "surrogatepass"))
+
+
+def _unusable(path: Path, problem: Exception) -> InputError:
+    """What is wrong with a file of calls, and what to do."""
+    place, words = str(path), str(problem)
+    if isinstance(problem, OSError):
+        return unwritable(path, problem)
+    if "locked" in words or "busy" in words:
+        remedy = "Wait until the other process is done."
+        return InputError("is held by another process", place=place, remedy=remedy)
+    if isinstance(problem, sqlite3.ProgrammingError):
+        return InputError("was closed already", place=place, remedy="Open it again.")
+    if isinstance(problem, sqlite3.OperationalError):
+        return InputError(f"cannot be used: {words}", place=place, remedy="See to its folder, room and permissions.")
+    return InputError(
+        f"is damaged, or no file of calls: {words}",
+        place=place,
+        remedy="Put it back from a copy, or delete it with its -wal and -shm files and pay for the calls again.",
+    )

@@ -1,0 +1,166 @@
+"""The chat client: prompts in, replies out, each paid for once.
+
+A prompt that fails after its retries is a reply with an error, and the rest go on. What no prompt would survive (a
+wrong key, an unknown model, nobody there) stops everything with one sentence.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+
+from karat.core.errors import UsageError
+from karat.core.means import Prompt, Said
+from karat.models import hosts
+from karat.models.chat._asking import Asker, Done
+from karat.models.chat.budget import Estimate, Ledger, Spent, estimate
+from karat.models.chat.cache import Calls, reply_of
+from karat.models.chat.settings import Budget, ChatSettings
+
+_END_SECONDS = 5.0
+"""How long an interruption waits for requests to be given up."""
+
+
+class Chat:
+    """A chat model that is ready to be asked, as `karat.core.means.Chats`. Nothing is sent before the first prompt.
+
+    `progress` gets what is being done, how much of it, of how much; `announce` gets a sentence with the estimate before
+    the first call of each purpose that may cost something. Both, and `said`, are called from the thread that asks.
+    Several threads may.
+    """
+
+    def __init__(
+        self,
+        settings: ChatSettings,
+        calls: Calls,
+        budget: Budget | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
+        *,
+        announce: Callable[[str], None] | None = None,
+        first_wait_seconds: float = 0.5,
+    ) -> None:
+        self.settings, self.calls, self.budget = settings, calls, budget or Budget()
+        if self.budget.max_cost_usd is not None and not settings.priced:
+            raise UsageError(
+                f"a budget in USD needs the prices of {settings.model}: give --price-in and --price-out (USD for a "
+                "million tokens), or limit the calls instead with --max-calls."
+            )
+        self.progress, self.announce, self.first_wait_seconds = progress, announce, first_wait_seconds
+        self._ledger = Ledger(settings, self.budget)
+        self._start = threading.Lock()
+        self._asker: Asker | None = None
+        self._announced: set[str] = set()
+
+    @property
+    def label(self) -> str:
+        """The model, as reports name it."""
+        return self.settings.label
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever replies may change."""
+        return self.settings.fingerprint
+
+    @property
+    def spent(self) -> Spent:
+        """What this client has used up so far."""
+        return self._ledger.spent
+
+    @property
+    def charged_usd(self) -> float:
+        """What counts in the budget so far: calls whose cost is not known at the most they can have cost."""
+        return self._ledger.charged_usd
+
+    def estimate(self, prompts: Sequence[Prompt]) -> Estimate:
+        """What asking these would take, at most. Nothing is asked."""
+        wanted = {self.settings.key_of(prompt): prompt for prompt in prompts}
+        missing = [prompt for key, prompt in wanted.items() if self.calls.get(key) is None]
+        return estimate(self.settings, missing, len(wanted) - len(missing))
+
+    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
+        """What the model says to each prompt, in order. `said` is called with the number of each as it is done."""
+        places: dict[str, list[int]] = {}
+        for place, prompt in enumerate(prompts):
+            places.setdefault(self.settings.key_of(prompt), []).append(place)
+        replies: dict[int, Said] = {}
+        with closing(self._replies({key: prompts[some[0]] for key, some in places.items()})) as arriving:
+            for key, reply in arriving:
+                for nth, place in enumerate(places[key]):
+                    replies[place] = replace(reply, cached=True) if nth and reply.error is None else reply
+                    if said:
+                        said(place, replies[place])
+                    if self.progress:
+                        self.progress(prompts[place].purpose or "asking", len(replies), len(prompts))
+        return [replies[place] for place in range(len(prompts))]
+
+    def _replies(self, prompts: dict[str, Prompt]) -> Generator[tuple[str, Said]]:
+        """The reply to each distinct prompt: first those that are known, then the others as they come in."""
+        missing: dict[str, Prompt] = {}
+        for key, prompt in prompts.items():
+            if call := self.calls.get(key):
+                self._ledger.count(cached=1)
+                yield key, reply_of(call)
+            else:
+                missing[key] = prompt
+        if not missing:
+            return
+        asker = self._begin(list(missing.values()), len(prompts) - len(missing))
+        done: Done = queue.SimpleQueue()
+        future = asker.submit(missing, done)
+        try:
+            while (item := _next(done)) is not None:
+                yield item
+        except BaseException:
+            future.cancel()
+            with suppress(queue.Empty):
+                while done.get(timeout=_END_SECONDS) is not None:
+                    pass
+            raise
+        if future.cancelled():
+            raise UsageError("the chat client was closed while it was being asked. What was answered is kept.")
+        if error := future.result():
+            raise error
+
+    def _begin(self, missing: Sequence[Prompt], cached: int) -> Asker:
+        """Refuse what cannot be, say what it will take, and get ready."""
+        address, key_env = self.settings.address, self.settings.key_env
+        if not hosts.key_for(address, key_env) and address == hosts.OPENAI:
+            raise UsageError(
+                f"{address} needs a key: set the environment variable {key_env}, or give the base url of a server "
+                "that needs none."
+            )
+        hosts.tell(address, key_env)
+        with self._start:
+            purpose = missing[0].purpose
+            if self.announce and purpose not in self._announced:
+                sentence = estimate(self.settings, missing, cached).sentence
+                self.announce(f"{purpose}: {sentence}" if purpose else sentence)
+            self._announced.add(purpose)
+            if self._asker is None:
+                self._asker = Asker(self.settings, self.calls, self._ledger, self.first_wait_seconds)
+            return self._asker
+
+    def close(self) -> None:
+        """Close the connections. The file of calls stays open: whoever made it closes it."""
+        with self._start:
+            asker, self._asker = self._asker, None
+        if asker:
+            asker.endpoint.close()
+
+    def __enter__(self) -> Chat:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _next(done: Done) -> tuple[str, Said] | None:
+    """The next that is done. It wakes now and then, for systems where waiting cannot be interrupted."""
+    while True:
+        try:
+            return done.get(timeout=0.5)
+        except queue.Empty:
+            continue

@@ -1,0 +1,323 @@
+"""Endpoint: JSON to a server that speaks the OpenAI wire format, for chat models and embedders alike.
+
+The key is read from the environment for each request. It stands in the Authorization header and nowhere else:
+redirects are not followed, and what a server says is shown with the key blotted out. No exception of httpx leaves this
+module: those hold the request with its headers, and so the key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import os
+import threading
+import weakref
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from karat.core.errors import KaratError, UsageError
+from karat.models import hosts
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+RETRIED = (408, 425, 429, 500, 502, 503, 504)
+LONGEST_WAIT = 60.0
+FIRST_WAIT = 0.5
+_REFUSED_RETRIES = 2
+"""How often a server that takes no connection is tried again: it is down, or it is just starting."""
+_LOGGERS = ("httpx", "httpcore")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Why a request has no reply that can be used.
+
+    `again`: another attempt may help. `fatal`: no other request would fare better. `reached`: the server saw the
+    request. `free`: it cannot have cost anything. `refused`: nobody listens. `wait`: the seconds the server asks for.
+    """
+
+    reason: str
+    remedy: str = "See the server's log, then try again"
+    again: bool = True
+    fatal: bool = False
+    reached: bool = True
+    free: bool = True
+    refused: bool = False
+    status: int | None = None
+    wait: float | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class Endpoint:
+    """A server, its key, and an event loop in a thread of its own: that works in a script and in a notebook alike.
+
+    `timeout_seconds` is for one request from its first byte to its last, `retries` come on top of the first attempt,
+    `first_wait` is the seconds before the first of them; a reply of more than `largest` bytes is given up.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key_env: str,
+        model: str,
+        *,
+        timeout_seconds: float = 60.0,
+        retries: int = 5,
+        first_wait: float = FIRST_WAIT,
+        largest: int = 1 << 28,
+    ) -> None:
+        self.address, self.key_env, self.model = base_url.rstrip("/"), key_env, model
+        self.timeout_seconds, self.retries, self.first_wait, self.largest = (
+            timeout_seconds,
+            retries,
+            first_wait,
+            largest,
+        )
+        hosts.check_url(base_url)
+        hosts.key_for(base_url, key_env)
+        if not timeout_seconds > 0:
+            raise UsageError(f"the timeout must be more than 0 seconds, found {timeout_seconds}.")
+        try:
+            import httpx
+        except ImportError:
+            raise UsageError(
+                f"asking {model} needs httpx, which is not installed. Run: pip install 'karat[llm]'"
+            ) from None
+        self._client = httpx.AsyncClient(
+            timeout=None,
+            follow_redirects=False,
+            limits=httpx.Limits(max_connections=None),
+            headers={"Accept-Encoding": "identity"},
+        )
+        self._loop, stop = asyncio.new_event_loop(), asyncio.Event()
+        self._thread = threading.Thread(
+            target=_live, args=(self._loop, self._client, stop), name="karat endpoint", daemon=True
+        )
+        self._end = weakref.finalize(self, self._loop.call_soon_threadsafe, stop.set)
+        self._end.atexit = False
+        self._thread.start()
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Have the loop do something."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def close(self) -> None:
+        """Give up what is under way; close connections, loop and thread."""
+        self._end()
+        self._thread.join()
+
+    def post(self, path: str, payload: Any) -> Any:
+        """The reply to a request as JSON values, after retries where they may help."""
+        hosts.tell(self.address, self.key_env)
+        content, attempts = self.submit(self.insist(lambda: self.send(path, payload))).result()
+        if isinstance(content, Failure):
+            sentence = f"{self.address}{path} failed: {after(content, attempts)}. {content.remedy}."
+            raise KaratError(content.reason if content.fatal else sentence)
+        try:
+            return json.loads(content)
+        except (ValueError, RecursionError):
+            raise KaratError(
+                f"{self.address}{path} answered with something that is not JSON: "
+                f"{self.shown(content.decode('utf-8', 'replace'))!r}. Check the base url: it usually ends with /v1."
+            ) from None
+
+    async def insist(self, attempt: Callable[[], Awaitable[T | Failure]], seed: str = "") -> tuple[T | Failure, int]:
+        """What attempts come to in the end, and how many there were. Waits depend on the seed and on nothing else."""
+        for number in count(1):
+            outcome = await attempt()
+            wait = self._wait(number, outcome, seed) if isinstance(outcome, Failure) else None
+            if wait is None:
+                break
+            await asyncio.sleep(wait)
+        return outcome, number
+
+    def _wait(self, attempt: int, failure: Failure, seed: str) -> float | None:
+        """Seconds until the next attempt; None: there is none."""
+        most = min(_REFUSED_RETRIES, self.retries) if failure.refused else self.retries
+        if failure.fatal or not failure.again or attempt > most or (failure.wait or 0.0) > LONGEST_WAIT:
+            return None
+        own = backoff(self.first_wait, attempt, seed)
+        return own if failure.wait is None else failure.wait + min(own, self.first_wait)
+
+    async def send(self, path: str, payload: Any) -> bytes | Failure:
+        """The body of the reply to one request."""
+        import httpx
+
+        content = bytearray()
+        too_large = Failure(reason=f"the reply is packed, or larger than {self.largest >> 20} MB", free=False)
+        try:
+            key = hosts.key_for(self.address, self.key_env)
+            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            if self.address == hosts.OPENAI:
+                names = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+                headers |= {name: os.environ[variable] for name, variable in names.items() if variable in os.environ}
+            async with (
+                asyncio.timeout(self.timeout_seconds),
+                self._client.stream("POST", self.address + path, json=payload, headers=headers) as response,
+            ):
+                if response.headers.get("content-encoding", "").strip().lower() not in ("", "identity"):
+                    return too_large
+                async for piece in response.aiter_raw():
+                    content += piece
+                    if len(content) > self.largest:
+                        return too_large
+        except (TimeoutError, UsageError, httpx.HTTPError, httpx.InvalidURL) as error:
+            return self._broken(error)
+        return bytes(content) if response.is_success else self._refusal(path, response, bytes(content))
+
+    def _broken(self, error: Exception) -> Failure:
+        """What an exception in place of a response means."""
+        import httpx
+
+        words = self.shown(str(error))
+        if isinstance(error, UsageError):
+            return Failure(reason=str(error), fatal=True, reached=False)
+        if isinstance(error, TimeoutError):
+            return Failure(
+                reason=f"no reply within {self.timeout_seconds:g} seconds",
+                remedy="Try again later, or allow more time",
+                free=False,
+            )
+        if isinstance(error, (httpx.ConnectError, httpx.ProxyError)):
+            return Failure(
+                reason=f"{self.address} cannot be reached ({words})",
+                remedy="Start the server or correct the base url",
+                reached=False,
+                refused=True,
+            )
+        if isinstance(error, httpx.TransportError):
+            return Failure(reason=f"the connection broke off ({words})", free=False)
+        return Failure(reason=f"the reply cannot be taken ({words})", again=False, free=False)
+
+    def _refusal(self, path: str, response: httpx.Response, content: bytes) -> Failure:
+        """What a status other than success means."""
+        status, place = response.status_code, f"{self.address}{path}"
+        words = self.words_of(content)
+        reason = f"HTTP {status}{f': {words}' if words else ''}"
+        stops = ""
+        if status in (401, 403):
+            is_set = "is set, but the server does not take it" if self._key else "is not set"
+            stops = (
+                f"refused access (HTTP {status}). The environment variable {self.key_env} {is_set}: "
+                "set it to a valid key."
+            )
+        elif response.is_redirect:
+            url = response.next_request.url if response.next_request is not None else None
+            stops = (
+                f"redirects to {self.shown(f'{url.scheme}://{url.host}') if url is not None else 'elsewhere'}. "
+                "karat does not follow, so that no key goes astray: give the right base url."
+            )
+        elif status == 402 or (status == 429 and b"insufficient_quota" in content):
+            stops = (
+                f"answered {reason}. The account behind {self.key_env} has no credit left: add some, then run again."
+            )
+        elif status == 404:
+            stops = f"answered {reason}. Check the base url and the name of the model, {self.model}."
+        if stops:
+            return Failure(reason=f"{place} {stops}", fatal=True, status=status)
+        if status not in RETRIED:
+            return Failure(reason=reason, remedy="Correct what it says, then try again", again=False, status=status)
+        return Failure(reason=reason, status=status, wait=wait_of(response))
+
+    @property
+    def _key(self) -> str:
+        return os.environ.get(self.key_env, "").strip()
+
+    def words_of(self, content: bytes) -> str:
+        """What a server says is wrong, in a line."""
+        try:
+            values = json.loads(content)
+        except (ValueError, RecursionError):
+            return self.shown(content.decode("utf-8", "replace"))
+        for name in ("error", "message", "detail"):
+            if isinstance(values, dict) and values.get(name):
+                values = values[name]
+        return self.shown(values if isinstance(values, str) else json.dumps(values))
+
+    def shown(self, text: str) -> str:
+        """Text of a stranger, safe to print: one line, no control characters, no key."""
+        text = self.blotted(text)
+        line = " ".join("".join(c if c.isprintable() else " " for c in text[:2000]).split())
+        return (line if len(line) <= 200 else line[:197] + "...").rstrip(".")
+
+    def blotted(self, text: str, shortest: int = 1) -> str:
+        """Text without the key, unless that has fewer characters than `shortest`."""
+        key = self._key
+        return text.replace(key, "***") if len(key) >= shortest else text
+
+
+def after(failure: Failure, attempts: int) -> str:
+    """A failure after so many attempts, in words."""
+    wait = failure.wait or 0.0
+    asks = f"; it asks to wait {wait:,.0f} seconds, which is too long: try again after that time"
+    attempt = f" (attempt {attempts})" if attempts > 1 else ""
+    return f"{failure.reason}{asks if wait > LONGEST_WAIT else ''}{attempt}"
+
+
+def backoff(first: float, attempt: int, seed: str) -> float:
+    """Seconds to wait after failed attempt 1, 2, 3 ...: doubled each time, then cut by up to a half.
+
+    The cut depends on the seed alone, so that many prompts that fail at once do not come back at once, and a rerun
+    waits as long.
+    """
+    drawn = int.from_bytes(hashlib.sha256(f"{seed} {attempt}".encode()).digest()[:4], "big") / 2**32
+    return min(first * 2.0 ** (attempt - 1), LONGEST_WAIT) * (1 - drawn / 2)
+
+
+def wait_of(response: httpx.Response) -> float | None:
+    """The seconds a Retry-After header asks for: a number or a date."""
+    header = response.headers.get("retry-after", "").strip()
+    try:
+        seconds = float(header)
+    except ValueError:
+        try:
+            when = parsedate_to_datetime(header)
+        except (ValueError, TypeError):
+            return None
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        seconds = (when - datetime.now(UTC)).total_seconds()
+    return max(seconds, 0.01) if seconds == seconds else None
+
+
+def _live(loop: asyncio.AbstractEventLoop, client: httpx.AsyncClient, stop: asyncio.Event) -> None:
+    """The life of a loop: it ends when `stop` is set."""
+
+    async def serve() -> None:
+        await stop.wait()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await client.aclose()
+
+    with _hushed(), asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(serve())
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Keep what httpx logs from this thread (addresses, headers) out of the user's logs."""
+    here = threading.get_ident()
+
+    def foreign(record: logging.LogRecord) -> bool:
+        return record.thread != here
+
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in _LOGGERS]
+    for name in names:
+        logging.getLogger(name).addFilter(foreign)
+    try:
+        yield
+    finally:
+        for name in names:
+            logging.getLogger(name).removeFilter(foreign)

@@ -1,0 +1,1 @@
+"""Outputs: the formats that `-o` writes, one a file."""

@@ -1,0 +1,106 @@
+"""JSON: everything the console says, as one object for programs.
+
+Keys come in a fixed order, a number that does not exist is null (NaN and Infinity are no JSON), and the text is
+plain ASCII, so that it survives any terminal and any encoding.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from karat.core.scores import Status
+from karat.report._output import Output
+from karat.report._view import View, statuses
+from karat.results.serial import plain
+
+if TYPE_CHECKING:
+    from karat.core.measure import Measure
+    from karat.results.evaluation import Evaluation
+
+FORMAT = 1
+
+
+def render(evaluation: Evaluation, *, rows: bool = False, indent: int | None = 2) -> str:
+    """The object as text, with a newline at its end. `rows` adds every question of every system."""
+    return json.dumps(document(evaluation, rows=rows), indent=indent, allow_nan=False) + "\n"
+
+
+def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
+    """The object itself, made of plain dicts, lists, texts and numbers."""
+    view = View(evaluation)
+    made: dict[str, Any] = {
+        "format": FORMAT,
+        "dialect": evaluation.dialect,
+        "testset": {
+            "name": evaluation.testset.name,
+            "questions": len(evaluation.testset),
+            "digest": evaluation.testset.digest,
+            "version": evaluation.testset.version,
+        },
+        "inputs": evaluation.taken,
+        "matching": evaluation.matching,
+        "systems": view.systems,
+        "measures": [_measure(view, measure) for measure in view.measures],
+        "summaries": evaluation.summaries,
+        "targets": evaluation.targets,
+        "usage": evaluation.usage,
+        "refusals": list(evaluation.refusals.values()),
+        "verdicts": evaluation.verdicts,
+        "leaders": view.leaders,
+        "notes": evaluation.notes,
+    }
+    if rows:
+        made["rows"] = _rows(evaluation)
+    document: dict[str, Any] = plain(made)
+    return document
+
+
+def _measure(view: View, measure: Measure) -> dict[str, Any]:
+    marks = view.marks(measure)
+    scores = view.evaluation.scores
+    floors = {scores.systems[s]: f.chance for (s, m), f in scores.floors.items() if scores.measures[m] == measure}
+    return {
+        "name": measure.name,
+        "stage": measure.spec.stage,
+        "direction": measure.spec.direction,
+        "range": list(measure.bounds),
+        "unit": measure.spec.unit,
+        "best": [s for s in view.systems if s in marks.best],
+        "overlaps_best": [s for s in view.systems if s in marks.near],
+        **({"floors": floors} if floors else {}),
+    }
+
+
+def _rows(evaluation: Evaluation) -> list[dict[str, Any]]:
+    scores = evaluation.scores
+    status = statuses(scores)
+    found = []
+    for s, system in enumerate(scores.systems):
+        ranked, answers = evaluation.ranked.get(system), evaluation.answers.get(system)
+        for q, question in enumerate(scores.questions):
+            row: dict[str, Any] = {"system": system, "question": question, "scores": {}}
+            if ranked is not None:
+                row["ranked"] = list(ranked[q])
+            if answers is not None:
+                row["answer"] = answers[q]
+            for m, measure in enumerate(scores.measures):
+                value = scores.value(s, q, m)
+                score: dict[str, Any] = {"value": value, "status": Status(status[s, q, m]).name}
+                reason = scores.reason(s, q, m)
+                if reason is not None:
+                    score["reason"] = reason
+                shown = scores.detail(s, q, m)
+                if shown:
+                    score["details"] = dict(shown)
+                row["scores"][measure.name] = score
+            found.append(row)
+    return found
+
+
+def with_rows(evaluation: Evaluation) -> str:
+    """results.json: the object with every question of every system."""
+    return render(evaluation, rows=True)
+
+
+OUTPUT = Output(".json", with_rows, {"results.json": with_rows})

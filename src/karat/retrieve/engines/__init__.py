@@ -1,0 +1,1 @@
+"""Engines that karat builds over chunks: one an entry."""

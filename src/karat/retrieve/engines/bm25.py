@@ -1,0 +1,205 @@
+"""`bm25`: ranking by the words that a query and a text share, in seven variants, without warm-up.
+
+A row is found if it holds at least one term of the query, whatever its score, and never otherwise: under `bm25l` and
+`bm25plus` every row has a share of the score, but one without any term of the query is no answer to it. `okapi` can
+make scores negative; such a row stands below those of higher scores like any other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from karat.core.errors import InputError, UsageError, did_you_mean
+from karat.core.ranked import Ranked
+from karat.retrieve._bm25 import folder as folders
+from karat.retrieve._bm25.lexicon import Lexicon
+from karat.retrieve._bm25.postings import Postings, index
+from karat.retrieve._bm25.search import asked, search
+from karat.retrieve._bm25.variants import DELTA, EPSILON, VARIANTS, Formula
+from karat.retrieve._engine import Progress, check_depth
+from karat.retrieve._terms import AUTO, Terms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_KNOWN = ("variant", "k1", "b", "delta", "epsilon", "terms", "language")
+_TOGETHER = 4096
+
+
+class Engine:
+    """BM25 over texts.
+
+    Settings: `variant` (lucene), `k1` (1.5), `b` (0.75), `delta` (0.5 for bm25l, 1 for bm25plus), `epsilon` (0.25, for
+    okapi), `terms` (stem; words; plain), `language` (auto, or that of the words in its script).
+    """
+
+    name: ClassVar[str] = "bm25"
+
+    def __init__(
+        self, settings: Mapping[str, Any], language: str, lexicon: Lexicon, postings: Postings, place: str = "the index"
+    ) -> None:
+        self.settings = settings
+        self._terms = Terms.asked(settings["terms"], language)
+        self._formula = _formula(settings)
+        self._lexicon, self._postings, self._place = lexicon, postings, place
+
+    @classmethod
+    def build(cls, texts: Sequence[str], settings: Mapping[str, Any], progress: Progress) -> Self:
+        completed = _completed(settings)
+        if not len(texts):
+            raise UsageError("there are no texts to index. Give at least one.")
+        terms = Terms.asked(completed["terms"], completed["language"]).fitted(texts)
+        lexicon, postings = index(texts, terms, _formula(completed), progress)
+        return cls(completed, terms.language, lexicon, postings)
+
+    def __len__(self) -> int:
+        return self._postings.docs
+
+    @property
+    def language(self) -> str:
+        """The language of words in its script; the guessed one where `auto` was asked for."""
+        return self._terms.language
+
+    @cached_property
+    def vocabulary(self) -> list[str]:
+        """Every term of the index, in byte order."""
+        return self._lexicon.terms()
+
+    @property
+    def holders(self) -> NDArray[np.int64]:
+        """How many rows hold each term of the vocabulary."""
+        return np.diff(self._postings.starts)
+
+    def search(self, queries: Sequence[str], depth: int = 100) -> Ranked:
+        """The best rows of each query that hold at least one of its terms."""
+        check_depth(depth)
+        parts = [self._search(queries[i : i + _TOGETHER], depth) for i in range(0, len(queries), _TOGETHER)]
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return Ranked.empty(0)
+        sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        return Ranked(offsets, *(np.concatenate([getattr(p, name) for p in parts]) for name in ("rows", "scores")))
+
+    def _search(self, queries: Sequence[str], depth: int) -> Ranked:
+        words = self._terms.vocabulary()
+        coded = self._terms.encode(queries, words)
+        numbers = self._lexicon.find(self._terms.of_words(words.words()))
+        terms = numbers[coded.codes]
+        known = terms >= 0
+        terms, owners = terms[known], coded.owners[known]
+        self._check(terms)
+        shares = np.bincount(owners, self._shares(terms), len(queries)).astype(np.float64)
+        try:
+            with np.errstate(invalid="ignore", over="ignore"):
+                found = search(self._postings, asked(len(queries), owners, terms, self._postings), depth, shares)
+        except IndexError:
+            raise self._damaged("it names rows that do not exist") from None
+        if len(found.rows) and found.rows.max() >= len(self):
+            raise self._damaged("it names rows that do not exist")
+        if not np.isfinite(found.scores).all():
+            raise self._damaged("a weight is no finite number")
+        return found
+
+    def _shares(self, terms: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What each term gives every row."""
+        if not self._formula.absent:
+            return np.zeros(len(terms))
+        starts = self._postings.starts
+        return self._formula.idf(starts[terms + 1] - starts[terms], len(self)) * self._formula.absent
+
+    def _check(self, terms: NDArray[np.int64]) -> None:
+        """Rows ascend within a term, so its first and its last tell whether all exist."""
+        first, last = (
+            self._postings.rows[self._postings.starts[at] - less] for at, less in ((terms, 0), (terms + 1, 1))
+        )
+        if len(terms) and not 0 <= first.min() <= last.max() < len(self):
+            raise self._damaged("it names rows that do not exist")
+
+    def _damaged(self, why: str) -> InputError:
+        return InputError(f"is damaged: {why}", place=self._place, remedy="Index the documents again.")
+
+    def terms_of(self, query: str) -> list[str]:
+        """The terms of a query in order, unknown ones among them."""
+        return self._terms.of(query)
+
+    def unknown_terms(self, query: str) -> list[str]:
+        """The terms of a query that no row holds, each once."""
+        terms = list(dict.fromkeys(self.terms_of(query)))
+        return [term for term, number in zip(terms, self._lexicon.find(terms).tolist(), strict=True) if number < 0]
+
+    def explain(self, query: str, row: int) -> list[tuple[str, float]]:
+        """What each term of a query adds to the score of a row, highest first; 0 for a term that adds nothing.
+
+        A term that stands twice in the query counts twice. The weights sum to the score that `search` gives.
+        """
+        if not 0 <= row < len(self):
+            raise UsageError(f"there is no row {row}: rows go from 0 to {len(self) - 1}.")
+        given = self.terms_of(query)
+        terms = list(dict.fromkeys(given))
+        numbers = self._lexicon.find(terms)
+        self._check(numbers[numbers >= 0])
+        weights = []
+        for term, number in zip(terms, numbers.tolist(), strict=True):
+            weight = 0.0
+            if number >= 0:
+                weight = (self._postings.weight(number, row) or 0.0) + float(self._shares(np.array([number]))[0])
+            weights.append((term, given.count(term) * weight))
+        return sorted(weights, key=lambda pair: -pair[1])
+
+    def save(self, folder: Path) -> None:
+        folders.write(folder, self.settings, self.language, self._lexicon, self._postings)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        settings, language, lexicon, postings = folders.read(folder)
+        try:
+            return cls(_completed(settings), language, lexicon, postings, str(folder))
+        except UsageError as problem:
+            raise InputError(f"is damaged: {problem}", place=str(folder), remedy="Index the documents again.") from None
+
+
+def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with their defaults, each checked; a constant that the variant does not have is left out."""
+    for name in settings:
+        if name not in _KNOWN:
+            raise UsageError(
+                f"unknown setting {name!r} of the engine bm25.{did_you_mean(name, _KNOWN)} "
+                f"There are {', '.join(_KNOWN)}."
+            )
+    variant = settings.get("variant", "lucene")
+    if variant not in VARIANTS:
+        near = did_you_mean(str(variant), VARIANTS)
+        raise UsageError(f"the variant {variant!r} of bm25 is unknown.{near} There are {', '.join(VARIANTS)}.")
+    made: dict[str, Any] = {"variant": variant, "k1": settings.get("k1", 1.5), "b": settings.get("b", 0.75)}
+    for name, usual in (("delta", DELTA), ("epsilon", EPSILON)):
+        if variant in usual:
+            made[name] = settings.get(name, usual[variant])
+        elif name in settings:
+            raise UsageError(
+                f"the setting {name} has no meaning for the variant {variant}: only for {', '.join(usual)}."
+            )
+    for name, most in (("k1", math.inf), ("b", 1.0), ("delta", math.inf), ("epsilon", math.inf)):
+        if name in made:
+            made[name] = _number(name, made[name], most)
+    terms = Terms.asked(settings.get("terms", "stem"), settings.get("language", AUTO))
+    return {**made, "terms": terms.kind, "language": terms.language}
+
+
+def _number(name: str, value: Any, most: float) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value) or not 0 <= value <= most:
+        allowed = f"a number from 0 to {most:g}" if math.isfinite(most) else "a number of 0 or more"
+        raise UsageError(f"the setting {name} of the engine bm25 must be {allowed}, found {value!r}.")
+    return float(value)
+
+
+def _formula(settings: Mapping[str, Any]) -> Formula:
+    constants = {name: settings[name] for name in ("k1", "b", "delta", "epsilon") if name in settings}
+    return Formula(settings["variant"], **constants)

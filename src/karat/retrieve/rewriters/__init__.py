@@ -1,0 +1,1 @@
+"""Rewriters of queries: one an entry."""

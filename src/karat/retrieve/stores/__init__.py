@@ -1,0 +1,1 @@
+"""Stores that something else made: one an entry."""

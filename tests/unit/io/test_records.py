@@ -1,0 +1,47 @@
+import csv
+
+from karat.files import read_testset
+from karat.io.records import cell_rows, from_columns, json_lines, named_rows, wrapped
+
+
+def test_a_long_cell_is_read_and_the_limit_of_the_program_stays(tmp_path):
+    path = tmp_path / "qa.csv"
+    long = "x" * 200_000
+    path.write_text(f'id,question,gold\nq1,"{long}, why?",d1\nq2,"{long}, who?",d2\n', encoding="utf-8")
+    before = csv.field_size_limit()
+    testset, _ = read_testset(path)
+    assert [len(question.text) for question in testset] == [200_006, 200_006]
+    assert csv.field_size_limit() == before
+
+
+def refused(problems):
+    return lambda row, problem, remedy: problems.append((row, problem))
+
+
+def test_rows_that_do_not_fit_are_told_and_the_rest_goes_on():
+    problems = []
+    rows = cell_rows(["a,b\n", "\n", "1,2\n", "3\n", '4,"open\n', "5,6\n"], ",", refused(problems))
+    _, header = next(rows)
+    assert list(named_rows(header, rows, refused(problems))) == [(3, {"a": "1", "b": "2"})]
+    assert problems == [
+        (4, "the row has 1 cell and the header has 2"),
+        (5, "the quotation marks do not pair up (unexpected end of data)"),
+    ]
+
+
+def test_lines_that_are_no_objects_are_told_and_the_rest_goes_on():
+    problems = []
+    lines = enumerate(['{"a": 1}', "", "[1]", "{", '{"a": 1, "a": 2}', '{"b": 2}'], 1)
+    assert list(json_lines(lines, refused(problems))) == [(1, {"a": 1}), (6, {"b": 2})]
+    assert problems == [
+        (3, "an object with named fields was expected, and a list stands there"),
+        (4, "not valid JSON (Expecting property name enclosed in double quotes, column 2)"),
+        (5, 'the field "a" stands twice in one object'),
+    ]
+
+
+def test_records_of_an_object():
+    assert from_columns({"id": [1, 2], "text": ["a", "b"]}) == [{"id": 1, "text": "a"}, {"id": 2, "text": "b"}]
+    assert from_columns({"id": [1, 2], "text": ["a"]}) is None
+    assert wrapped({"metadata": {}, "questions": [{"id": 1}]}) == ("questions", [{"id": 1}])
+    assert wrapped({"a": [{"id": 1}], "b": [{"id": 2}]}) is None

@@ -1,0 +1,108 @@
+"""A study written and read again is the same study."""
+
+import gzip
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from karat.core.errors import InputError
+from karat.core.language import parse_all
+from karat.core.scores import Floor, Scores
+from karat.core.types import Question, TestSet
+from karat.results.evaluation import Evaluation, Usage
+from karat.results.serial import STUDY, load_study, save_study
+from karat.results.study import Failure, FailureCount, Study, StudyAnswer
+
+LONG = "A context that several answers were given. " * 50
+DETAIL = {
+    "reason": "half of it </script> \ud800",
+    "_": "map",  # a word that the file itself uses
+    "claims": [{"claim": "it is forty", "verdict": "entailed", "contexts": [1, 2], "reason": None}],
+    "flips": 0.25,
+}
+
+
+def made(details=DETAIL):
+    scores = Scores(
+        ("a", "b"), ("q1",), parse_all(["TokenF1"]), np.array([[[0.5]], [[np.nan]]]),
+        np.array([[[0]], [[2]]], np.uint8), {(1, 0, 0): "timed out"}, {(0, 0, 0): details},
+        {(0, 0): Floor(0.25, 0.75, 9)}, {"a": 10},
+    )  # fmt: skip
+    whole = StudyAnswer("a", "q1", "forty", None, (LONG, "x"), ("d1", "d2"), ("d1", "d2", "d3"), "m", 12, 0.5, 0.7)
+    none = StudyAnswer("b", "q1", None, "timed out", (LONG,), declined=True, seconds=0.25)
+    return Study(
+        "s",
+        Evaluation(TestSet([Question("q1")]), scores, ()),
+        (),
+        "TokenF1",
+        5,
+        failures=(Failure("a", "q1", "refused", "it declines."),),
+        failure_counts=(FailureCount("a", "refused", ("q1",), 0.5, "TokenF1"),),
+        answers={"a": {"q1": whole}, "b": {"q1": none}},
+    )
+
+
+def test_answers_failures_and_what_judges_show_come_back(tmp_path):
+    before = made()
+    save_study(before, tmp_path)
+    after = load_study(tmp_path)
+    assert after.answers == before.answers
+    assert (after.failures, after.failure_counts) == (before.failures, before.failure_counts)
+    assert after.evaluation.scores.details == before.evaluation.scores.details
+    assert after.evaluation.scores.floors == {(0, 0): Floor(0.25, 0.75, 9)}
+    assert after.evaluation.scores.lists_end == {"a": 10}
+    assert after.evaluation.scores.reasons == before.evaluation.scores.reasons
+
+
+def test_what_an_earlier_version_stored_besides_is_left_aside(tmp_path):
+    save_study(made(), tmp_path)
+    written = json.loads(gzip.decompress((tmp_path / STUDY).read_bytes()))
+    written["study"]["router"] = {"_": "Routed", "mean": 0.5}
+    (tmp_path / STUDY).write_bytes(gzip.compress(json.dumps(written).encode()))
+    assert load_study(tmp_path).answers == made().answers
+
+
+def test_times_that_an_earlier_version_stored_are_read(tmp_path):
+    before = made()
+    times = Usage("a", "seconds", 3, 2.0, 2.0, 2.9, 1.0, 1.0, 3.0)
+    save_study(replace(before, evaluation=replace(before.evaluation, usage=(times,))), tmp_path)
+    written = json.loads(gzip.decompress((tmp_path / STUDY).read_bytes()))
+    for name in ("std", "min", "max"):
+        del written["study"]["evaluation"]["usage"][0][name]
+    (tmp_path / STUDY).write_bytes(gzip.compress(json.dumps(written).encode()))
+    assert load_study(tmp_path).evaluation.usage == (Usage("a", "seconds", 3, 2.0, 2.0, 2.9),)
+
+
+def test_a_context_of_several_answers_is_written_once(tmp_path):
+    save_study(made(), tmp_path)
+    written = json.loads(gzip.decompress((tmp_path / STUDY).read_bytes()))
+    assert written["texts"] == [LONG, "x"]
+    assert json.dumps(written).count(LONG) == 1
+
+
+def test_numbers_that_json_does_not_have_are_none(tmp_path):
+    save_study(made({"values": (np.float64("nan"), np.int64(3), float("inf"))}), tmp_path)
+    assert load_study(tmp_path).evaluation.scores.detail(0, 0, 0) == {"values": [None, 3, None]}
+
+
+def test_a_study_of_before_there_were_answers_is_read(tmp_path):
+    save_study(made(), tmp_path)
+    path = tmp_path / STUDY
+    written = json.loads(gzip.decompress(path.read_bytes()))
+    del written["texts"], written["study"]["answers"], written["study"]["evaluation"]["scores"]["details"]
+    path.write_bytes(gzip.compress(json.dumps(written).encode()))
+    found = load_study(tmp_path)
+    assert not found.answers
+    assert not found.evaluation.scores.details
+
+
+def test_a_number_of_no_text_is_an_unreadable_study(tmp_path):
+    save_study(made(), tmp_path)
+    path = tmp_path / STUDY
+    written = json.loads(gzip.decompress(path.read_bytes()))
+    written["texts"] = []
+    path.write_bytes(gzip.compress(json.dumps(written).encode()))
+    with pytest.raises(InputError, match="cannot be read"):
+        load_study(tmp_path)
