@@ -108,18 +108,18 @@ class Fusion:
         return laid, self.share(laid, **settings), chosen
 
 
-def _weights(fusion: str, given: Any, legs: int) -> Floats:
+def _weights(fusion: str, weights: Any, legs: int) -> Floats:
     """One weight a leg, checked."""
     try:
-        weights = np.asarray(given, np.float64)
+        numbers = np.asarray(weights, np.float64)
     except (TypeError, ValueError):
-        raise UsageError(f"{fusion}: the weights {given!r} are not numbers. Give one number for each leg.") from None
-    if weights.shape != (legs,):
-        raise UsageError(f"{fusion}: the weights {given!r} for {legs} legs. Give one number for each leg.")
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        shown = ", ".join(f"{weight:g}" for weight in weights)
+        raise UsageError(f"{fusion}: the weights {weights!r} are not numbers. Give one number for each leg.") from None
+    if numbers.shape != (legs,):
+        raise UsageError(f"{fusion}: the weights {weights!r} for {legs} legs. Give one number for each leg.")
+    if not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.any():
+        shown = ", ".join(f"{weight:g}" for weight in numbers)
         raise UsageError(f"{fusion}: the weights {shown}. Give finite numbers of 0 or more, at least one above 0.")
-    return weights
+    return numbers
 
 
 def find_fusion(source: Any) -> Fusion | None:

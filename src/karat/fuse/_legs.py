@@ -35,6 +35,12 @@ class Legs:
                 "Search each leg with the same queries."
             )
         self.queries = sizes[0]
+        width = 1 + max((int(leg.rows.max()) for leg in self._legs if len(leg.rows)), default=0)
+        keys = np.concatenate([leg.query * width + (width - 1 - leg.rows) for leg in self._legs])
+        distinct, places = np.unique(keys, return_inverse=True)
+        self.query, back = np.divmod(distinct, width)  # of each column
+        self.rows: Ints = width - 1 - back
+        self._places = np.split(places, np.cumsum([len(leg.rows) for leg in self._legs])[:-1])  # of each leg's hits
         self._normalised: dict[str, Floats] = {}
         self._chosen: dict[tuple[int, ...], Legs] = {}
 
@@ -54,30 +60,10 @@ class Legs:
         return self._chosen[key]
 
     @cached_property
-    def _columns(self) -> tuple[Ints, Ints, list[Ints]]:
-        """Query and row of each column, and the columns of each leg's hits."""
-        width = 1 + max((int(leg.rows.max()) for leg in self._legs if len(leg.rows)), default=0)
-        keys = np.concatenate([leg.query * width + (width - 1 - leg.rows) for leg in self._legs])
-        distinct, places = np.unique(keys, return_inverse=True)
-        query, back = np.divmod(distinct, width)
-        ends = np.cumsum([len(leg.rows) for leg in self._legs])
-        return query, width - 1 - back, np.split(places, ends[:-1])
-
-    @property
-    def query(self) -> Ints:
-        """The query of each column."""
-        return self._columns[0]
-
-    @property
-    def rows(self) -> Ints:
-        """The chunk of each column."""
-        return self._columns[1]
-
-    @cached_property
     def rank(self) -> Ints:
         """Each leg's rank of each hit, from 1; 0 where the leg did not find it."""
         table = np.zeros((len(self), len(self.query)), np.int64)
-        for line, leg, places in zip(table, self._legs, self._columns[2], strict=True):
+        for line, leg, places in zip(table, self._legs, self._places, strict=True):
             line[places] = leg.rank
         return table
 
@@ -94,7 +80,7 @@ class Legs:
     def spread(self, values: Sequence[Floats], absent: float | Sequence[Floats]) -> Floats:
         """Values of each leg's hits as a table; `absent`, one or by leg and query, for what a leg did not find."""
         table = np.empty((len(self), len(self.query)))
-        for i, places in enumerate(self._columns[2]):
+        for i, places in enumerate(self._places):
             table[i] = absent if isinstance(absent, float) else absent[i][self.query]
             table[i, places] = values[i]
         return table
@@ -133,14 +119,14 @@ def _normalised(leg: Ranked, how: str) -> tuple[Floats, Floats]:
     """The normalised scores of a leg's hits, and the least of each query (0 for an empty list)."""
     scores = np.clip(leg.scores, -LARGEST, LARGEST).astype(np.float32).astype(np.float64)
     sizes = np.diff(leg.offsets)
-    held = np.flatnonzero(sizes)
+    filled = np.flatnonzero(sizes)
     least = np.zeros(len(leg))
-    if not len(held):
+    if not len(filled):
         return scores, least
-    starts, sizes = leg.offsets[held], sizes[held]
+    starts, sizes = leg.offsets[filled], sizes[filled]
     low, high = np.minimum.reduceat(scores, starts), np.maximum.reduceat(scores, starts)
     if how == "none":
-        least[held] = low
+        least[filled] = low
         return scores, least
     middle = np.minimum(low, 0.0) if how == "max" else low
     varied, width = high > middle, high - middle
@@ -150,5 +136,5 @@ def _normalised(leg: Ranked, how: str) -> tuple[Floats, Floats]:
     width = np.where(varied, width, 1.0)
     values = (scores - np.repeat(middle, sizes)) / np.repeat(width, sizes)
     values[np.repeat(~varied, sizes)] = 0.0 if how == "zscore" else 0.5
-    least[held] = np.where(varied, (low - middle) / width, 0.0)
+    least[filled] = np.where(varied, (low - middle) / width, 0.0)
     return values, least

@@ -24,13 +24,12 @@ def reliability(confidence: Floats, correct: Floats, *, bins: int = BINS, by: By
         place = np.searchsorted(np.arange(1, bins) / bins, confidence, side="right")
     else:
         place = np.floor((mean_ranks(confidence) + 0.5) / max(len(confidence), 1) * bins).astype(np.int64)
-    held_bins = []
+    filled = []
     for number in np.unique(place).tolist():
-        inside = place == number
-        held = confidence[inside]
-        low, high = (number / bins, (number + 1) / bins) if by == "width" else (float(held.min()), float(held.max()))
-        held_bins.append(Bin(low, high, int(inside.sum()), float(held.mean()), float(correct[inside].mean())))
-    return tuple(held_bins)
+        own, right = confidence[place == number], correct[place == number]
+        low, high = (number / bins, (number + 1) / bins) if by == "width" else (float(own.min()), float(own.max()))
+        filled.append(Bin(low, high, len(own), float(own.mean()), float(right.mean())))
+    return tuple(filled)
 
 
 def expected_calibration_error(bins: tuple[Bin, ...]) -> float:

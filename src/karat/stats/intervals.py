@@ -39,8 +39,8 @@ def mean_intervals(
     ends = np.broadcast_to(np.asarray(bounds, np.float64), (len(rows), 2))
     start, end = np.where(n > 0, ends.T, np.nan)
     with np.errstate(invalid="ignore"):
-        kept = (least >= start - _PAST) & (most <= end + _PAST)
-        bounded = kept & np.isfinite(end - start)
+        inside = (least >= start - _PAST) & (most <= end + _PAST)
+        bounded = inside & np.isfinite(end - start)
         at_start = (values <= start[:, None] + TIE).sum(axis=1)
         at_end = (known & (rows >= end[:, None] - TIE)).sum(axis=1)
         varied = most - least > TIE
@@ -56,7 +56,7 @@ def mean_intervals(
     for many in np.unique(n[rest]).tolist():
         chosen = np.flatnonzero(rest & (n == many))
         low[chosen], high[chosen] = abc_intervals(values[chosen, :many], level=level)
-    limits = np.where(kept, start, -np.inf), np.where(kept, end, np.inf)
+    limits = np.where(inside, start, -np.inf), np.where(inside, end, np.inf)
     return np.minimum(np.maximum(low, limits[0]), mean), np.maximum(np.minimum(high, limits[1]), mean)
 
 

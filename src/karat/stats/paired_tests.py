@@ -66,7 +66,7 @@ def wilcoxon(differences: Floats) -> tuple[Floats, Floats]:
     sign = np.sign(np.take_along_axis(known, order, axis=1)) * (size > 0)
     count = np.count_nonzero(size, axis=1)
     ranks, ties = _mean_ranks(size, count)
-    up, down = ((ranks * (sign == way)).sum(axis=1) for way in (1, -1))
+    up, down = ((ranks * (sign == side)).sum(axis=1) for side in (1, -1))
     n = count.astype(np.float64)
     total = n * (n + 1) / 2
     with np.errstate(divide="ignore", invalid="ignore"):

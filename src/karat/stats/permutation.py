@@ -33,10 +33,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from karat.results.study import LEVEL
 from karat.stats.arrays import TIE, Bools, Floats, Ints
 
 DRAWS = 10_000
-ALPHA = 0.05
 SUMS = 2**20  # numbers held at once
 ALL_SUMS = 2**26  # numbers of the sums of all draws of several measures
 
@@ -66,7 +66,7 @@ def sign_flip(differences: Floats, *, draws: int = DRAWS, seed: int = 0) -> Floa
     return flip_test(differences, draws=draws, seed=seed, alpha=None).p
 
 
-def flip_test(differences: Floats, *, draws: int = DRAWS, seed: int = 0, alpha: float | None = ALPHA) -> Flipped:
+def flip_test(differences: Floats, *, draws: int = DRAWS, seed: int = 0, alpha: float | None = LEVEL) -> Flipped:
     """p as `sign_flip` and the interval at 1 - `alpha` of each row; `alpha` None leaves the intervals out.
 
     There is no interval where so few questions differ that no p could be `alpha` or less (fewer than 6 at .05), and
@@ -88,7 +88,7 @@ def drawn_pairs(
     *,
     draws: int = DRAWS,
     seed: int = 0,
-    alpha: float | None = ALPHA,
+    alpha: float | None = LEVEL,
 ) -> Flipped:
     """Test and interval of b - a for each pair (a, b) of systems, each measures x pairs.
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-LEVEL, POWER = 0.05, 0.8
+from karat.results.study import LEVEL
+
+POWER = 0.8
 WORST = 1.0
 """The largest standard deviation that differences of scores from 0 to 1 can have: half are -1 and half are 1."""
 

@@ -17,17 +17,16 @@ class Repeats:
     """Rows that were asked at least twice: how many, how often on average, and how far the repeats of a row part.
 
     `flips` is the share of rows whose repeats are not all the same, `disagree` the share of pairs of repeats of one row
-    that differ, `spread` the mean within a row of the standard deviation (ddof 1). `within` is the variance of one
-    reply about the mean of its row, `of_score` that of a score, which is the mean of its repeats. `icc` is the
-    intraclass correlation of one reply (one-way, random), `icc_mean` that of a score: the share of the variance between
-    rows that is not the judge's. None where all replies are the same: there is no variance to share.
+    that differ. `within` is the variance of one reply about the mean of its row, `of_score` that of a score, which is
+    the mean of its repeats. `icc` is the intraclass correlation of one reply (one-way, random), `icc_mean` that of a
+    score: the share of the variance between rows that is not the judge's. None where all replies are the same: there
+    is no variance to share.
     """
 
     rows: int
     repeats: float
     flips: float
     disagree: float
-    spread: float
     within: float
     of_score: float
     icc: float | None
@@ -63,7 +62,6 @@ def repeats(values: Sequence[Sequence[float | None]]) -> Repeats | None:
         repeats=float(sizes.mean()),
         flips=float(np.mean([np.ptp(row) > _SAME for row in rows])),
         disagree=float(np.mean([abs(a - b) > _SAME for row in rows for a, b in combinations(row.tolist(), 2)])),
-        spread=float(np.mean([row.std(ddof=1) for row in rows])),
         within=within,
         of_score=float(within * np.mean(1 / sizes)),
         icc=icc,

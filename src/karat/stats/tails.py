@@ -95,7 +95,7 @@ def normal_tail(z: Floats) -> Floats:
 
 def incomplete_beta(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
     """The regularised incomplete beta function, by its continued fraction (Lentz), on the side where that is quick."""
-    a, b, x = np.broadcast_arrays(*(np.asarray(given, np.float64) for given in (a, b, x)))
+    a, b, x = np.broadcast_arrays(*(np.asarray(one, np.float64) for one in (a, b, x)))
     other = x > (a + 1) / (a + b + 2)
     first, second, at = np.where(other, b, a), np.where(other, a, b), np.where(other, 1 - x, x)
     with np.errstate(divide="ignore"):
