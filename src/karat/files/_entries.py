@@ -35,8 +35,7 @@ def entry_fields(entry: Mapping[str, Any], pages: PageReader) -> dict[str, Any]:
     for depth, part in enumerate((outer, nested(entry))):
         for name, value in part.items():
             field = _FIELD_OF.get(name, "")
-            nan_number = field in ("score", "grade") and isinstance(value, float)
-            if field and (nan_number or not cells.is_missing(value)):
+            if field and (not cells.is_missing(value) or (field in ("score", "grade") and isinstance(value, float))):
                 rank = depth * len(_FIELD_OF) + HIT[field].index(name)
                 if field not in ranked or rank < ranked[field][0]:
                     ranked[field] = rank, value

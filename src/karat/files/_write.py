@@ -40,7 +40,8 @@ def write_lines(path: str | os.PathLike[str], rows: Iterable[Mapping[str, Any]])
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-_A = {"test set": "a test set", "results": "results"}
+_KINDS = {"test set": "a test set", "results": "results"}
+"""What can be written, with its article."""
 
 
 def write(
@@ -64,7 +65,7 @@ def write(
         return chosen.write_testset(what, target)
     if not isinstance(what, TestSet) and chosen.write_results is not None:
         return chosen.write_results([what] if isinstance(what, Run) else list(what), target)
-    raise UsageError(f"the format {chosen.name} cannot be written from {_A[kind]}. {_choices(kind)}")
+    raise UsageError(f"the format {chosen.name} cannot be written from {_KINDS[kind]}. {_choices(kind)}")
 
 
 def convert(
@@ -75,7 +76,7 @@ def convert(
     columns: Mapping[str, str] | None = None,
 ) -> tuple[Taken, str, list[str]]:
     """Writes what one file holds as another: what it was taken for, the format written, and what that cannot hold."""
-    kinds = [kind for kind in _A if _fitting(Path(target), kind, format)]
+    kinds = [kind for kind in _KINDS if _fitting(Path(target), kind, format)]
     what: TestSet | list[Run]
     if kinds == ["test set"]:
         what, taken = read_testset(source, columns=columns)

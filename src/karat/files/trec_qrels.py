@@ -44,17 +44,23 @@ def _columns(source: Source) -> pl.DataFrame | None:
         frame = pl.read_csv(source.data(), has_header=False, separator=separator, schema=schema, quote_char=None)
     except (pl.exceptions.PolarsError, UnicodeDecodeError):
         return None
-    blank = pl.col("question", "doc").str.contains(r"^\s|\s$")
-    large = pl.col("grade").abs() >= cells.GRADE_LIMIT
-    odd = pl.any_horizontal(pl.all().is_null(), blank, large)
-    return None if frame.select(odd.any()).item() else frame
+    odd = [pl.all().is_null(), pl.col("grade").abs() >= cells.GRADE_LIMIT]
+    if separator == "\t":
+        odd.append(pl.col("question", "doc").str.contains(r"^\s|\s$"))
+    return None if frame.select(pl.any_horizontal(odd).any()).item() else frame
 
 
 def _grouped(frame: pl.DataFrame) -> Judgements | None:
-    """The table, or None when a pair stands twice."""
-    questions = frame.group_by("question", maintain_order=True).agg("doc", "grade")
-    table = {qid: dict(zip(docs, grades, strict=True)) for qid, docs, grades in questions.iter_rows()}
-    return table if sum(map(len, table.values())) == frame.height else None
+    """The table, or None when a pair stands twice. Lines of a question that stand together are taken together."""
+    stretches = frame["question"].rle().struct.unnest()
+    docs, grades = frame["doc"].to_list(), frame["grade"].to_list()
+    table: Judgements = {}
+    begin = 0
+    for qid, size in zip(stretches["value"].to_list(), stretches["len"].to_list(), strict=True):
+        end = begin + size
+        table.setdefault(qid, {}).update(zip(docs[begin:end], grades[begin:end], strict=True))
+        begin = end
+    return table if sum(map(len, table.values())) == len(docs) else None
 
 
 def _by_line(source: Source) -> Judgements:

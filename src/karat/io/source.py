@@ -18,13 +18,14 @@ from karat.io.opening import PIECE, FileRefusedError, is_gzip, pieces, read_whol
 HEAD = 64 << 10
 _ENDINGS = (".gz", ".trec", ".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".parquet", ".xlsx")
 _ZIP = b"PK\x03\x04"
-_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_WIDE_MARKS = {
-    codecs.BOM_UTF32_LE: "UTF-32",
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
+_REFUSED = {
+    codecs.BOM_UTF32_LE: ("is encoded as UTF-32", "Save it as UTF-8."),
+    codecs.BOM_UTF32_BE: ("is encoded as UTF-32", "Save it as UTF-8."),
+    codecs.BOM_UTF16_LE: ("is encoded as UTF-16", "Save it as UTF-8."),
+    codecs.BOM_UTF16_BE: ("is encoded as UTF-16", "Save it as UTF-8."),
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": ("is a file of an old Office, such as .xls", "Save it as .xlsx or CSV."),
 }
+"""Files that are not read, by how they begin: what to say of them, and what to do."""
 
 
 class Source:
@@ -44,15 +45,13 @@ class Source:
             head += piece
             if len(head) >= HEAD + len(codecs.BOM_UTF8):
                 break
-        for mark, encoding in _WIDE_MARKS.items():
+        for mark, (problem, remedy) in _REFUSED.items():
             if head.startswith(mark):
-                raise self.error(f"is encoded as {encoding}", remedy="Save it as UTF-8.")
+                raise self.error(problem, remedy=remedy)
         self._mark = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
         self.head = bytes(head[self._mark : self._mark + HEAD])
         if not self.head.strip():
             raise self.error("is empty", remedy="Give a file with at least one row.")
-        if self.head.startswith(_OLD_OFFICE):
-            raise self.error("is a file of an old Office, such as .xls", remedy="Save it as .xlsx or CSV.")
         if self.head.startswith(_ZIP) and not self.is_workbook:
             raise self.error("is a zip archive", remedy="Unpack it, and name a file in it.")
         if b"\0" in self.head and not self.is_parquet and not self.is_workbook:
