@@ -32,7 +32,9 @@ def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
 
 
 def _read_results(input: Input) -> tuple[list[Run], list[str]]:
-    return [run_of(input.document, input.stem, input.name)], []
+    run = run_of(input.document, input.stem, input.name)
+    _ = run.scores  # a score that is not finite is refused while the file is read, not when it is first ranked
+    return [run], []
 
 
 FORMAT = Format(

@@ -100,7 +100,7 @@ def whole(value: Any, what: str = "grade") -> int:
     elif isinstance(value, str):
         with suppress(ValueError):
             number = int(value) if value.strip().lstrip("+-").isdecimal() else float(value)
-    if number != number or (math.isfinite(number) and number != int(number)):
+    if isinstance(number, float) and not number.is_integer():
         raise CellError(f"{what} {shown(value)} is not a whole number", "Use 0, 1, 2, ...")
     if abs(number) >= GRADE_LIMIT:
         raise CellError(f"{what} {shown(value)} is out of range", f"Use a number below {GRADE_LIMIT}.")
