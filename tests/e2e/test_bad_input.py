@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import random
 
 import pytest
 
@@ -122,15 +123,16 @@ def peak(told):
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peak memory of a process is told by Linux only")
 @pytest.mark.parametrize("name", ["long.jsonl", "long.run", "long.jsonl.gz", "long.run.gz"])
-def test_a_line_over_64_mb_is_refused_before_it_is_held(put, folder, process, name):
-    """Of a line of 160 MB little more than a block is ever held.
+def test_a_line_over_64_mb_is_refused_before_all_of_it_is_held(put, folder, process, name):
+    """Of a line of 160 MB no more than the limit is ever held.
 
     The peak is the process's own: what getrusage tells of a child includes its parent's before exec.
     """
     put("good.jsonl", [GOLD])
     put("small.run", LINE + "broken\n")
     put("small.jsonl", jsonl(ANSWERED) + "{\n")
-    block = b"a" * (1 << 20)
+    noise = random.Random(1).randbytes(8 << 10).hex().encode()  # or it unpacks to more than its size warrants
+    block = b"a" * (1 << 20) + noise
     with gzip.open(folder / name, "wb", 1) if name.endswith(".gz") else open(folder / name, "wb") as file:
         file.write(b'{"id": "q1", "retrieved": ["' if "jsonl" in name else LINE.encode() + b"q1 Q0 ")
         for _ in range(160):
@@ -143,7 +145,7 @@ def test_a_line_over_64_mb_is_refused_before_it_is_held(put, folder, process, na
     assert told.code == 2
     assert message.startswith(f"karat: {name} line {1 if 'jsonl' in name else 2}: the line is longer than 64 MB")
     assert message.count("\n") == 1
-    assert large < small + 50
+    assert large < small + 110
     if name == "long.run":
         bare, _ = peak(process(alike, code=HOLDING))
         assert peak(process(name, code=HOLDING))[0] > bare + 150  # the way of measuring sees a line that is held

@@ -10,7 +10,6 @@ from karat.core.errors import InputError
 from karat.core.text import (
     blocks,
     boilerplate,
-    causes,
     citations,
     detect,
     languages,
@@ -21,6 +20,7 @@ from karat.core.text import (
     refusals,
     sentences,
     typography,
+    words,
 )
 from karat.corpus import read
 from karat.corpus.chunkers import tokens
@@ -49,7 +49,7 @@ FUNCTIONS = {
     "after_thoughts": blocks.after_thoughts,
     "navigation": boilerplate.navigation,
     "boilerplate": boilerplate.boilerplate,
-    "causes": lambda text: causes.causes({"q1": text, "q2": text + "1"}),
+    "causes": lambda text: words.causes({"q1": text, "q2": text + "1"}),
     "citations": citations.cited_sentences,
     "passage_reference": detect.passage_reference,
     "nonsense": detect.nonsense,

@@ -104,8 +104,13 @@ def cell_rows(
         try:
             cells = _next_row(reader)
         except csv.Error as problem:
-            what = f"the quotation marks do not pair up ({problem})"
-            refuse(row, what, "Double the marks inside a quoted cell, and close every cell.")
+            if "new-line character" in str(problem):
+                refuse(
+                    row, "a carriage return stands within a line", "Quote the cell, or end lines with a line feed."
+                )
+            else:
+                what = f"the quotation marks do not pair up ({problem})"
+                refuse(row, what, "Double the marks inside a quoted cell, and close every cell.")
             continue
         if cells is None:
             return

@@ -106,5 +106,5 @@ def test_a_reciprocal_rank_next_to_nothing_is_none(tmp_path):
 
 
 def test_a_table_with_a_return_within_a_line_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"summary.csv line 2: cannot be read as a table"):
+    with pytest.raises(InputError, match=r"summary.csv line 2: a carriage return stands within a line"):
         verify(put(tmp_path / "summary.csv", ["system,MRR,Hit@5", "a\rb,0.5,0.6", "c,0.4,0.5"]))
