@@ -238,9 +238,9 @@ def _lines(part):
     return "{\n" + ",\n".join(lines) + "\n }"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def ground(tmp_path_factory):
-    """A folder with the documents' examples and the demo's files, for commands of any module."""
+    """A folder with the documents' examples and the demo's files, for the commands of one module."""
     folder = tmp_path_factory.mktemp("net")
     shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
     with contextlib.chdir(folder):
@@ -256,7 +256,7 @@ def net(ground, monkeypatch):
     return check
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def index(ground):
     """The demo's documents as `demo.index`."""
     with contextlib.chdir(ground):
@@ -264,7 +264,7 @@ def index(ground):
     return "demo.index"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def study(ground):
     """A run of the demo's systems, and one of answers that were judged: `demo` and `judged`."""
     with contextlib.chdir(ground):
