@@ -105,9 +105,7 @@ def cell_rows(
             cells = _next_row(reader)
         except csv.Error as problem:
             if "new-line character" in str(problem):
-                refuse(
-                    row, "a carriage return stands within a line", "Quote the cell, or end lines with a line feed."
-                )
+                refuse(row, "a carriage return stands within a line", "Quote the cell, or end lines with a line feed.")
             else:
                 what = f"the quotation marks do not pair up ({problem})"
                 refuse(row, what, "Double the marks inside a quoted cell, and close every cell.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Scores = NDArray[np.floating[Any]]
 
 _FEW = 8  # hits of a list up to which counting what is better beats sorting it
-_BLOCK = 256  # hits counted at once: what they are compared with stays in the processor's cache
+_TOGETHER = 1 << 20  # hits of runs that are ranked together, copied end to end
+_BLOCK = 1 << 16  # scores compared at once: they stay in the processor's cache
 
 
 def judge_plain(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Judged:
@@ -36,23 +37,27 @@ def judge_plain(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Ju
     width = len(testset.ids)
     slots = np.zeros((len(runs), width), np.int64)
     pairs, ranks, units = [], [], []
-    for s, run in enumerate(runs):
-        list_of = _lists_of(run, testset.ids)
-        slots[s] = np.where(list_of >= 0, np.append(np.diff(run.offsets), 0)[list_of], 0)
-        unit, own = _found(run, qrels, docs, list_of[question])
-        assert run.scores is not None
-        scores, score = at_precision(run.scores, settings.ties), at_precision(own, settings.ties)
-        pairs.append(s * width + question[unit])
-        ranks.append(_ranks(run, scores, list_of[question[unit]], score, docs, unit))
+    for numbers in _batches(runs):
+        listed, scores, found = [], [], []
+        for s in numbers:
+            list_of = _lists_of(runs[s], testset.ids)
+            slots[s] = np.where(list_of >= 0, np.append(np.diff(runs[s].offsets), 0)[list_of], 0)
+            unit, score = _found(runs[s], qrels, docs, list_of[question])
+            pairs.append(s * width + question[unit])
+            listed.append(list_of[question[unit]])
+            scores.append(score)
+            found.append(unit)
+        unit = np.concatenate(found)
+        ranks.append(_Lists([runs[s] for s in numbers], settings).ranks(listed, np.concatenate(scores), docs, unit))
         units.append(unit)
-    pair, rank = np.concatenate(pairs), np.concatenate(ranks)
+    pair, rank, unit = np.concatenate(pairs), np.concatenate(ranks), np.concatenate(units)
     order = np.lexsort((rank, pair))
     return Judged(
         tuple(run.name for run in runs),
         testset.ids,
         pair[order],
         rank[order],
-        np.concatenate(units)[order],
+        unit[order],
         np.ones(len(pair), bool),
         question,
         np.fromiter(grades, np.int64, len(docs)),
@@ -105,26 +110,53 @@ def _found(run: Run, qrels: Qrels, docs: Sequence[str], listed: Ints) -> tuple[I
     return unit[order], score[order]
 
 
-def _ranks(run: Run, scores: Scores, listed: Ints, score: Scores, docs: Sequence[str], unit: Ints) -> Ints:
-    """Rank of each hit within its list (lists ascending): one more than what stands above it, ties by id."""
-    better, equal = _count(scores, run.offsets, listed, score)
-    ranks = better + 1
-    ties: dict[tuple[int, float], list[str]] = {}
-    for i in np.flatnonzero(equal > 1).tolist():
-        tie = int(listed[i]), float(score[i])
-        if tie not in ties:
-            begin, end = run.offsets[tie[0]], run.offsets[tie[0] + 1]
-            ids = _ids(run, tie[0])
-            ties[tie] = sorted(ids[hit] for hit in np.flatnonzero(scores[begin:end] == tie[1]).tolist())
-        ranks[i] += len(ties[tie]) - bisect_right(ties[tie], docs[unit[i]])
-    return ranks
+def _batches(runs: Sequence[Run]) -> Iterator[range]:
+    """The numbers of runs that are ranked together: of many small ones at once, of large ones each alone."""
+    begin = hits = 0
+    for number, run in enumerate(runs):
+        if number > begin and hits + len(run) > _TOGETHER:
+            yield range(begin, number)
+            begin, hits = number, 0
+        hits += len(run)
+    yield range(begin, len(runs))
 
 
-def _ids(run: Run, number: int) -> Sequence[str]:
-    """The ids of one list; of dicts they are read without laying out all others."""
-    if run.by_question is not None:
-        return list(run.by_question[run.question_ids[number]])
-    return list(run.docs[run.offsets[number] : run.offsets[number + 1]])
+class _Lists:
+    """The lists of some runs end to end, numbered through; `first` is the number of each run's first."""
+
+    def __init__(self, runs: Sequence[Run], settings: Settings) -> None:
+        self.runs, self.ties = runs, settings.ties
+        self.first = np.cumsum([0, *(len(run.offsets) - 1 for run in runs)])
+        scores = [at_precision(run.scores, settings.ties) for run in runs if run.scores is not None]
+        self.scores = scores[0] if len(scores) == 1 else np.concatenate(scores)
+        self.offsets = np.cumsum(np.concatenate(([0], *(np.diff(run.offsets) for run in runs))))
+
+    def ranks(self, lists: Sequence[Ints], scores: NDArray[np.float64], docs: Sequence[str], unit: Ints) -> Ints:
+        """Rank of each hit within its list: one more than what stands above it, ties by id.
+
+        `lists` are those of the hits of each run, ascending.
+        """
+        listed = np.concatenate([first + own for first, own in zip(self.first.tolist(), lists, strict=False)])
+        score = at_precision(scores, self.ties)
+        better, equal = _count(self.scores, self.offsets, listed, score)
+        ranks = better + 1
+        ties: dict[tuple[int, float], list[str]] = {}
+        for i in np.flatnonzero(equal > 1).tolist():
+            tie = int(listed[i]), float(score[i])
+            if tie not in ties:
+                tied = np.flatnonzero(self.scores[self.offsets[tie[0]] : self.offsets[tie[0] + 1]] == tie[1])
+                ids = self._ids(tie[0])
+                ties[tie] = sorted(ids[hit] for hit in tied.tolist())
+            ranks[i] += len(ties[tie]) - bisect_right(ties[tie], docs[unit[i]])
+        return ranks
+
+    def _ids(self, number: int) -> Sequence[str]:
+        """The ids of one list; of dicts they are read without laying out all others."""
+        at = bisect_right(self.first, number) - 1
+        run, number = self.runs[at], number - int(self.first[at])
+        if run.by_question is not None:
+            return list(run.by_question[run.question_ids[number]])
+        return list(run.docs[run.offsets[number] : run.offsets[number + 1]])
 
 
 def _count(scores: Scores, offsets: Ints, listed: Ints, score: Scores) -> tuple[Ints, Ints]:
@@ -133,9 +165,10 @@ def _count(scores: Scores, offsets: Ints, listed: Ints, score: Scores) -> tuple[
     first = np.flatnonzero(np.diff(listed, prepend=-1))
     held = np.diff(first, append=len(listed))
     few = np.flatnonzero(np.repeat(held <= _FEW, held))
-    for begin in range(0, len(few), _BLOCK):
-        at = few[begin : begin + _BLOCK]
-        sizes = offsets[listed[at] + 1] - offsets[listed[at]]
+    lengths = offsets[listed[few] + 1] - offsets[listed[few]]
+    step = max(1, _BLOCK * len(few) // max(1, int(lengths.sum())))
+    for begin in range(0, len(few), step):
+        at, sizes = few[begin : begin + step], lengths[begin : begin + step]
         starts = np.cumsum(sizes) - sizes
         others = scores[np.arange(int(sizes.sum())) + np.repeat(offsets[listed[at]] - starts, sizes)]
         own = np.repeat(score[at], sizes)
