@@ -164,16 +164,20 @@ def _count(scores: Scores, offsets: Ints, listed: Ints, score: Scores) -> tuple[
     better, equal = np.zeros((2, len(listed)), np.int64)
     first = np.flatnonzero(np.diff(listed, prepend=-1))
     held = np.diff(first, append=len(listed))
-    few = np.flatnonzero(np.repeat(held <= _FEW, held))
-    lengths = offsets[listed[few] + 1] - offsets[listed[few]]
-    step = max(1, _BLOCK * len(few) // max(1, int(lengths.sum())))
-    for begin in range(0, len(few), step):
-        at, sizes = few[begin : begin + step], lengths[begin : begin + step]
-        starts = np.cumsum(sizes) - sizes
-        others = scores[np.arange(int(sizes.sum())) + np.repeat(offsets[listed[at]] - starts, sizes)]
-        own = np.repeat(score[at], sizes)
-        better[at] = np.add.reduceat(others > own, starts, dtype=np.int64)
-        equal[at] = np.add.reduceat(others == own, starts, dtype=np.int64)
+    for nth in range(int(held[held <= _FEW].max(initial=0))):
+        here = first[(held <= _FEW) & (held > nth)] + nth  # at most one hit of each list
+        edges = np.flatnonzero(np.diff(offsets[listed[here]] // _BLOCK)) + 1
+        for at in np.split(here, edges):
+            begin, end = listed[at[0]], listed[at[-1]] + 1
+            own = np.full(end - begin, np.inf, scores.dtype)
+            own[listed[at] - begin] = score[at]
+            sizes = np.diff(offsets[begin : end + 1])
+            filled = sizes > 0
+            starts = (offsets[begin:end] - offsets[begin])[filled]
+            place = (np.cumsum(filled) - 1)[listed[at] - begin]
+            others, against = scores[offsets[begin] : offsets[end]], np.repeat(own, sizes)
+            better[at] = np.add.reduceat(others > against, starts, dtype=np.int32)[place]
+            equal[at] = np.add.reduceat(others == against, starts, dtype=np.int32)[place]
     for begin, count in zip(first[held > _FEW].tolist(), held[held > _FEW].tolist(), strict=True):
         block, number = slice(begin, begin + count), listed[begin]
         ordered = np.sort(scores[offsets[number] : offsets[number + 1]])
