@@ -84,7 +84,8 @@ class Run(Glance):
         For runs made of dicts. Reading the dicts is what takes the time, so they are read once for this and for
         `scores` where the questions stand in the same order.
         """
-        hits = self.by_question or {}
+        assert self.by_question is not None
+        hits = self.by_question
         if "scores" not in self.__dict__ and list(wanted) == list(self.question_ids):
             self.__dict__["scores"], wanted_scores = self._lay_out(wanted.values())
             return wanted_scores

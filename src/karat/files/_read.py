@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from karat.core.errors import InputError
+from karat.core.errors import InputError, KaratError
 from karat.files._format import Fit, Format, Kind, formats
 from karat.files._frozen import frozen_beside
 from karat.files._questions import described_testset
@@ -59,7 +59,7 @@ def testset_from(input: Input) -> tuple[TestSet, Taken]:
     entry = _fitting(input, "testset")
     assert entry.read_testset is not None
     testset, notes = entry.read_testset(input)
-    return testset, Taken(input.name, entry.name, described_testset(testset), (*notes, *input.map_notes))
+    return testset, Taken(input.name, entry.name, described_testset(testset), _all_notes(entry, notes, input))
 
 
 def results_from(input: Input) -> tuple[list[Run], Taken]:
@@ -67,7 +67,17 @@ def results_from(input: Input) -> tuple[list[Run], Taken]:
     entry = _fitting(input, "results")
     assert entry.read_results is not None
     runs, notes = entry.read_results(input)
-    return runs, Taken(input.name, entry.name, described(runs), (*notes, *input.map_notes))
+    return runs, Taken(input.name, entry.name, described(runs), _all_notes(entry, notes, input))
+
+
+def _all_notes(entry: Format, notes: Sequence[str], input: Input) -> tuple[str, ...]:
+    """What a reader and its input have to say."""
+    if isinstance(notes, list | tuple):
+        return (*notes, *input.map_notes)
+    raise KaratError(
+        f"the format {entry.name!r} returned {type(notes).__name__} where its notes belong, a list of sentences, as "
+        "readers did before karat 0.4. See docs/adding-a-format.md."
+    )
 
 
 def _best(input: Input, kind: Kind) -> tuple[Format, Fit] | None:

@@ -25,7 +25,7 @@ WRAPPERS = ("questions", "test_cases", "queries", "results", "records", "rows", 
 """Keys under which a JSON object keeps its list of records."""
 
 _NO_CHARACTER = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")  # as JSON writes half of a pair, whole pairs and NUL
-_CSV_LIMIT = threading.Lock()  # the csv module's limit is the whole program's
+_CSV_LIMIT = threading.RLock()  # the csv module's limit is the whole program's
 _KINDS = {list: "a list", str: "text", int: "a number", float: "a number", bool: "a truth value"}
 
 

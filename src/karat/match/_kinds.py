@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from karat.core.run import Run
@@ -28,8 +29,9 @@ def kinds_of(golds: Sequence[Gold], runs: Sequence[Run], options: Options, found
     kind_of: dict[Gold, str] = {}
     ids: list[Gold] = []
     documents: list[Gold] = []
+    first_shown = cache(partial(_first_shown, runs))
     for gold in golds:
-        kind = _first_shown(_finest(gold), runs)
+        kind = first_shown(tuple(_finest(gold)))
         if kind is not None:
             kind_of[gold] = kind
         else:
@@ -60,7 +62,7 @@ def _finest(gold: Gold) -> list[str]:
     return ["url", "doc"] if gold.doc is not None else ["url"]
 
 
-def _first_shown(kinds: Sequence[str], runs: Sequence[Run]) -> str | None:
+def _first_shown(runs: Sequence[Run], kinds: Sequence[str]) -> str | None:
     """The first that the hits of every run can show, else the first that those of some can."""
     for enough in (all, any):
         for kind in kinds:

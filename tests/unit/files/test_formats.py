@@ -4,11 +4,12 @@ from pathlib import Path
 import pytest
 
 import karat.files
-from karat.core.errors import UsageError
-from karat.files import formats
-from karat.files._format import Format
+from karat.core.errors import KaratError, UsageError
+from karat.files import _read, formats
+from karat.files._format import Fit, Format
 from karat.files._runs import described
 from karat.io.input import Input
+from karat.results.evaluation import Taken
 
 MODULES = sorted(p.stem for p in Path(karat.files.__file__).parent.glob("*.py") if not p.stem.startswith("_"))
 
@@ -57,3 +58,15 @@ def test_names_are_complete():
         assert callable(getattr(karat.files, name))
     with pytest.raises(AttributeError):
         karat.files.nothing  # noqa: B018
+
+
+def test_a_reader_that_returns_no_notes_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    path.write_text("#old\n")
+    old = Format(
+        name="old", about="a reader as it was", sniff=lambda input, kind: Fit(1.0, "it begins so"),
+        read_results=lambda input: ([], Taken("a.txt", "old", "nothing")),
+    )  # fmt: skip
+    monkeypatch.setattr(_read, "formats", lambda: [old])
+    with pytest.raises(KaratError, match=r"the format 'old' returned Taken where its notes belong.*adding-a-format"):
+        _read.read_results(path)

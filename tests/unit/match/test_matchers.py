@@ -80,6 +80,17 @@ def test_regex_takes_its_first_group():
         share("regex", ["a"], ["a"], Options(pattern="("))
 
 
+def test_braces_that_repeat_nothing_are_plain_characters():
+    assert share("regex", ["xa{d}"], ["ya{d}"], Options(pattern="a{d}")) == 1
+    assert share("regex", ["xa{d}"], ["yab"], Options(pattern="a{d}")) == 0
+    assert share("regex", ["x12"], ["y12"], Options(pattern=r"\d{2}")) == 1
+
+
+def test_a_pattern_too_deep_for_its_library_is_refused():
+    with pytest.raises(UsageError, match="is not valid"):
+        share("regex", ["a"], ["a"], Options(pattern="(" * 450 + "a" + ")" * 450))
+
+
 def test_a_pattern_that_would_search_without_end_is_refused_by_name():
     with pytest.raises(UsageError, match=r"the pattern '\^\(a\|aa\)\+\$' took more than .* for the id 'aaaa"):
         share("regex", ["a"], ["a" * 60 + "b"], Options(pattern="^(a|aa)+$"))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from karat.core.errors import UsageError
 from karat.match._matcher import Context, Matcher, Rule, plain_id
 
 LONGEST = 1000  # characters of a pattern
+_INEXACT = re.compile(r"(?<!\\)\{(?=[^}]*[a-z<])")  # braces that are plain characters in `re`, and not in `regex`
 SECONDS = 1.0  # that a pattern may take for one id: those that do not backtrack without end take microseconds
 
 
@@ -18,8 +21,9 @@ def _prepare(context: Context) -> Rule:
     if len(text) > LONGEST:
         raise UsageError(f"--match regex: a pattern of {len(text):,} characters is too long: at most {LONGEST:,}.")
     try:
-        pattern = regex.compile(text)
-    except regex.error as error:
+        re.compile(text)
+        pattern = regex.compile(_INEXACT.sub(r"\\{", text))
+    except (re.error, regex.error, RecursionError) as error:
         raise UsageError(f"--match regex: the pattern {text!r} is not valid: {error}.") from None
 
     def key(identifier: str | None) -> str | None:
