@@ -14,6 +14,7 @@ import logging
 import os
 import threading
 import weakref
+import zlib
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -36,6 +37,8 @@ FIRST_WAIT = 0.5
 _REFUSED_RETRIES = 2
 """How often a server that takes no connection is tried again: it is down, or it is just starting."""
 _LOGGERS = ("httpx", "httpcore")
+_ZLIB = ("gzip", "x-gzip", "deflate")
+_ANY_HEADER = 32 + zlib.MAX_WBITS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +47,7 @@ class RequestFailure:
 
     `again`: another attempt may help. `fatal`: no other request would fare better. `reached`: the server saw the
     request. `free`: it cannot have cost anything. `refused`: nobody listens. `wait`: the seconds the server asks for.
+    `at_once`: the request was changed and is to be made again without a wait, even where there are no retries.
     """
 
     reason: str
@@ -53,6 +57,7 @@ class RequestFailure:
     reached: bool = True
     free: bool = True
     refused: bool = False
+    at_once: bool = False
     status: int | None = None
     wait: float | None = None
     prompt_tokens: int | None = None
@@ -116,7 +121,7 @@ class ModelEndpoint:
     def post(self, path: str, payload: Any) -> Any:
         """The reply to a request as JSON values, after retries where they may help."""
         hosts.tell(self.address, self.key_env)
-        content, attempts = self.submit(self.insist(lambda: self.send(path, payload))).result()
+        content, attempts = self.submit(self.insist(lambda: self.send(path, payload, bulk=True))).result()
         if isinstance(content, RequestFailure):
             sentence = f"{self.address}{path} failed: {after(content, attempts)}. {content.remedy}."
             raise KaratError(content.reason if content.fatal else sentence)
@@ -142,18 +147,18 @@ class ModelEndpoint:
 
     def _wait(self, attempt: int, failure: RequestFailure, seed: str) -> float | None:
         """Seconds until the next attempt; None: there is none."""
+        if failure.at_once:
+            return 0.0
         most = min(_REFUSED_RETRIES, self.retries) if failure.refused else self.retries
         if failure.fatal or not failure.again or attempt > most or (failure.wait or 0.0) > LONGEST_WAIT:
             return None
         own = backoff(self.first_wait, attempt, seed)
         return own if failure.wait is None else failure.wait + min(own, self.first_wait)
 
-    async def send(self, path: str, payload: Any) -> bytes | RequestFailure:
-        """The body of the reply to one request."""
+    async def send(self, path: str, payload: Any, *, bulk: bool = False) -> bytes | RequestFailure:
+        """The body of the reply to one request. `bulk`: it is as large each time, and may be packed."""
         import httpx
 
-        content = bytearray()
-        too_large = RequestFailure(reason=f"the reply is packed, or larger than {self.largest >> 20} MB", free=False)
         try:
             key = hosts.key_for(self.address, self.key_env)
             headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -164,15 +169,36 @@ class ModelEndpoint:
                 asyncio.timeout(self.timeout_seconds),
                 self._client.stream("POST", self.address + path, json=payload, headers=headers) as response,
             ):
-                if response.headers.get("content-encoding", "").strip().lower() not in ("", "identity"):
-                    return too_large
-                async for piece in response.aiter_raw():
-                    content += piece
-                    if len(content) > self.largest:
-                        return too_large
-        except (TimeoutError, UsageError, httpx.HTTPError, httpx.InvalidURL) as error:
+                content = await self._body(response, bulk=bulk)
+        except (TimeoutError, UsageError, zlib.error, httpx.HTTPError, httpx.InvalidURL) as error:
             return self._broken(error)
-        return bytes(content) if response.is_success else self._refusal(path, response, bytes(content))
+        if isinstance(content, RequestFailure) or response.is_success:
+            return content
+        return self._refusal(path, response, content)
+
+    async def _body(self, response: httpx.Response, *, bulk: bool) -> bytes | RequestFailure:
+        """The body of a response, unpacked no further than to `largest` bytes."""
+        size = f"larger than {self.largest >> 20} MB"
+        packed = too_large = RequestFailure(reason=f"the reply is packed, or {size}", free=False)
+        packing = response.headers.get("content-encoding", "").strip().lower()
+        if bulk:
+            remedy = "Ask for fewer texts at a time"
+            too_large = RequestFailure(reason=f"the reply is {size}", remedy=remedy, again=False, free=False)
+            reason = f"the reply is packed ({self.shown(packing)}), though karat asks for it as it is"
+            remedy = "Have the server send it unpacked, or by gzip"
+            packed = RequestFailure(reason=reason, remedy=remedy, again=False, free=False)
+        unpacker = zlib.decompressobj(_ANY_HEADER) if bulk and packing in _ZLIB else None
+        if unpacker is None and packing not in ("", "identity"):
+            return packed
+        content = bytearray()
+        async for piece in response.aiter_raw():
+            if unpacker is None:
+                content += piece
+            elif not unpacker.eof:  # what follows the end would be kept in memory
+                content += unpacker.decompress(piece, self.largest + 1 - len(content))
+            if len(content) > self.largest:
+                return too_large
+        return bytes(content)
 
     def _broken(self, error: Exception) -> RequestFailure:
         """What an exception in place of a response means."""
@@ -194,7 +220,7 @@ class ModelEndpoint:
                 reached=False,
                 refused=True,
             )
-        if isinstance(error, httpx.TransportError):
+        if isinstance(error, (httpx.TransportError, zlib.error)):
             return RequestFailure(reason=f"the connection broke off ({words})", free=False)
         return RequestFailure(reason=f"the reply cannot be taken ({words})", again=False, free=False)
 

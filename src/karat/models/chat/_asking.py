@@ -40,6 +40,7 @@ class Completion:
     finish: str | None
     prompt_tokens: int | None
     completion_tokens: int | None
+    seconds: float
 
 
 class Pace:
@@ -134,14 +135,13 @@ class Asker:
                 self.ledger.count(not_asked=1)
                 before = f"{last}; not asked again" if last else "not asked"
                 return Said(error=f"{before}: {self.ledger.refusal}")
-            begun = time.monotonic()
             outcome, cost = await self._send(request, most)
             if isinstance(outcome, Completion):
                 self._plain_json |= may_drop_json and "response_format" not in request
-                return self._keep(key, prompt, request, outcome, cost, time.monotonic() - begun)
+                return self._keep(key, prompt, request, outcome, cost)
             last = outcome.reason
             if outcome.status in _REFUSES_JSON and may_drop_json and request.pop("response_format", None):
-                return await attempt()
+                return replace(outcome, at_once=True)
             return outcome
 
         outcome, attempts = await self.endpoint.insist(attempt, key)
@@ -162,8 +162,10 @@ class Asker:
         try:
             await asyncio.sleep(self._pace.wait(time.monotonic()))
             outcome = RequestFailure(reason="stopped", free=False)
+            begun = time.monotonic()
             content = await self.endpoint.send("/chat/completions", request)
-            outcome = content if isinstance(content, RequestFailure) else self._read(content)
+            seconds = time.monotonic() - begun
+            outcome = content if isinstance(content, RequestFailure) else self._read(content, seconds)
         finally:
             cost = self._book(outcome, most)
             self._settled.set()
@@ -183,7 +185,7 @@ class Asker:
         self._reached = True
         return self.ledger.pay(most, reads, writes)
 
-    def _read(self, content: bytes) -> Completion | RequestFailure:
+    def _read(self, content: bytes, seconds: float) -> Completion | RequestFailure:
         """The reply that a body holds, if it is one."""
         blotted = self.endpoint.blotted
         body = content.decode("utf-8", "replace")
@@ -207,7 +209,12 @@ class Asker:
         text = well_formed(_text(message.get("content")) or _text(message.get("refusal")))
         if text.strip():
             return Completion(
-                text=text, body=well_formed(body), finish=finish, prompt_tokens=reads, completion_tokens=writes
+                text=text,
+                body=well_formed(body),
+                finish=finish,
+                prompt_tokens=reads,
+                completion_tokens=writes,
+                seconds=seconds,
             )
         reason = {
             "length": "the reply is empty: its tokens were used up before it said anything (max_tokens)",
@@ -221,9 +228,7 @@ class Asker:
             completion_tokens=writes,
         )
 
-    def _keep(
-        self, key: str, prompt: Prompt, request: dict[str, Any], reply: Completion, cost: float | None, seconds: float
-    ) -> Said:
+    def _keep(self, key: str, prompt: Prompt, request: dict[str, Any], reply: Completion, cost: float | None) -> Said:
         """Store a reply; it is in the file before anyone sees it."""
         call = Call(
             key=key,
@@ -235,7 +240,7 @@ class Asker:
             prompt_tokens=reply.prompt_tokens,
             completion_tokens=reply.completion_tokens,
             cost_usd=cost,
-            seconds=seconds,
+            seconds=reply.seconds,
             finish=reply.finish,
             created=now(),
         )

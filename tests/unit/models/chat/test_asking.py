@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -105,6 +106,25 @@ def test_no_more_a_minute_than_told(calls, monkeypatch, client):
     with FakeLLM() as llm, client(llm, calls, per_minute=2, jobs=1) as chat:
         chat.ask([Prompt(f"{n}") for n in range(4)])
     assert [wait > 50 for wait in waits] == [False, False, True, True]
+
+
+def test_the_wait_for_the_rate_limit_is_no_part_of_the_seconds(calls, monkeypatch, client):
+    slept = 0.0
+    sleep, monotonic = asyncio.sleep, time.monotonic
+
+    async def skipped(seconds):
+        nonlocal slept
+        slept += seconds
+        await sleep(0)
+
+    monkeypatch.setattr("asyncio.sleep", skipped)
+    monkeypatch.setattr("karat.models.chat._asking.time", SimpleNamespace(monotonic=lambda: monotonic() + slept))
+    replies = ["fine", Fault("server_error"), "fine"]
+    with FakeLLM(replies) as llm, client(llm, calls, per_minute=1, jobs=1) as chat:
+        said = chat.ask([Prompt("a"), Prompt("b")])
+    assert slept > 100
+    assert [(one.text, 0 < one.seconds < 30) for one in said] == [("fine", True)] * 2
+    assert all(call.seconds < 30 for call in calls)
 
 
 def test_all_is_told_from_the_thread_that_asks(calls, client):

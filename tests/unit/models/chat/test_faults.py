@@ -326,3 +326,22 @@ def test_a_bad_request_stays_one_without_json_mode(calls, client):
     with FakeLLM("{}", {Fault("bad_request", None): 1.0}) as llm, client(llm, calls, jobs=1) as chat:
         assert all(s.error for s in chat.ask([Prompt(f"{n}", json=True) for n in range(2)]))
         assert ["response_format" in r.body for r in llm.requests] == [True, False, True, False]
+
+
+def test_the_request_without_json_mode_is_an_attempt(calls, client):
+    with FakeLLM("{}", {Fault("bad_request", None): 1.0}) as llm, client(llm, calls, retries=0) as chat:
+        (said,) = chat.ask([Prompt("x", json=True)])
+        assert llm.count == 2
+    (failed,) = calls.failures()
+    assert (failed.attempts, failed.reason) == (2, said.error)
+    assert said.error.endswith("(attempt 2)")
+
+
+def test_the_request_without_json_mode_is_one_of_the_retries(calls, client):
+    def broken(request):
+        return refuses_json(request) or Fault("server_error", None)
+
+    with FakeLLM("{}", broken) as llm, client(llm, calls, retries=2) as chat:
+        assert chat.ask([Prompt("x", json=True)])[0].error == "HTTP 500: The server had an error (attempt 3)"
+        assert llm.count == 3
+    assert calls.failures()[0].attempts == 3

@@ -1,11 +1,13 @@
 """The embedder `openai` against a real server on this machine, which answers as it is told."""
 
 import asyncio
+import gzip
 import json
 import math
 import socket
 import threading
 import time
+import zlib
 from contextlib import contextmanager
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -212,6 +214,66 @@ def test_an_answer_that_breaks_off():
         handler.wfile.write(b"{")
 
     assert "the connection broke off (" in failure(cut)[0]
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Endpoints that take replies of a megabyte."""
+    defaults = ModelEndpoint.__init__.__kwdefaults__
+    monkeypatch.setattr(ModelEndpoint.__init__, "__kwdefaults__", defaults | {"largest": 1 << 20})
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "headers"),
+    [
+        (200, b" " * (2 << 20), {}),
+        (500, b" " * (2 << 20), {}),
+        (200, gzip.compress(b" " * (4 << 20)), {"Content_Encoding": "gzip"}),
+    ],
+    ids=["plain", "error", "gzip"],
+)
+def test_an_answer_that_is_too_large_is_not_fetched_again(small, status, content, headers):
+    told, server = failure(send(status, content, **headers), retries=5)
+    assert told.endswith("/embeddings failed: the reply is larger than 1 MB. Ask for fewer texts at a time.")
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("packing", "pack"), [("gzip", gzip.compress), (" X-GZIP", gzip.compress), ("deflate", zlib.compress)]
+)
+def test_a_packed_answer_is_read(small, packing, pack):
+    data = [{"index": 0, "embedding": [3.0, 4.0]}]
+    full = json.dumps({"data": data}).encode().ljust(1 << 20)
+    server = Server(send(200, pack(full), Content_Encoding=packing))
+    with server.running() as url:
+        assert embedder_at(url).embed(["a"], "query")[0] == pytest.approx([0.6, 0.8])
+    assert len(server.asked) == 1
+
+
+def test_a_packed_error_is_read():
+    told, _ = failure(send(400, gzip.compress(b'{"detail": "too long"}'), Content_Encoding="gzip"))
+    assert "failed: HTTP 400: too long." in told
+
+
+def test_a_packed_answer_that_is_damaged_is_fetched_again():
+    server = Server(send(200, b"\x1f\x8b" + b"0" * 50, Content_Encoding="gzip"), vectors())
+    with server.running() as url:
+        assert embedder_at(url).embed(["a"], "query").shape == (1, 2)
+    assert len(server.asked) == 2
+
+
+def test_what_follows_a_packed_answer_is_left_aside(small):
+    data = [{"index": 0, "embedding": [3.0, 4.0]}]
+    body = gzip.compress(json.dumps({"data": data}).encode()) + b"x" * (2 << 20)
+    with Server(send(200, body, Content_Encoding="gzip")).running() as url:
+        assert embedder_at(url).embed(["a"], "query")[0] == pytest.approx([0.6, 0.8])
+
+
+@pytest.mark.parametrize("packing", ["br", "zstd", "gzip, gzip"])
+def test_an_answer_that_is_packed_otherwise_is_not_fetched_again(packing):
+    told, server = failure(send(200, b"0" * 50, Content_Encoding=packing), retries=5)
+    assert f"failed: the reply is packed ({packing}), though karat asks for it as it is. Have the server send" in told
+    assert len(server.asked) == 1
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
