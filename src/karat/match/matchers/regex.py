@@ -8,7 +8,7 @@ from karat.core.errors import UsageError
 from karat.match._matcher import Context, Matcher, Rule, plain_id
 
 LONGEST = 1000  # characters of a pattern
-_INEXACT = re.compile(r"(?<!\\)\{(?=[^}]*[a-z<])")  # braces that are plain characters in `re`, and not in `regex`
+_INEXACT = re.compile(r"(?<!\\)\{(?=[^{}]*[a-z<])")  # braces that are plain characters in `re`, and not in `regex`
 SECONDS = 1.0  # that a pattern may take for one id: those that do not backtrack without end take microseconds
 
 
