@@ -313,8 +313,8 @@ def forked(argv: tuple[str, ...], folder: Path, said: Path) -> tuple[int, str]:
         try:
             signal.alarm(WAIT)
             resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
-            size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
+            size = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_DATA, (size + MEMORY, size + MEMORY))  # not what is only reserved
             out = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(out, 1)
             os.dup2(out, 2)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karat.diagnose.verify._digits import has_decimal_commas, pointed, read_cell
+from karat.diagnose.verify._digits import Number, has_decimal_commas, pointed, read_cell
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,9 @@ def test_a_cell_that_goes_on_and_on_is_no_number_and_takes_no_time(cell):
     assert read_cell(cell) is None
     assert pointed(cell) == cell
     assert not has_decimal_commas([cell], share=True)
+
+
+def test_more_decimals_than_a_number_has_cut_nothing_off():
+    number, _ = read_cell("0.1e-320083")
+    assert not number.truncates(0.4083)
+    assert not Number(0.5, 2).truncates(1e308)

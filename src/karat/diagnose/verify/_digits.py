@@ -10,6 +10,7 @@ from typing import Any
 
 FULL = 6  # decimals from which a column is written in full, so that .5 in it is exactly .5
 FEW = 1  # decimals that say nothing by themselves: 1.0 beside .2487 is 1.0000
+MOST_DECIMALS = 17  # that a number of 64 bits has; beyond them nothing was cut off
 EXACT = 1e-9
 LARGEST = 1e15  # a number beyond is no score, and no count
 EXACTLY = 12  # decimals of a number that was not rounded
@@ -46,8 +47,10 @@ class Number:
 
     def truncates(self, value: float) -> bool:
         """Whether a value, cut off as this number is, gives it."""
-        unit = 10.0**-self.decimals
-        return math.isfinite(value) and abs(math.trunc(value / unit + EXACT) * unit - self.value) < EXACT
+        if self.decimals > MOST_DECIMALS:
+            return False
+        units = value * 10.0**self.decimals
+        return math.isfinite(units) and abs(math.trunc(units + EXACT) / 10.0**self.decimals - self.value) < EXACT
 
     def scaled(self, factor: float) -> Number:
         """The same in percent (100) or as a share (.01)."""
