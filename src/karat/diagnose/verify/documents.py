@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from karat.diagnose.verify.figures import CONTAINERS, is_name
-from karat.diagnose.verify.names import spelled
-from karat.diagnose.verify.rows import IDS, Rows
+from karat.diagnose.verify.names import CONTAINERS, is_name, spelled
+from karat.diagnose.verify.rows import IDS, QuestionRows
 from karat.files import Plain
 
 GROUPS = frozenset({"metrics", "scores", "measures", "retrieval", "generation", "evaluation", "results"})
@@ -24,7 +23,7 @@ def parted(table: Plain) -> tuple[Plain | None, Plain | None]:
         return flattened(table), None
     records: list[dict[str, Any]] = []
     rest = _without_rows(table.document, (), records)
-    if not records and Rows(_plain(table.name, [_flat(table.document)])).is_trace:
+    if not records and QuestionRows(_plain(table.name, [_flat(table.document)])).is_trace:
         return _plain(table.name, [_flat(table.document)]), None
     return _plain(table.name, records) if records else None, Plain(table.name, (), (), (), "record", rest)
 

@@ -25,7 +25,7 @@ CAUSES = {
     "not 0/1 over n": "no mean of so many values of 0 and 1",
     "not a share of k over n": "not a multiple of 1/k",
     "spread": "the standard deviation contradicts the mean",
-    "range": "outside the range of the measure",
+    "range": "outside its range",
     "order": "two figures contradict each other",
     "total": "a mean over all questions lies between the means of its slices",
     "MAP is not MRR": "with one gold a question, MAP is MRR",
@@ -53,8 +53,3 @@ def because(cause: str, more: str = "") -> str:
     """A cause in words, with what is particular to the case."""
     mark = "" if not more else " " if more.startswith("in ") else "; " if ":" in CAUSES[cause] else ": "
     return f"{CAUSES[cause]}{mark}{more}."
-
-
-def cause_of(key: str) -> str:
-    """The cause of a hypothesis; one cause may have several, told apart by what follows #."""
-    return key.partition("#")[0]

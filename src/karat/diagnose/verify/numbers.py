@@ -1,4 +1,4 @@
-"""Digits: a printed number with as much of it as was printed, and what agrees with that."""
+"""Numbers: a printed number with as much of it as was printed, and what agrees with that."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def has_decimal_commas(texts: Iterable[str], share: bool = False) -> bool:
 
     `share`: its numbers lie around 0 and 1, or in percent, so that no comma of theirs can part thousands.
     """
-    kept = list(texts)
-    told = any((_COMMA if share else _SHARE).search(text) for text in kept)
-    return told and not any("." in text for text in kept)
+    cells = list(texts)
+    commas = any((_COMMA if share else _SHARE).search(text) for text in cells)
+    return commas and not any("." in text for text in cells)
 
 
 def pointed(text: str) -> str:
@@ -85,18 +85,18 @@ def read_cell(cell: Any) -> tuple[Number, Number | None] | None:
     if isinstance(cell, bool) or cell is None:
         return None
     if isinstance(cell, int | float):
-        return (_of(repr(cell)), None) if abs(cell) <= LARGEST else None
+        return (_number(repr(cell)), None) if abs(cell) <= LARGEST else None
     text = str(cell).strip().strip("*`")
     if len(text) > _LONGEST:
         return None
-    found = _CELL.fullmatch(pointed(text) if _SHARE.search(text) else text)
-    if found is None:
+    match = _CELL.fullmatch(pointed(text) if _SHARE.search(text) else text)
+    if match is None:
         return None
-    value = _of(found["value"])
+    value = _number(match["value"])
     if abs(value.value) > LARGEST:
         return None
-    spread = _of(found["spread"]) if found["spread"] else None
-    if found["percent"]:
+    spread = _number(match["spread"]) if match["spread"] else None
+    if match["percent"]:
         value, spread = value.scaled(0.01), None if spread is None else spread.scaled(0.01)
     return value, spread
 
@@ -104,7 +104,7 @@ def read_cell(cell: Any) -> tuple[Number, Number | None] | None:
 def cut_of(text: str | None) -> int | None:
     """A cut-off as a file writes it; None for what is none.
 
-    >>> cut_of("5.0"), cut_of("all"), cut_of(None)
+    >>> cut_of("5.0"), cut_number("all"), cut_number(None)
     (5, None, None)
     """
     read = read_cell(text)
@@ -112,7 +112,7 @@ def cut_of(text: str | None) -> int | None:
     return int(value) if 1 <= value < 2**31 and value == int(value) else None
 
 
-def _of(text: str) -> Number:
+def _number(text: str) -> Number:
     text = text.replace(",", "").replace("−", "-")
     mantissa, _, power = text.lower().partition("e")
     decimals = len(mantissa.partition(".")[2]) - (int(power) if power else 0)
@@ -126,11 +126,11 @@ def as_column(numbers: Iterable[Number], *, exact: bool = False) -> list[Number]
     a column of four it may have been rounded by hand, unless it has one decimal or none. `exact`: where no number of
     the column has more, they are what they are, as 0 and 1 of single questions.
     """
-    kept = list(numbers)
-    most = max((number.decimals for number in kept), default=0)
-    if most == FEW and all(n.value == int(n.value) for n in kept) and max(n.value for n in kept) > 1:
-        return [replace(number, decimals=0) for number in kept]  # 45.0 of a program that rounds to 45
+    column = list(numbers)
+    most = max((number.decimals for number in column), default=0)
+    if most == FEW and all(n.value == int(n.value) for n in column) and max(n.value for n in column) > 1:
+        return [replace(number, decimals=0) for number in column]  # 45.0 of a program that rounds to 45
     if exact and most <= FEW:
-        return [replace(number, decimals=EXACTLY) for number in kept]
+        return [replace(number, decimals=EXACTLY) for number in column]
     few = most if most >= FULL else FEW
-    return [replace(number, decimals=most) if number.decimals <= few else number for number in kept]
+    return [replace(number, decimals=most) if number.decimals <= few else number for number in column]
