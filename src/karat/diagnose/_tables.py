@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.scores import Status
-from karat.core.text.words import plural
-from karat.diagnose._words import few, warn
+from karat.core.text.words import names, plural
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
@@ -26,6 +25,11 @@ if TYPE_CHECKING:
 SLACK = 1e-9
 UNKNOWN_K = 10**9 + 7  # stands for the k of a table that does not say it: comparable with itself alone
 COUNTS_REPEATS = {"healthcare", "liverag"}
+
+
+def warn(guard: str, text: str) -> Note:
+    """A note of a guard that fired."""
+    return Note("warning", text, guard)
 
 
 def values_in_range(scores: Scores, dialect: str = "karat", repeats: str = "once") -> tuple[Note, ...]:
@@ -191,7 +195,9 @@ def all_zero(table: Table) -> tuple[Note, ...]:
     for system, row in table.items():
         found = [m for m in row if m.spec.stage == "retrieval" and m.spec.direction == "higher" and not m.spec.unit]
         if len(found) > 1 and all(row[m] == 0 for m in found):
-            said = f"{system}: {few([m.name for m in found])} are all 0; check that gold and results name the same ids."
+            said = (
+                f"{system}: {names([m.name for m in found])} are all 0; check that gold and results name the same ids."
+            )
             notes.append(warn("zero overlap", said))
     return tuple(notes)
 

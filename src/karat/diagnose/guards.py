@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
 from karat.core.language import parse
-from karat.core.text.words import plural
+from karat.core.text.words import in_words, names, percent, plural
 from karat.diagnose import _tables as tables
-from karat.diagnose._words import few, percent, warn
+from karat.diagnose._tables import warn
 from karat.results.evaluation import Matching, Note, Summary
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def no_overlap(table: Table, matching: Matching | None, facts: Facts) -> tuple[N
             continue
         said = f"{system}: no gold {matching.unit} stands among its hits"
         if zeros:
-            said += f", so {few([m.name for m in zeros])} {'are' if len(zeros) > 1 else 'is'} 0"
+            said += f", so {names([m.name for m in zeros])} {'are' if len(zeros) > 1 else 'is'} 0"
         said += ". That is usually about ids, not quality" + _examples(facts, system) + ". " + _remedy(matching)
         notes.append(warn("zero overlap", said))
     return tuple(notes)
@@ -136,7 +136,7 @@ def ids_apart(matching: Matching | None, facts: Facts) -> tuple[Note, ...]:
     return tuple(
         warn(
             "ids matched on neither side",
-            f"{system}: only {percent(share)} of the gold {matching.unit}s stand among its hits"
+            f"{system}: only {percent(share, 0)} of the gold {matching.unit}s stand among its hits"
             f"{_examples(facts, system)}. {_remedy(matching)}",
         )
         for system, share in matching.share.items()
@@ -206,7 +206,7 @@ def _remedy(matching: Matching) -> str:
         return matching.suggestion
     if better:
         name = max(better, key=lambda m: (better[m], m))
-        return f"--match {name} would match {percent(better[name])} of the gold."
+        return f"--match {name} would match {percent(better[name], 0)} of the gold."
     return f"Matched with {matching.matcher!r}; if both sides name the same units, choose another with --match."
 
 
@@ -229,7 +229,6 @@ def failed_rows(scores: Scores) -> tuple[Note, ...]:
     import numpy as np
 
     from karat.core.scores import Status
-    from karat.core.text.words import in_words
 
     notes = []
     for i, system in enumerate(scores.systems):
@@ -251,10 +250,10 @@ def _failed_in(scores: Scores, status: NDArray[np.uint8]) -> str:
     if not partly.any():
         return "failed and are in no mean"
     lacking = (status[partly] == Status.failed).any(axis=0).tolist()
-    names = [measure.name for measure, lacks in zip(scores.measures, lacking, strict=True) if lacks]
+    lost = [measure.name for measure, lacks in zip(scores.measures, lacking, strict=True) if lacks]
     wholly = len(partly) - int(partly.sum())
     also = f", {wholly:,} of them in no mean at all" if wholly else ""
-    return f"failed in {few(names)} and are not in those means{also}"
+    return f"failed in {names(lost)} and are not in those means{also}"
 
 
 def equal_n(whole: Iterable[Summary]) -> tuple[Note, ...]:
@@ -266,7 +265,7 @@ def equal_n(whole: Iterable[Summary]) -> tuple[Note, ...]:
     alike: dict[tuple[tuple[str, int], ...], list[str]] = {}
     for measure, counts in by_measure.items():
         alike.setdefault(tuple(counts.items()), []).append(measure)
-    return tuple(note for counts, measures in alike.items() for note in _unequal(few(measures), dict(counts)))
+    return tuple(note for counts, measures in alike.items() for note in _unequal(names(measures), dict(counts)))
 
 
 def _unequal(what: str, counts: Mapping[str, int]) -> tuple[Note, ...]:
@@ -283,7 +282,7 @@ def depths_apart(depth: Mapping[str, int], by_name: tables.ByName) -> tuple[Note
     if shortest == longest or not beyond:
         return ()
     said = ", ".join(f"{system} {hits}" for system, hits in depth.items())
-    text = f"systems return lists of different length (at most {said} hits): {few(beyond)} favour the longer ones."
+    text = f"systems return lists of different length (at most {said} hits): {names(beyond)} favour the longer ones."
     return (warn("unequal depth", text),)
 
 
@@ -309,7 +308,7 @@ def empty_answers(counts: Mapping[str, tuple[int, int]]) -> tuple[Note, ...]:
         Note(
             "warning" if empty / asked >= EMPTY_ANSWERS else "info",
             f"{system}: {empty} of {plural(asked, 'answer')} {'is' if empty == 1 else 'are'} empty "
-            f"({percent(empty / asked)}): 0 against references, and no support.",
+            f"({percent(empty / asked, 0)}): 0 against references, and no support.",
             "empty answers",
         )
         for system, (empty, asked) in counts.items()
@@ -348,7 +347,7 @@ def judged_alike(unjudged: Mapping[str, float], whole: Sequence[Summary], by_nam
     if shares[most] - shares[least] <= UNJUDGED_APART:
         return ()
     said = (
-        f"{percent(shares[most])} of the hits of {most} are unjudged, against {percent(shares[least])} of {least}: "
-        f"unjudged hits count as not relevant, so the comparison is tilted against {most}."
+        f"{percent(shares[most], 0)} of the hits of {most} are unjudged, against {percent(shares[least], 0)} of "
+        f"{least}: unjudged hits count as not relevant, so the comparison is tilted against {most}."
     )
     return (warn("unjudged hits differ", said),)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from karat.core.docs import Chunks, Doc
     from karat.core.means import Means
     from karat.core.types import Question
-    from karat.testset.filters import Surroundings
+    from karat.testset.check import Surroundings
     from karat.testset.mix import Mix
     from karat.testset.related import Related
 
@@ -68,7 +68,7 @@ def generate(
     kind is asked about already. `docs` tell sections and the pages of quotes. Every draft that was tried is either a
     question or among the rejected.
     """
-    from karat.testset.filters import Surroundings
+    from karat.testset.check import Surroundings
 
     if each < 1 or (each > 1 and not offline):
         raise UsageError(f"--each {each}: a model writes one question of each kind about a chunk; give more --samples.")
@@ -222,7 +222,7 @@ class _Work:
 
     def _judged(self, drafts: Sequence[Draft]) -> list[tuple[Draft, Rejected | None]]:
         """Each draft in turn against all accepted before it."""
-        from karat.testset.filters import judge_drafts
+        from karat.testset.check import judge_drafts
 
         found = []
         for verdict in judge_drafts(drafts, self.surroundings, self.accepted):

@@ -74,7 +74,7 @@ def _unfit(
 
 def _near_duplicates(chunks: Chunks, rows: Sequence[int]) -> dict[int, LeftOut]:
     """Of chunks that say the same, or nearly, all but the first."""
-    from karat.diagnose.checks.copies import copies
+    from karat.testset.check.copies import copies
 
     coded = Vocabulary("words").encode([chunks.texts[row] for row in rows])
     said: dict[bytes, int] = {}  # words -> the first row that has just these

@@ -1,0 +1,76 @@
+"""Coverage: documents and topics of the corpus that nobody asks about, and documents that have it all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from karat.core.text.words import percent, plural
+from karat.results.checkup import Finding
+from karat.testset.check._check import SHOWN, audit_check
+from karat.testset.check._context import CheckContext
+from karat.testset.topics import is_thin
+
+_MOST = 0.5  # share of the questions about one document from which they are concentrated
+_UNASKED = 0.5  # share of the chunks in documents without any question from which the corpus is hardly covered
+
+
+@audit_check(30, corpus=True)
+def coverage(context: CheckContext) -> Iterator[Finding]:
+    """Documents and topics that nobody asks about."""
+    found = context.coverage
+    if not found.questions:
+        return
+    thin = [row for row in found.topics if row.thin]
+    if thin:
+        yield Finding(
+            "coverage",
+            "warning",
+            f"{plural(len(thin), 'topic')} of {len(found.topics):,} {'is' if len(thin) == 1 else 'are'} thin or "
+            "untouched",
+            "Fewer questions than chance would give them, were questions spread over the chunks. Nothing is known of "
+            "how well retrieval works there.",
+            {"topics": len(found.topics), "thin": len(thin), "chunks": sum(row.chunks for row in thin)},
+            (),
+            tuple(
+                f"{', '.join(row.words)}: {plural(row.chunks, 'chunk')}, {plural(row.questions, 'question')} "
+                f"(about {row.expected:.0f} would be even)"
+                for row in sorted(thin, key=lambda row: (row.questions - row.expected, row.words))[:SHOWN]
+            ),
+            "Add questions on them: `karat generate --extend --fill-gaps` does.",
+        )
+    total = sum(row.questions for row in found.by_doc)
+    empty = [row for row in found.by_doc if not row.questions]
+    large = [row for row in empty if is_thin(0, total * row.chunks / found.chunks)]
+    held = sum(row.chunks for row in empty) / found.chunks
+    if empty:
+        grave = bool(large) or held >= _UNASKED
+        yield Finding(
+            "coverage",
+            "warning" if grave else "info",
+            f"{plural(len(empty), 'document')} of {found.docs:,} {'has' if len(empty) == 1 else 'have'} no question",
+            f"They hold {percent(held, 0)} of the chunks."
+            + (
+                f" {plural(len(large), 'of them')[:-1] if len(large) > 1 else '1 of them'} would have some by chance."
+                * bool(large)
+            ),
+            {"documents": len(empty), "of": found.docs, "large": len(large), "chunks": held},
+            (),
+            tuple(
+                f"{row.doc}: {plural(row.chunks, 'chunk')}"
+                for row in [*large, *(r for r in empty if r not in large)][:SHOWN]
+            ),
+            "Add questions on them, or leave documents out that nobody will ask about.",
+        )
+    first = found.by_doc[0]
+    share, size = first.questions / found.questions, first.chunks / found.chunks
+    if found.docs > 1 and share >= _MOST and share >= 1.5 * size:
+        yield Finding(
+            "coverage",
+            "warning",
+            f"{percent(share, 0)} of the questions are about one document, {first.doc}",
+            f"It holds {percent(size, 0)} of the chunks. The scores tell of this document for the most part.",
+            {"share": share, "chunks": size, "document": first.doc},
+            (),
+            (),
+            "Add questions on the other documents, or report this one apart.",
+        )

@@ -1,0 +1,259 @@
+"""Shifted pages: page numbers of the gold that count otherwise than the index does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import comb, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.core.text.words import percent, plural
+from karat.io.pages import page_of
+from karat.match import Resolution
+from karat.models.terms import terms
+from karat.results.checkup import Finding
+from karat.testset.check._check import check, counted
+from karat.testset.check._context import CheckContext
+
+_LEAST = 3  # quotes from which a shift is believed
+_SURE = 0.001
+_RATIO = 1.2
+FURTHEST = 20  # pages of a shift that is looked for
+_SAMPLE = 400  # gold pages whose words are looked at
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Of `n` gold pages, the share that suits each way of counting: by shift, and by printed numbers.
+
+    By quotes it is the share of quotes that stand on the page; by words the mean share of what the question and its
+    answers say, rare words weighing more, that the page holds.
+    """
+
+    kind: str  # "quotes" or "words"
+    n: int
+    shifted: dict[int, float]
+    printed: float | None = None
+    wins: dict[int | None, tuple[int, int]] | None = None  # by words: pages better and worse than as counted now
+
+
+Clear = Callable[[Evidence, float, int | None], bool]
+
+
+@check(5)
+def shifted_pages(context: CheckContext) -> Iterator[Finding]:
+    """Page numbers that count otherwise than the index does."""
+    if not any(gold.page is not None for gold in context.golds) or not any(chunk.pages for chunk in context.chunks):
+        return
+    found = list(_by_evidence(context))
+    yield from found
+    zero = tuple(
+        q.id for q in context.questions if any(g.grade >= 1 and g.page and g.page.strip() == "0" for g in q.gold)
+    )
+    if zero and not found and context.page_offset == 0 and context.pages == "physical":
+        said = f"{counted(len(zero), 'question', 'names', 'name')} it. Pages of an index count from 1, these from 0."
+        numbers = {"questions": len(zero), "offset": -1}
+        yield Finding(
+            "shifted_pages", "broken", "the gold has a page 0", said, numbers, zero, (), "Add --page-offset -1."
+        )  # fmt: skip
+
+
+def _by_evidence(context: CheckContext) -> Iterator[Finding]:
+    quotes = (
+        by_quotes(context) if any(gold.quote is not None and gold.page is not None for gold in context.golds) else None
+    )
+    if quotes is not None and quotes.n >= _LEAST:
+        yield from _judged(context, quotes, _clear_by_quotes)
+        return
+    words = by_words(context)
+    if words is not None:
+        yield from _judged(context, words, _clear_by_words)
+
+
+def _now(context: CheckContext, evidence: Evidence) -> float:
+    if context.pages == "printed":
+        return evidence.printed or 0.0
+    return evidence.shifted.get(context.page_offset, 0.0)
+
+
+def _clear_by_quotes(evidence: Evidence, now: float, shift: int | None) -> bool:
+    """Most quotes stand there, and few where the pages point now."""
+    share = evidence.printed if shift is None else evidence.shifted[shift]
+    return share is not None and share >= 0.5 and now < share / 2
+
+
+def _clear_by_words(evidence: Evidence, now: float, shift: int | None) -> bool:
+    """The words stand there much more, on nearly every page that tells a difference."""
+    mean = evidence.printed if shift is None else evidence.shifted[shift]
+    wins, losses = (evidence.wins or {}).get(shift, (0, 0))
+    return mean is not None and mean >= _RATIO * now and wins > losses and chance(wins, losses) < _SURE
+
+
+def _judged(context: CheckContext, evidence: Evidence, clear: Clear) -> Iterator[Finding]:
+    now = _now(context, evidence)
+    best = max(evidence.shifted, key=lambda d: (evidence.shifted[d], -abs(d)), default=0)
+    printed = evidence.printed if context.pages != "printed" else None
+    if printed is not None and printed >= evidence.shifted.get(best, 0.0) and clear(evidence, now, None):
+        said = "the page numbers of the gold are those printed on the pages, not those of the file"
+        yield _finding(context, evidence, now, printed, said, "printed numbers", "Add --pages printed.")
+        return
+    if best != context.page_offset and evidence.shifted and clear(evidence, now, best):
+        then = evidence.shifted[best]
+        if best == 0:
+            said = f"--page-offset {context.page_offset} moves pages that are right as they stand"
+            yield _finding(
+                context, evidence, now, then, said, "no shift", f"Drop --page-offset {context.page_offset}.", best
+            )
+        else:
+            said = f"the page numbers of the gold look shifted by {best:+d}"
+            yield _finding(
+                context, evidence, now, then, said, f"a shift of {best:+d}", f"Add --page-offset {best}.", best
+            )
+
+
+def _finding(
+    context: CheckContext,
+    evidence: Evidence,
+    now: float,
+    then: float,
+    title: str,
+    way: str,
+    remedy: str,
+    shift: int | None = None,
+) -> Finding:
+    named = "the gold names" + ("" if context.page_offset == 0 else f" under --page-offset {context.page_offset}")
+    if evidence.kind == "quotes":
+        text = (
+            f"Of {plural(evidence.n, 'quote')} whose page is known, {percent(now, 0)} stand on the page that {named}, "
+            f"and {percent(then, 0)} with {way}."
+        )
+    else:
+        wins, losses = (evidence.wins or {}).get(shift, (0, 0))
+        text = (
+            f"Of what questions and answers say, rare words weighing more, {percent(now, 0)} stands on the "
+            f"{plural(evidence.n, 'page')} that {named}, and {percent(then, 0)} with {way} (better for {wins:,}, worse "
+            f"for {losses:,})."
+        )
+    pages = [q.id for q in context.questions if any(g.grade >= 1 and g.page is not None for g in q.gold)]
+    numbers: dict[str, int | float | str | None] = {
+        "evidence": evidence.kind, "pages": evidence.n, "now": now, "then": then, "offset": shift,
+    }  # fmt: skip
+    return Finding("shifted_pages", "broken", title, text, numbers, tuple(pages), (), remedy)
+
+
+def by_quotes(context: CheckContext) -> Evidence | None:
+    """From gold with a page and a quote that stands on one page alone."""
+    found = context.resolution if context.by == "auto" else context.resolved("quote")
+    votes: Counter[int] = Counter()
+    printed = n = 0
+    placed = [
+        (gold, found.quote_places.of(gold)) for q in context.questions for gold in q.gold if gold.quote is not None
+    ]
+    for gold, places in placed:
+        page = page_of(gold.page) if gold.page is not None else None
+        pages = {place.pages for place in places}
+        if gold.grade < 1 or page is None or len(pages) != 1:
+            continue
+        (numbers,) = pages
+        labels = {page_of(label) for place in places for label in place.labels}
+        if not numbers:
+            continue
+        n += 1
+        printed += page in labels
+        if page.isdecimal():
+            votes.update({int(page) - number for number in numbers})
+    if not n:
+        return None
+    has_labels = any(place.labels for _, places in placed for place in places)
+    return Evidence("quotes", n, {d: count / n for d, count in votes.items()}, printed / n if has_labels else None)
+
+
+def by_words(context: CheckContext) -> Evidence | None:
+    """From the words of question and answers on the pages around the gold page, where no quote says more."""
+    found = context.resolved("page", pages="physical", page_offset=0)
+    rows_on = found.rows_on_page
+    units = _units(context, found)
+    if not units:
+        return None
+    shifts = sorted({*range(-FURTHEST, FURTHEST + 1), context.page_offset})
+    weights = _Weights(context, found)
+    scores = np.zeros((len(units), len(shifts)))
+    for i, (q, file, page) in enumerate(units):
+        scores[i] = [weights.score(q, file, rows_on.get((file, str(page - d)))) for d in shifts]
+    now: NDArray[np.float64] = scores[:, shifts.index(context.page_offset)]
+    printed = _printed(context, units, weights)
+    if context.pages == "printed" and printed is not None:
+        now, printed = printed, None
+    wins: dict[int | None, tuple[int, int]] = {
+        d: (int((scores[:, i] > now).sum()), int((scores[:, i] < now).sum())) for i, d in enumerate(shifts)
+    }
+    if printed is not None:
+        wins[None] = (int((printed > now).sum()), int((printed < now).sum()))
+    means = {d: float(scores[:, i].mean()) for i, d in enumerate(shifts)}
+    return Evidence("words", len(units), means, float(printed.mean()) if printed is not None else None, wins)
+
+
+def chance(wins: int, losses: int) -> float:
+    """How likely at least so many wins are if wins and losses are equally likely.
+
+    >>> chance(3, 0)
+    0.125
+    """
+    n = wins + losses
+    return float(sum(comb(n, i) for i in range(wins, n + 1)) / 2**n)
+
+
+def _units(context: CheckContext, found: Resolution) -> list[tuple[int, str, int]]:
+    """Question, file and page of gold whose page is a number and that has no quote; an even sample of many."""
+    units = []
+    for u, gold in enumerate(found.units.gold):
+        place = found.page_of_unit(u)
+        if found.relevant[u] and gold.quote is None and gold.page is not None and place and place[1].isdecimal():
+            units.append((int(found.units.question[u]), place[0], int(place[1])))
+    return units[:: max(1, -(-len(units) // _SAMPLE))]
+
+
+def _printed(context: CheckContext, units: list[tuple[int, str, int]], weights: _Weights) -> NDArray[np.float64] | None:
+    """The same scores for the pages that bear the gold's number in print."""
+    if not any(chunk.labels for chunk in context.chunks):
+        return None
+    on = context.resolved("page", pages="printed", page_offset=0).rows_on_page
+    return np.array([weights.score(q, file, on.get((file, str(page)))) for q, file, page in units])
+
+
+class _Weights:
+    """How much of what a question says some rows hold; a word weighs more the fewer pages of its file hold it."""
+
+    def __init__(self, context: CheckContext, found: Resolution) -> None:
+        self.context = context
+        self.pages: dict[str, list[NDArray[np.int64]]] = {}
+        for (file, _), rows in found.rows_on_page.items():
+            self.pages.setdefault(file, []).append(rows)
+        self._of_file: dict[str, tuple[Counter[str], int]] = {}
+        self._asked: dict[tuple[int, str], dict[str, float]] = {}
+
+    def _words(self, q: int, file: str) -> dict[str, float]:
+        if (q, file) not in self._asked:
+            if file not in self._of_file:
+                pages = self.pages.get(file, [])
+                held = Counter(w for rows in pages for w in self._on(rows))
+                self._of_file[file] = (held, len(pages))
+            held, pages_ = self._of_file[file]
+            question = self.context.questions[q]
+            asked = terms(" ".join((question.text, *question.answers)))
+            self._asked[q, file] = {w: log(1 + pages_ / held[w]) for w in asked if held[w]}
+        return self._asked[q, file]
+
+    def _on(self, rows: NDArray[np.int64]) -> set[str]:
+        return set().union(*(self.context.row_terms(row) for row in rows.tolist()))
+
+    def score(self, q: int, file: str, rows: NDArray[np.int64] | None) -> float:
+        """The weighted share of the words that the rows hold."""
+        words = self._words(q, file)
+        if rows is None or not words:
+            return 0.0
+        on = self._on(rows)
+        return sum(weight for w, weight in words.items() if w in on) / sum(words.values())

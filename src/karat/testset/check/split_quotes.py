@@ -1,0 +1,46 @@
+"""Split quotes: quotes that no chunk holds whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from karat.core.text.words import excerpt, percent
+from karat.match import Passages
+from karat.results.checkup import Finding
+from karat.testset.check._check import check, counted
+from karat.testset.check._context import CheckContext
+
+
+def _is_whole(context: CheckContext, unit: int) -> bool:
+    """Whether a chunk that holds a quote has all of it."""
+    found = context.resolution
+    texts = [context.chunks.texts[row] for row in found.holders[unit].tolist()]
+    return bool(Passages(texts).find(found.units.gold[unit].quote or ""))
+
+
+@check(20)
+def split_quotes(context: CheckContext) -> Iterator[Finding]:
+    """Quotes that no chunk holds whole."""
+    found = context.resolution
+    quotes = [u for u, kind in enumerate(found.kinds) if kind == "quote" and found.relevant[u] and found.reached[u]]
+    split = [u for u in quotes if not _is_whole(context, u)]
+    if not split:
+        return
+    ids = context.testset.ids
+    questions = tuple(dict.fromkeys(ids[int(found.units.question[u])] for u in split))
+    examples = [
+        f'{ids[int(found.units.question[u])]}: "{excerpt(found.units.gold[u].quote)}" lies over '
+        f"{', '.join(context.chunks.ids[row] for row in found.holders[u].tolist()[:3])} and its neighbours"
+        for u in split[:5]
+    ]
+    yield Finding(
+        "split_quotes",
+        "warning",
+        f"{counted(len(split), 'quote', 'is', 'are')} cut apart by the chunks",
+        f"No chunk holds {percent(len(split) / len(quotes), 0)} of the {len(quotes):,} quotes found whole; a chunk "
+        "counts as holding one when it has at least half of it. An answer that needs all of it needs two chunks.",
+        {"split": len(split), "found": len(quotes), "share": len(split) / len(quotes)},
+        questions,
+        tuple(examples),
+        "Index with larger chunks, more overlap, or chunks that follow sentences or sections.",
+    )
