@@ -92,10 +92,9 @@ def generate(
     """
     from karat.experiment.index import Index
     from karat.experiment.means import MeansSettings, close, means_of, spent_by, spent_notes
-    from karat.testset.gaps import Coverage, coverage, gap_weights
+    from karat.testset.gaps import AskedRows, asked_rows, gap_weights
     from karat.testset.generate import generate as make
-    from karat.testset.sample import LEAST_TOKENS
-    from karat.testset.sections import sections_of
+    from karat.testset.sample import LEAST_TOKENS, sections_of
 
     settings = MeansSettings.of(model=model, **chat)
     _check(settings, offline, mix is not None, extend is not None, fill_gaps)
@@ -106,7 +105,7 @@ def generate(
     opened = index if isinstance(index, Index) else Index.open(index)
     before, in_place = _before(extend, target, columns)
     _check_docs(docs, opened)
-    covered = coverage(before.questions, opened.chunks, opened.docs) if before else Coverage({}, frozenset())
+    covered = asked_rows(before.questions, opened.chunks, opened.docs) if before else AskedRows({}, frozenset())
     weights = None
     if fill_gaps:
         weights = gap_weights(opened.chunks, covered.rows, sections_of(opened.chunks, opened.docs))

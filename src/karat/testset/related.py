@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from karat.testset.sections import begins
+from karat.testset.sample import begins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -23,7 +23,7 @@ def offline_drafts(fragment: Fragment, kinds: Sequence[str]) -> list[Draft]:
     """
     if fragment.language != LANGUAGE or "literal" not in kinds:
         return []
-    from karat.testset.offline._patterns import asked_of
+    from karat.testset.offline._patterns import questions_of
 
     text, span = fragment.chunk.text, fragment.chunk.span
     begins = span is None or span[0] == 0 or text[:1] in "#\n"
@@ -38,5 +38,5 @@ def offline_drafts(fragment: Fragment, kinds: Sequence[str]) -> list[Draft]:
             tags={"form": asked.form},
             source=f"offline/{asked.form}",
         )
-        for asked in asked_of(text, fragment.chunk.title or "", begins)
+        for asked in questions_of(text, fragment.chunk.title or "", begins)
     ]

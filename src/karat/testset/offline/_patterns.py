@@ -78,7 +78,7 @@ _Made = Iterator[tuple[str, str, str]]  # question, answer, form
 
 
 @dataclass(frozen=True)
-class Asked:
+class PatternQuestion:
     """What is asked, what answers it, by which pattern it was made, and where its quote stands in the fragment."""
 
     question: str
@@ -88,32 +88,34 @@ class Asked:
     end: int
 
 
-def asked_of(text: str, title: str, begins: bool) -> list[Asked]:
+def questions_of(text: str, title: str, begins: bool) -> list[PatternQuestion]:
     """Every question that the patterns make of a text. Unless it `begins` with a sentence, the first counts as cut."""
-    found: dict[str, Asked] = {}
+    questions: dict[str, PatternQuestion] = {}
     page = PageWords.of(text)
     sentences = [one for one in page_sentences(text, title) if one.start or begins]
     for place, one in enumerate(sentences):
         if one.kind == "row" or len(one.text) > _LONGEST or not one.is_whole or _ODD.search(one.text):
             continue
         if _asks(one.heading) and (not place or sentences[place - 1].heading != one.heading):
-            found.setdefault(one.heading, _under_heading(sentences[place : place + 2]))
+            questions.setdefault(one.heading, _under_heading(sentences[place : place + 2]))
         if _FEWEST <= len(one.text.split()) <= _MOST:
             for question, answer, form in _made(one.text, page, f"{title} {one.heading}".lower()):
-                asked = Asked(question[:1].upper() + question[1:], answer.strip(" ,;."), form, one.start, one.end)
-                found.setdefault(asked.question, asked)
-    return list(found.values())
+                asked = question[:1].upper() + question[1:]
+                answered = PatternQuestion(asked, answer.strip(" ,;."), form, one.start, one.end)
+                questions.setdefault(asked, answered)
+    return list(questions.values())
 
 
 def _asks(heading: str) -> bool:
     return heading.endswith("?") and _FEWEST <= len(heading.split()) <= _MOST
 
 
-def _under_heading(sentences: list[PageSentence]) -> Asked:
+def _under_heading(sentences: list[PageSentence]) -> PatternQuestion:
     """The question that a heading asks, answered by the first sentences below it."""
     first, *others = sentences
     below = [first, *(one for one in others if one.heading == first.heading and one.kind != "row" and one.is_whole)]
-    return Asked(first.heading, " ".join(one.text for one in below).rstrip("."), "heading", first.start, below[-1].end)
+    answer = " ".join(one.text for one in below).rstrip(".")
+    return PatternQuestion(first.heading, answer, "heading", first.start, below[-1].end)
 
 
 def _made(sentence: str, page: PageWords, topic: str) -> _Made:
