@@ -32,10 +32,9 @@ def warn(guard: str, text: str) -> Note:
     return Note("warning", text, guard)
 
 
-def values_in_range(scores: Scores, dialect: str = "karat", repeats: str = "once") -> tuple[Note, ...]:
+def values_in_range(scores: Scores, dialect: str = "karat", repeats: str = "once") -> Iterator[Note]:
     """Every value of every question within its measure's declared range."""
     ok = scores.status == Status.ok
-    notes = []
     for m, measure in enumerate(scores.measures):
         least, most = measure.bounds
         values = scores.values[:, :, m]
@@ -49,8 +48,7 @@ def values_in_range(scores: Scores, dialect: str = "karat", repeats: str = "once
                 f"{plural(int(bad.sum()), 'question')} (first: {scores.questions[question]} with "
                 f"{_figure(float(value))}){_why(float(value), most, dialect, repeats)}."
             )
-            notes.append(warn("value out of range", said))
-    return tuple(notes)
+            yield warn("value out of range", said)
 
 
 def means_in_range(table: Table, *, slack: float = SLACK) -> tuple[Note, ...]:
@@ -189,17 +187,15 @@ def contradicting(table: Table, counted: Counted | None = None, *, slack: float 
     )
 
 
-def all_zero(table: Table) -> tuple[Note, ...]:
+def all_zero(table: Table) -> Iterator[Note]:
     """A row in which every retrieval measure is 0: nearly always ids that never met."""
-    notes = []
     for system, row in table.items():
         found = [m for m in row if m.spec.stage == "retrieval" and m.spec.direction == "higher" and not m.spec.unit]
         if len(found) > 1 and all(row[m] == 0 for m in found):
             said = (
                 f"{system}: {names([m.name for m in found])} are all 0; check that gold and results name the same ids."
             )
-            notes.append(warn("zero overlap", said))
-    return tuple(notes)
+            yield warn("zero overlap", said)
 
 
 def _sibling(row: Iterable[Measure], measure: Measure, name: str) -> Measure | None:

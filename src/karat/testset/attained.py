@@ -9,7 +9,7 @@ import numpy as np
 
 from karat.core.ranked import Ranked
 from karat.core.text import guess_language
-from karat.diagnose.ceilings import best_of
+from karat.diagnose.ceilings import ceilings_by_question, mean_of
 from karat.fuse.rrf import fusion
 from karat.results.audit import ALL, Attained, Detectable, KindRow, LanguageRow, Quartiles
 from karat.stats.power import WORST, detectable, needed
@@ -78,39 +78,20 @@ def attained(
     questions: Sequence[Question], resolution: Resolution, recalls: Mapping[str, Mapping[int, Floats]]
 ) -> tuple[Attained, ...]:
     """Recall at each cut by kind, all kinds together first."""
-    most = _ceilings(resolution)
+    best = ceilings_by_question(resolution, CUTS)
     rows = []
-    for kind, members in _by_kind(questions, sorted(most)).items():
+    for kind, members in _by_kind(questions, sorted(best)).items():
         for k in CUTS if members else ():
             columns = {name: one[k][members] for name, one in recalls.items()}
             means = {name: float(column.mean()) for name, column in columns.items()}
             better = float(np.max(list(columns.values()), axis=0).mean()) if columns else None
-            bests = [most[q][k] for q in members]
             rows.append(
                 Attained(
                     kind, len(members), k, means.get("bm25"), means.get("dense"), better,
-                    float(np.mean([value for value, _ in bests])), all(exact for _, exact in bests),
+                    *mean_of([best[q]["Recall", k] for q in members]),
                 )
             )  # fmt: skip
     return tuple(rows)
-
-
-def _ceilings(resolution: Resolution) -> dict[int, dict[int, tuple[float, bool]]]:
-    """For each question with relevant gold the highest Recall at each cut, and whether a ranking reaches it."""
-    made = {}
-    for q in np.unique(resolution.units.question[resolution.relevant]).tolist():
-        units = [u for u in resolution.of_question(q) if resolution.relevant[u]]
-        of_row: dict[int, set[int]] = {}
-        if len(units) == 1:
-            of_row = {0: {0}} if len(resolution.holders[units[0]]) else {}
-        else:
-            for place, unit in enumerate(units):
-                for row in resolution.holders[unit].tolist():
-                    of_row.setdefault(row, set()).add(place)
-        patterns = {frozenset(places) for places in of_row.values()}
-        best = best_of([int(resolution.units.grade[u]) for u in units], patterns, CUTS)
-        made[q] = {k: (best["Recall", k].value, best["Recall", k].exact) for k in CUTS}
-    return made
 
 
 def quartiles(values: Sequence[float]) -> Quartiles | None:

@@ -35,7 +35,7 @@ _ASKING_WORD = re.compile(
 
 
 @dataclass(frozen=True)
-class Sentence:
+class ChunkSentence:
     """A sentence of a chunk, and the stems of its content words."""
 
     text: str

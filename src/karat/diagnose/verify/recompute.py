@@ -47,7 +47,7 @@ def from_lists(rows: QuestionRows, repeats: Repeats = "once") -> dict[str, Measu
     for column in rows.numbers:
         measures = _measures(rows, column)
         if measures and not (rows.k is None and spelled(column) in BARE):
-            lists = _Lists(hits, units, rows.texts(gold), measures, repeats)
+            lists = _RankedRows(hits, units, rows.texts(gold), measures, repeats)
             once = partial(lists.score, "once") if repeats == "count" else None
             values[column] = MeasureValues(lists.score(), lists.mistakes, once=once)
     return values
@@ -65,7 +65,7 @@ def _measures(rows: QuestionRows, column: str) -> list[tuple[Measure, list[int]]
 
 
 @dataclass(frozen=True)
-class _Lists:
+class _RankedRows:
     """Hits and gold a row, and the measure of them with the rows of each cut-off."""
 
     hits: Units

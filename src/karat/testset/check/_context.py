@@ -12,7 +12,7 @@ import numpy as np
 from karat.core.text import guess_language, sentences
 from karat.match import Pages, resolve
 from karat.models.terms import terms
-from karat.testset.lexicon import Sentence, Weights, content_of, spoken
+from karat.testset.lexicon import ChunkSentence, Weights, content_of, spoken
 from karat.testset.modes import MODES
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class CheckContext:
     _resolutions: dict[tuple[str, Pages, int], Resolution] = field(default_factory=dict, repr=False, compare=False)
     _languages: dict[tuple[str, bool], str | None] = field(default_factory=dict, repr=False, compare=False)
     _terms: dict[tuple[str, str | None], frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
-    _sentences: dict[int, list[Sentence]] = field(default_factory=dict, repr=False, compare=False)
+    _sentences: dict[int, list[ChunkSentence]] = field(default_factory=dict, repr=False, compare=False)
 
     def resolved(self, by: str, *, pages: Pages | None = None, page_offset: int | None = None) -> Resolution:
         """The gold resolved in another way than asked for."""
@@ -155,12 +155,12 @@ class CheckContext:
             for chunk, language in zip(self.chunks, self.chunk_languages, strict=True)
         ]
 
-    def sentences(self, row: int) -> list[Sentence]:
+    def sentences(self, row: int) -> list[ChunkSentence]:
         """The sentences of a chunk, each read once."""
         if row not in self._sentences:
             language = self.chunk_languages[row]
             self._sentences[row] = [
-                Sentence(text, frozenset(content_of(text, language))) for text in sentences(self.chunks.texts[row])
+                ChunkSentence(text, frozenset(content_of(text, language))) for text in sentences(self.chunks.texts[row])
             ]
         return self._sentences[row]
 
@@ -188,7 +188,7 @@ class CheckContext:
         return ranked
 
     @cached_property
-    def answering(self) -> list[Sentence | None]:
+    def answering(self) -> list[ChunkSentence | None]:
         """The sentence that answers each question in its gold; None where none does."""
         from karat.testset.check.answered_elsewhere import answering
 

@@ -13,7 +13,7 @@ from karat.core.asked import Asked, Context
 from karat.core.errors import UsageError
 from karat.core.text import sentences
 from karat.testset.check._drafts import AcceptedDrafts, EarlierQuestions
-from karat.testset.lexicon import Sentence, one_line
+from karat.testset.lexicon import ChunkSentence, one_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class Surroundings:
         self.chunks, self.means, self.seed, self.before = chunks, means, seed, tuple(before)
         self._stems: dict[str, frozenset[str]] = {}
         self._row_stems: dict[int, frozenset[str]] = {}
-        self._sentences: dict[int, tuple[Sentence, ...]] = {}
+        self._sentences: dict[int, tuple[ChunkSentence, ...]] = {}
         self._near: dict[str, tuple[int, ...]] = {}
         self._lines: dict[int, str] = {}
         self._asked: dict[str, NDArray[np.float32]] = {}
@@ -106,11 +106,11 @@ class Surroundings:
             self._row_stems[row] = self._terms.of(self._searched(row))
         return self._row_stems[row]
 
-    def sentences(self, row: int) -> tuple[Sentence, ...]:
+    def sentences(self, row: int) -> tuple[ChunkSentence, ...]:
         """The sentences of a chunk."""
         if row not in self._sentences:
             texts = sentences(self.chunks[row].text)
-            self._sentences[row] = tuple(Sentence(text, self._terms.of(text)) for text in texts)
+            self._sentences[row] = tuple(ChunkSentence(text, self._terms.of(text)) for text in texts)
         return self._sentences[row]
 
     def line(self, row: int) -> str:

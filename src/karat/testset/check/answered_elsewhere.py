@@ -16,7 +16,7 @@ from karat.results.drafts import Draft, Fragment
 from karat.testset.check._check import about_questions, audit_check, draft_filter
 from karat.testset.check._context import DEPTH, CheckContext
 from karat.testset.check._surroundings import Surroundings
-from karat.testset.lexicon import Sentence, content_of, one_line, without_asking
+from karat.testset.lexicon import ChunkSentence, content_of, one_line, without_asking
 
 ANSWER = 0.95  # share of the answer, by weight, that a few sentences of the chunk must hold
 ASKED = 0.7  # share of the question's words that they must hold
@@ -183,7 +183,7 @@ def _spelled(stem: str, held: frozenset[str] | set[str]) -> bool:
     return any(stem in _stemmed(word) and value in held for word, value in NUMBER_WORDS.items())
 
 
-def answering(context: CheckContext, q: int) -> Sentence | None:
+def answering(context: CheckContext, q: int) -> ChunkSentence | None:
     """The sentence of the gold of an answerable question that holds most of the answer, and of the question.
 
     None where no gold holds half of a reference answer.

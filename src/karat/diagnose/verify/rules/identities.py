@@ -41,7 +41,7 @@ class Identity(NamedTuple):
     breaches: Mapping[int, float | None]
 
 
-class Column(NamedTuple):
+class MeasuredColumn(NamedTuple):
     """A column of rows, the measure it names, those of all columns, and the gold of each row."""
 
     rows: QuestionRows
@@ -63,7 +63,7 @@ def check(rows: QuestionRows, computed: Mapping[str, MeasureValues]) -> Iterator
     if rows.gold_column is not None:
         gold = [tuple(unit_of(one) for one in items or () if one) for items in rows.table.lists(rows.gold_column)]
     for name, measure in measures.items():
-        column = Column(rows, name, measure, measures, gold)
+        column = MeasuredColumn(rows, name, measure, measures, gold)
         yield from _once(figure for identity in _identities(column) for figure in _figures(column, identity))
         if measure.spec.name == "Recall":
             yield from _whole_recalls(column)
@@ -79,7 +79,7 @@ def _once(figures: Iterable[Figure]) -> Iterator[Figure]:
         yield from wrong or [replace(some[0], why="; ".join(figure.why.removesuffix(".") for figure in some) + ".")]
 
 
-def _figures(column: Column, identity: Identity) -> Iterator[Figure]:
+def _figures(column: MeasuredColumn, identity: Identity) -> Iterator[Figure]:
     """One figure a system: ok, or how many of its rows break the rule."""
     rows, breaches = column.rows, identity.breaches
     for system, places in rows.by_system.items():
@@ -97,7 +97,7 @@ def _figures(column: Column, identity: Identity) -> Iterator[Figure]:
         )  # fmt: skip
 
 
-def _identities(column: Column) -> Iterator[Identity]:
+def _identities(column: MeasuredColumn) -> Iterator[Identity]:
     name, cut = column.measure.spec.name, column.measure.k
     low, high = column.measure.bounds
     if name in BY_TEXT and None not in column.rows.answer_columns:
@@ -121,7 +121,7 @@ def _identities(column: Column) -> Iterator[Identity]:
         yield Identity("range", f"each is in [{low:g}, {high:g}]", breaches)
 
 
-def _where(column: Column, breaks: Callable[[int, Number], bool]) -> dict[int, float | None]:
+def _where(column: MeasuredColumn, breaks: Callable[[int, Number], bool]) -> dict[int, float | None]:
     return {i: None for i, number in enumerate(column.numbers) if number is not None and breaks(i, number)}
 
 
@@ -139,7 +139,7 @@ def _is_whole(number: Number, parts: int) -> bool:
     return abs(product - round(product)) <= parts * number.half and number.value >= -number.half
 
 
-def _whole_recalls(column: Column) -> Iterator[Figure]:
+def _whole_recalls(column: MeasuredColumn) -> Iterator[Figure]:
     """Recall that is never a fraction though many questions have several gold units."""
     pairs = zip(column.numbers, column.gold or (), strict=False)
     several = [number.value for number, units in pairs if number is not None and len(set(units)) > 1]
@@ -149,7 +149,7 @@ def _whole_recalls(column: Column) -> Iterator[Figure]:
         yield column.rows.figure(column.name, "suspect", detail, cause="hit rate", cells=len(several))
 
 
-def _first_hits(column: Column) -> Iterator[Identity]:
+def _first_hits(column: MeasuredColumn) -> Iterator[Identity]:
     """MRR is 1 exactly when the first hit is gold."""
     rows, numbers, gold = column.rows, column.numbers, column.gold
     top = next((rows.names[name] for name in FIRST_HITS if name in rows.names), None)
@@ -177,7 +177,7 @@ def _first_hits(column: Column) -> Iterator[Identity]:
     yield Identity(cause, "each is 1 exactly when the first hit is gold", breaches)
 
 
-def _f1(column: Column) -> Iterator[Identity]:
+def _f1(column: MeasuredColumn) -> Iterator[Identity]:
     """F1 is the harmonic mean of the precision and recall beside it."""
     parts = parts_of_f1(column.measures.values(), column.measure)
     if parts is None:
@@ -195,7 +195,7 @@ def _f1(column: Column) -> Iterator[Identity]:
     yield Identity("order", "each follows from precision and recall", breaches)
 
 
-def _answers(column: Column) -> Identity:
+def _answers(column: MeasuredColumn) -> Identity:
     """A measure of answers under each way of counting words; right when one gives all values, or all in percent."""
     rows, spec = column.rows, column.measure.spec
     size = len(rows)
