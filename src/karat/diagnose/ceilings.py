@@ -129,14 +129,14 @@ def _put_together(
         return _bounds(total, len(never), largest, cuts)
     alike = len({*singles, *loose, *(grade for group, _ in groups for grade in group)}) == 1
     by_order = None if alike or not groups else _by_order(singles, loose, groups, cuts)
-    found: dict[tuple[str, int], Best] = {}
+    best: dict[tuple[str, int], Best] = {}
     for k in cuts:
         values = [_values(state, alone, never, total, k) for state in ways if len(state[0]) <= k]
         for place, name in enumerate(MEASURES[:3]):
-            found[name, k] = Best(max(v[place] for v in values))
+            best[name, k] = Best(max(v[place] for v in values))
         sorted_ = Best(max(v[3] for v in values), exact=alike or not groups)
-        found["nDCG", k] = sorted_ if by_order is None else Best(by_order[k])
-    return found
+        best["nDCG", k] = sorted_ if by_order is None else Best(by_order[k])
+    return best
 
 
 def _by_order(
@@ -248,10 +248,10 @@ def _bounds(total: int, never: int, largest: int, cuts: tuple[int, ...]) -> dict
     `largest` is the number of units that one chunk holds at most.
     """
     reachable = total - never
-    found: dict[tuple[str, int], Best] = {}
+    best: dict[tuple[str, int], Best] = {}
     for k in cuts:
         precision, recall = min(k, reachable) / k, min(k * largest, reachable) / total
         f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
         for name, value in zip(MEASURES, (precision, recall, f1, 1.0), strict=True):
-            found[name, k] = Best(value, exact=False)
-    return found
+            best[name, k] = Best(value, exact=False)
+    return best

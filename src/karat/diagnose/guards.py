@@ -120,11 +120,11 @@ def no_overlap(table: Table, matching: Matching | None, facts: Facts) -> Iterato
         zeros = [m for m, mean in table.get(system, {}).items() if m.spec.stage == "retrieval" and mean == 0]
         if share > 0 or matching is None:
             continue
-        said = f"{system}: no gold {matching.unit} stands among its hits"
+        text = f"{system}: no gold {matching.unit} stands among its hits"
         if zeros:
-            said += f", so {names([m.name for m in zeros])} {'are' if len(zeros) > 1 else 'is'} 0"
-        said += ". That is usually about ids, not quality" + _examples(facts, system) + ". " + _remedy(matching)
-        yield warn("zero overlap", said)
+            text += f", so {names([m.name for m in zeros])} {'are' if len(zeros) > 1 else 'is'} 0"
+        text += ". That is usually about ids, not quality" + _examples(facts, system) + ". " + _remedy(matching)
+        yield warn("zero overlap", text)
 
 
 def ids_apart(matching: Matching | None, facts: Facts) -> tuple[Note, ...]:
@@ -149,11 +149,11 @@ def unmatchable_gold(matching: Matching | None) -> Iterator[Note]:
         lacked = " and no ".join(counts)
         apart = " It is not ranked against the others." if matching is not None and system in matching.unranked else ""
         fields = " and ".join(f'"{field}"' for field in counts)
-        said = (
+        text = (
             f"{system}: {number:,} gold {'entry' if number == 1 else 'entries'} cannot be matched, since its hits have "
             f"no {lacked}; the questions that name them have no score.{apart} Add {fields} to its hits."
         )
-        yield warn("unmatchable gold", said)
+        yield warn("unmatchable gold", text)
 
 
 def unusable_gold(matching: Matching | None) -> Iterator[Note]:
@@ -210,12 +210,12 @@ def questions_apart(facts: Facts, asked: int) -> Iterator[Note]:
     """Questions that only the run or only the test set holds."""
     for system, count in facts.extra.items():
         if count:
-            said = f"{system}: {plural(count, 'question')} of the run that the test set lacks: left out."
-            yield warn("questions not in the test set", said)
+            text = f"{system}: {plural(count, 'question')} of the run that the test set lacks: left out."
+            yield warn("questions not in the test set", text)
     for system, count in facts.missing.items():
         if count:
-            said = f"{system}: {count} of {plural(asked, 'question')} have no result in the run; each scores 0."
-            yield warn("questions not in the run", said)
+            text = f"{system}: {count} of {plural(asked, 'question')} have no result in the run; each scores 0."
+            yield warn("questions not in the run", text)
 
 
 def failed_rows(scores: Scores) -> Iterator[Note]:
@@ -263,8 +263,8 @@ def equal_n(whole: Iterable[Summary]) -> tuple[Note, ...]:
 def _unequal(what: str, counts: Mapping[str, int]) -> Iterator[Note]:
     if len(set(counts.values())) < 2:
         return
-    said = ", ".join(f"{system} {n}" for system, n in counts.items())
-    yield warn("equal n", f"{what}: systems are compared over different numbers of questions ({said}).")
+    listed = ", ".join(f"{system} {n}" for system, n in counts.items())
+    yield warn("equal n", f"{what}: systems are compared over different numbers of questions ({listed}).")
 
 
 def depths_apart(depth: Mapping[str, int], by_name: tables.ByName) -> Iterator[Note]:
@@ -273,8 +273,8 @@ def depths_apart(depth: Mapping[str, int], by_name: tables.ByName) -> Iterator[N
     beyond = [name for name, m in by_name.items() if m.k is not None and shortest < m.k and m.spec.stage == "retrieval"]
     if shortest == longest or not beyond:
         return
-    said = ", ".join(f"{system} {hits}" for system, hits in depth.items())
-    text = f"systems return lists of different length (at most {said} hits): {names(beyond)} favour the longer ones."
+    listed = ", ".join(f"{system} {hits}" for system, hits in depth.items())
+    text = f"systems return lists of different length (at most {listed} hits): {names(beyond)} favour the longer ones."
     yield warn("unequal depth", text)
 
 
@@ -338,8 +338,8 @@ def judged_alike(unjudged: Mapping[str, float], whole: Sequence[Summary], by_nam
     least, most = min(shares, key=lambda s: shares[s]), max(shares, key=lambda s: shares[s])
     if shares[most] - shares[least] <= UNJUDGED_APART:
         return
-    said = (
+    text = (
         f"{percent(shares[most], 0)} of the hits of {most} are unjudged, against {percent(shares[least], 0)} of "
         f"{least}: unjudged hits count as not relevant, so the comparison is tilted against {most}."
     )
-    yield warn("unjudged hits differ", said)
+    yield warn("unjudged hits differ", text)

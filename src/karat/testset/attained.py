@@ -137,18 +137,18 @@ def language_rows(context: CheckContext) -> tuple[LanguageRow, ...]:
 
 def detectable_by(context: CheckContext) -> tuple[Detectable, ...]:
     """What can be told apart: by how retrievals differ on this very test set, and at worst."""
-    made: list[Detectable | None] = []
+    rows: list[Detectable | None] = []
     columns = {name: one[CUT] for name, one in context.recall.items()} if context.has_corpus else {}
     if len(columns) == 2:
         bm25, dense = columns["bm25"], columns["dense"]
-        made.append(_row(bm25 - dense, "BM25 against dense retrieval on these questions"))
+        rows.append(_row(bm25 - dense, "BM25 against dense retrieval on these questions"))
         better = bm25 if np.nansum(bm25) >= np.nansum(dense) else dense
         hybrid = recall_of(fusion.fuse([context.ranked["bm25"], context.ranked["dense"]]), context.resolution)
-        made.append(_row(hybrid[CUT] - better, "a hybrid of both (rrf) against the better of them"))
+        rows.append(_row(hybrid[CUT] - better, "a hybrid of both (rrf) against the better of them"))
     counted = [int(np.isfinite(column).sum()) for column in columns.values()]
     asked = counted[0] if counted else sum(1 for q in context.questions if q.answerable)
-    made.append(_made(asked, WORST, "the worst case, where scores are all 0 or 1 and half of them differ each way"))
-    return tuple(row for row in made if row is not None)
+    rows.append(_made(asked, WORST, "the worst case, where scores are all 0 or 1 and half of them differ each way"))
+    return tuple(row for row in rows if row is not None)
 
 
 def _row(differences: Floats, basis: str) -> Detectable | None:

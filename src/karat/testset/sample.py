@@ -78,20 +78,20 @@ def _near_duplicates(chunks: Chunks, rows: Sequence[int]) -> dict[int, LeftOut]:
     from karat.testset.check.copies import copies
 
     coded = Vocabulary("words").encode([chunks.texts[row] for row in rows])
-    said: dict[bytes, int] = {}  # words -> the first row that has just these
-    firsts = [said.setdefault(coded[place].tobytes(), row) for place, row in enumerate(rows)]
-    unlike = list(said.values())
+    first_of: dict[bytes, int] = {}  # words -> the first row that has just these
+    firsts = [first_of.setdefault(coded[place].tobytes(), row) for place, row in enumerate(rows)]
+    unlike = list(first_of.values())
     alike = copies([chunks.texts[row] for row in unlike], np.arange(len(unlike)))
     out: dict[int, LeftOut] = {}
     for one, row in enumerate(unlike):
-        kept = [other for other in alike.get(one, {}) if other < one and unlike[other] not in out]
-        if kept:
-            like = f"{alike[one][min(kept)]:.0%} the same as {chunks[unlike[min(kept)]].id}"
+        earlier = [other for other in alike.get(one, {}) if other < one and unlike[other] not in out]
+        if earlier:
+            like = f"{alike[one][min(earlier)]:.0%} the same as {chunks[unlike[min(earlier)]].id}"
             out[row] = LeftOut(row, "near_duplicate", like)
     for row, first in zip(rows, firsts, strict=True):
         if row != first:
-            told = out[first].detail if first in out else f"the same words as {chunks[first].id}"
-            out[row] = LeftOut(row, "near_duplicate", told)
+            detail = out[first].detail if first in out else f"the same words as {chunks[first].id}"
+            out[row] = LeftOut(row, "near_duplicate", detail)
     return out
 
 
@@ -135,8 +135,8 @@ def _sections(chunks: Chunks, rows: Sequence[int], sections: Sequence[str | None
     """The rows of a document by section, in its order; by stretches of it where no section is known."""
     named: dict[str | None, list[int]] = {}
     for row in sorted(rows, key=lambda row: (begins(chunks[row]), row)):
-        told = sections[row] if sections is not None else None
-        named.setdefault(told or chunks[row].meta.get(_SECTION) or chunks[row].title, []).append(row)
+        section = sections[row] if sections is not None else None
+        named.setdefault(section or chunks[row].meta.get(_SECTION) or chunks[row].title, []).append(row)
     if len(named) > 1:
         return list(named.values())
     (whole,) = named.values()

@@ -125,8 +125,8 @@ def _clusters(vectors: Vectors, count: int, seed: int) -> Ints:
             size = float(np.linalg.norm(mean))
             if size > 0:
                 table[place] = (mean / size).astype(np.float32)
-    found: Ints = np.argmax(np.round(vectors @ table.T, 5), axis=1).astype(np.int64)
-    return found
+    topic: Ints = np.argmax(np.round(vectors @ table.T, 5), axis=1).astype(np.int64)
+    return topic
 
 
 def _topic_rows(context: CheckContext, topic: Ints, touched: list[set[int]]) -> tuple[TopicRow, ...]:

@@ -87,12 +87,12 @@ class Surroundings:
 
     def share(self, wanted: Iterable[str], held: frozenset[str]) -> float:
         """How much of these stems' weight is held; 1 where there are none."""
-        whole = found = 0.0
+        whole = known = 0.0
         for stem in sorted(wanted):
             weight = self.weight(stem)
             whole += weight
-            found += weight if stem in held else 0.0
-        return found / whole if whole else 1.0
+            known += weight if stem in held else 0.0
+        return known / whole if whole else 1.0
 
     def stems(self, text: str) -> frozenset[str]:
         """The stems of a text's content words and its numbers."""
@@ -223,13 +223,13 @@ class _Terms:
         if terms.count(_MARK) != len(words) - 1:
             self._known.update((word, tuple(self._bm25.terms_of(word))) for word in words)
             return
-        found: list[list[str]] = [[]]
+        by_word: list[list[str]] = [[]]
         for term in terms:
             if term == _MARK:
-                found.append([])
+                by_word.append([])
             else:
-                found[-1].append(term)
-        self._known.update((word, tuple(some)) for word, some in zip(words, found, strict=True))
+                by_word[-1].append(term)
+        self._known.update((word, tuple(some)) for word, some in zip(words, by_word, strict=True))
 
 
 def _words(text: str) -> set[str]:

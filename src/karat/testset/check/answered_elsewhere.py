@@ -188,7 +188,7 @@ def answering(context: CheckContext, q: int) -> ChunkSentence | None:
 
     None where no gold holds half of a reference answer.
     """
-    claims, best, found = claims_of(context, q), (0.5, 0.0), None
+    claims, best, answer = claims_of(context, q), (0.5, 0.0), None
     if not context.questions[q].answerable or not claims:
         return None
     for row in context.gold_rows[q][:_GOLD_READ].tolist():
@@ -198,8 +198,8 @@ def answering(context: CheckContext, q: int) -> ChunkSentence | None:
             share = max(held_by(context, claimed, sentence.stems) for claimed in claims)
             score = (share, context.weights.share(context.asked_sets[q], sentence.stems))
             if score > best:
-                best, found = score, sentence
-    return found
+                best, answer = score, sentence
+    return answer
 
 
 def windows(context: CheckContext, row: int) -> list[frozenset[str]]:

@@ -40,11 +40,11 @@ def copies(texts: list[str], gold: Ints) -> dict[int, dict[int, float]]:
     coded = Vocabulary("words").encode(texts)
     shingle, row = _shingles(coded)
     likely = _share_of_gold(shingle, row, is_gold) >= _LIKE
-    found = _word_for_word(coded, likely | (coded.sizes < _WORDS), is_gold)
-    kept = likely[row]
-    for one, other, likeness in _nearly(shingle[kept], row[kept], is_gold):
-        found.setdefault(one, {}).setdefault(other, min(likeness, 0.999))
-    return found
+    alike = _word_for_word(coded, likely | (coded.sizes < _WORDS), is_gold)
+    telling = likely[row]
+    for one, other, likeness in _nearly(shingle[telling], row[telling], is_gold):
+        alike.setdefault(one, {}).setdefault(other, min(likeness, 0.999))
+    return alike
 
 
 def _shingles(coded: Coded) -> tuple[Keys, Ints]:
@@ -145,7 +145,7 @@ def repeated_chunks(context: CheckContext) -> Iterator[Finding]:
 def _finding(
     context: CheckContext, concerned: dict[str, tuple[int, int, float]], chunks: set[int], exact: bool
 ) -> Finding:
-    way = "word for word" if exact else f"nearly ({_LIKE:.0%} of it or more)"
+    how = "word for word" if exact else f"nearly ({_LIKE:.0%} of it or more)"
     examples = [
         f"{question}: {context.chunks.ids[other]} repeats gold {context.chunks.ids[one]}"
         + ("" if exact else f" ({likeness:.0%} alike)")
@@ -154,7 +154,7 @@ def _finding(
     return Finding(
         "copies",
         "warning",
-        f"{counted(len(chunks), 'chunk', 'repeats', 'repeat')} a gold chunk {way}, without being gold",
+        f"{counted(len(chunks), 'chunk', 'repeats', 'repeat')} a gold chunk {how}, without being gold",
         f"In {plural(len(concerned), 'question')} a system that returns the copy is scored as if it had found nothing.",
         {"chunks": len(chunks), "questions": len(concerned)},
         tuple(concerned),

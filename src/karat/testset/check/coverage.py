@@ -17,19 +17,19 @@ _UNASKED = 0.5  # share of the chunks in documents without any question from whi
 @audit_check(30, corpus=True)
 def coverage(context: CheckContext) -> Iterator[Finding]:
     """Documents and topics that nobody asks about."""
-    found = context.coverage
-    if not found.questions:
+    covered = context.coverage
+    if not covered.questions:
         return
-    thin = [row for row in found.topics if row.thin]
+    thin = [row for row in covered.topics if row.thin]
     if thin:
         yield Finding(
             "coverage",
             "warning",
-            f"{plural(len(thin), 'topic')} of {len(found.topics):,} {'is' if len(thin) == 1 else 'are'} thin or "
+            f"{plural(len(thin), 'topic')} of {len(covered.topics):,} {'is' if len(thin) == 1 else 'are'} thin or "
             "untouched",
             "Fewer questions than chance would give them, were questions spread over the chunks. Nothing is known of "
             "how well retrieval works there.",
-            {"topics": len(found.topics), "thin": len(thin), "chunks": sum(row.chunks for row in thin)},
+            {"topics": len(covered.topics), "thin": len(thin), "chunks": sum(row.chunks for row in thin)},
             (),
             tuple(
                 f"{', '.join(row.words)}: {plural(row.chunks, 'chunk')}, {plural(row.questions, 'question')} "
@@ -38,22 +38,22 @@ def coverage(context: CheckContext) -> Iterator[Finding]:
             ),
             "Add questions on them: `karat generate --extend --fill-gaps` does.",
         )
-    total = sum(row.questions for row in found.by_doc)
-    empty = [row for row in found.by_doc if not row.questions]
-    large = [row for row in empty if is_thin(0, total * row.chunks / found.chunks)]
-    held = sum(row.chunks for row in empty) / found.chunks
+    total = sum(row.questions for row in covered.by_doc)
+    empty = [row for row in covered.by_doc if not row.questions]
+    large = [row for row in empty if is_thin(0, total * row.chunks / covered.chunks)]
+    held = sum(row.chunks for row in empty) / covered.chunks
     if empty:
         grave = bool(large) or held >= _UNASKED
         yield Finding(
             "coverage",
             "warning" if grave else "info",
-            f"{plural(len(empty), 'document')} of {found.docs:,} {'has' if len(empty) == 1 else 'have'} no question",
+            f"{plural(len(empty), 'document')} of {covered.docs:,} {'has' if len(empty) == 1 else 'have'} no question",
             f"They hold {percent(held, 0)} of the chunks."
             + (
                 f" {plural(len(large), 'of them')[:-1] if len(large) > 1 else '1 of them'} would have some by chance."
                 * bool(large)
             ),
-            {"documents": len(empty), "of": found.docs, "large": len(large), "chunks": held},
+            {"documents": len(empty), "of": covered.docs, "large": len(large), "chunks": held},
             (),
             tuple(
                 f"{row.doc}: {plural(row.chunks, 'chunk')}"
@@ -61,9 +61,9 @@ def coverage(context: CheckContext) -> Iterator[Finding]:
             ),
             "Add questions on them, or leave documents out that nobody will ask about.",
         )
-    first = found.by_doc[0]
-    share, size = first.questions / found.questions, first.chunks / found.chunks
-    if found.docs > 1 and share >= _MOST and share >= 1.5 * size:
+    first = covered.by_doc[0]
+    share, size = first.questions / covered.questions, first.chunks / covered.chunks
+    if covered.docs > 1 and share >= _MOST and share >= 1.5 * size:
         yield Finding(
             "coverage",
             "warning",

@@ -45,11 +45,11 @@ def no_referent(draft: Draft, surroundings: Surroundings, accepted: Sequence[Dra
     """The question speaks of something it does not name."""
     alone = len(sentences(draft.text)) == 1  # else the sentence before may have named it
     for pattern in (_PRONOUN, _PRONOUN_RU):
-        found = pattern.search(draft.text.strip())
-        if found and alone:
-            return f'It does not say what is meant by "{found[0].strip()}".'
+        match = pattern.search(draft.text.strip())
+        if match and alone:
+            return f'It does not say what is meant by "{match[0].strip()}".'
     for pattern in (_POINTING, _POINTING_RU):
-        found = pattern.search(draft.text)
-        if found and draft.kind not in _TELLING:
-            return f'It points with "{found[0].strip()}" at what it has not named.'
+        match = pattern.search(draft.text)
+        if match and draft.kind not in _TELLING:
+            return f'It points with "{match[0].strip()}" at what it has not named.'
     return None

@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 _NAMES = {"url": "web page", "doc": "document", "uuid": "document", "exact": "id"}
 
 
-def _sentence(found: Resolution, kind: str, units: Sequence[int]) -> tuple[str, dict[str, int]]:
-    keys = {key for u in units if (key := found.units.key[u]) is not None}
-    if not found.matchers[kind].is_keyed:
-        held = sum(1 for u in units if found.reached[u])
+def _sentence(resolution: Resolution, kind: str, units: Sequence[int]) -> tuple[str, dict[str, int]]:
+    keys = {key for u in units if (key := resolution.units.key[u]) is not None}
+    if not resolution.matchers[kind].is_keyed:
+        held = sum(1 for u in units if resolution.reached[u])
         word = {"quote": "quote", "span": "span"}.get(kind, "unit")
-        said = f"the gold holds {plural(len(units), word)}; {held:,} of them stand{'s' if held == 1 else ''} in chunks"
-        return said, {"expected": len(units), "common": held}
-    indexed = {key for keys_ in found.row_keys[kind] for key in keys_}
+        text = f"the gold holds {plural(len(units), word)}; {held:,} of them stand{'s' if held == 1 else ''} in chunks"
+        return text, {"expected": len(units), "common": held}
+    indexed = {key for keys_ in resolution.row_keys[kind] for key in keys_}
     common = len(keys & indexed)
     numbers = {"expected": len(keys), "indexed": len(indexed), "common": common}
     if kind == "page":
         ours, theirs = ({page.doc for _, page in side} for side in (keys, indexed))
-        said = (
+        text = (
             f"the gold names {plural(len(keys), 'page')} of {plural(len(ours), 'file')}; the index holds "
             f"{plural(len(indexed), 'page')} of {plural(len(theirs), 'file')}; common {common:,}"
         )
-        return said, {**numbers, "expected_files": len(ours), "indexed_files": len(theirs)}
+        return text, {**numbers, "expected_files": len(ours), "indexed_files": len(theirs)}
     noun = _NAMES.get(kind, "key")
     return (
         f"the gold names {plural(len(keys), noun)}; the index holds {plural(len(indexed), noun)}; common {common:,}",
@@ -43,9 +43,9 @@ def _sentence(found: Resolution, kind: str, units: Sequence[int]) -> tuple[str, 
 @check(0)
 def overview(context: CheckContext) -> Iterator[Finding]:
     """What the gold names, what the index holds, and what both have."""
-    found = context.resolution
-    kinds = dict.fromkeys(kind for u, kind in enumerate(found.kinds) if found.relevant[u])
+    resolution = context.resolution
+    kinds = dict.fromkeys(kind for u, kind in enumerate(resolution.kinds) if resolution.relevant[u])
     for kind in kinds:
-        units = [u for u, k in enumerate(found.kinds) if k == kind and found.relevant[u]]
-        said, numbers = _sentence(found, kind, units)
-        yield Finding("overview", "info", f"by {kind}: {said}", "", numbers)
+        units = [u for u, k in enumerate(resolution.kinds) if k == kind and resolution.relevant[u]]
+        text, numbers = _sentence(resolution, kind, units)
+        yield Finding("overview", "info", f"by {kind}: {text}", "", numbers)

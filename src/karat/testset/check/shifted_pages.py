@@ -48,16 +48,16 @@ def shifted_pages(context: CheckContext) -> Iterator[Finding]:
     """Page numbers that count otherwise than the index does."""
     if not any(gold.page is not None for gold in context.golds) or not any(chunk.pages for chunk in context.chunks):
         return
-    found = list(_by_evidence(context))
-    yield from found
+    findings = list(_by_evidence(context))
+    yield from findings
     zero = tuple(
         q.id for q in context.questions if any(g.grade >= 1 and g.page and g.page.strip() == "0" for g in q.gold)
     )
-    if zero and not found and context.page_offset == 0 and context.pages == "physical":
-        said = f"{counted(len(zero), 'question', 'names', 'name')} it. Pages of an index count from 1, these from 0."
+    if zero and not findings and context.page_offset == 0 and context.pages == "physical":
+        text = f"{counted(len(zero), 'question', 'names', 'name')} it. Pages of an index count from 1, these from 0."
         numbers = {"questions": len(zero), "offset": -1}
         yield Finding(
-            "shifted_pages", "broken", "the gold has a page 0", said, numbers, zero, (), "Add --page-offset -1."
+            "shifted_pages", "broken", "the gold has a page 0", text, numbers, zero, (), "Add --page-offset -1."
         )  # fmt: skip
 
 
@@ -97,20 +97,20 @@ def _judged(context: CheckContext, evidence: Evidence, clear: Clear) -> Iterator
     best = max(evidence.shifted, key=lambda d: (evidence.shifted[d], -abs(d)), default=0)
     printed = evidence.printed if context.pages != "printed" else None
     if printed is not None and printed >= evidence.shifted.get(best, 0.0) and clear(evidence, now, None):
-        said = "the page numbers of the gold are those printed on the pages, not those of the file"
-        yield _finding(context, evidence, now, printed, said, "printed numbers", "Add --pages printed.")
+        title = "the page numbers of the gold are those printed on the pages, not those of the file"
+        yield _finding(context, evidence, now, printed, title, "printed numbers", "Add --pages printed.")
         return
     if best != context.page_offset and evidence.shifted and clear(evidence, now, best):
         then = evidence.shifted[best]
         if best == 0:
-            said = f"--page-offset {context.page_offset} moves pages that are right as they stand"
+            title = f"--page-offset {context.page_offset} moves pages that are right as they stand"
             yield _finding(
-                context, evidence, now, then, said, "no shift", f"Drop --page-offset {context.page_offset}.", best
+                context, evidence, now, then, title, "no shift", f"Drop --page-offset {context.page_offset}.", best
             )
         else:
-            said = f"the page numbers of the gold look shifted by {best:+d}"
+            title = f"the page numbers of the gold look shifted by {best:+d}"
             yield _finding(
-                context, evidence, now, then, said, f"a shift of {best:+d}", f"Add --page-offset {best}.", best
+                context, evidence, now, then, title, f"a shift of {best:+d}", f"Add --page-offset {best}.", best
             )
 
 
@@ -120,7 +120,7 @@ def _finding(
     now: float,
     then: float,
     title: str,
-    way: str,
+    counting: str,
     remedy: str,
     shift: int | None = None,
 ) -> Finding:
@@ -128,14 +128,14 @@ def _finding(
     if evidence.kind == "quotes":
         text = (
             f"Of {plural(evidence.n, 'quote')} whose page is known, {percent(now, 0)} stand on the page that {named}, "
-            f"and {percent(then, 0)} with {way}."
+            f"and {percent(then, 0)} with {counting}."
         )
     else:
         wins, losses = (evidence.wins or {}).get(shift, (0, 0))
         text = (
             f"Of what questions and answers say, rare words weighing more, {percent(now, 0)} stands on the "
-            f"{plural(evidence.n, 'page')} that {named}, and {percent(then, 0)} with {way} (better for {wins:,}, worse "
-            f"for {losses:,})."
+            f"{plural(evidence.n, 'page')} that {named}, and {percent(then, 0)} with {counting} (better for {wins:,}, "
+            f"worse for {losses:,})."
         )
     pages = [q.id for q in context.questions if any(g.grade >= 1 and g.page is not None for g in q.gold)]
     numbers: dict[str, int | float | str | None] = {
@@ -146,11 +146,11 @@ def _finding(
 
 def by_quotes(context: CheckContext) -> Evidence | None:
     """From gold with a page and a quote that stands on one page alone."""
-    found = context.resolution if context.by == "auto" else context.resolved("quote")
+    resolution = context.resolution if context.by == "auto" else context.resolved("quote")
     votes: Counter[int] = Counter()
     printed = n = 0
     placed = [
-        (gold, found.quote_places.of(gold)) for q in context.questions for gold in q.gold if gold.quote is not None
+        (gold, resolution.quote_places.of(gold)) for q in context.questions for gold in q.gold if gold.quote is not None
     ]
     for gold, places in placed:
         page = page_of(gold.page) if gold.page is not None else None
@@ -173,13 +173,13 @@ def by_quotes(context: CheckContext) -> Evidence | None:
 
 def by_words(context: CheckContext) -> Evidence | None:
     """From the words of question and answers on the pages around the gold page, where no quote says more."""
-    found = context.resolved("page", pages="physical", page_offset=0)
-    rows_on = found.rows_on_page
-    units = _units(context, found)
+    resolution = context.resolved("page", pages="physical", page_offset=0)
+    rows_on = resolution.rows_on_page
+    units = _units(context, resolution)
     if not units:
         return None
     shifts = sorted({*range(-FURTHEST, FURTHEST + 1), context.page_offset})
-    weights = _Weights(context, found)
+    weights = _Weights(context, resolution)
     scores = np.zeros((len(units), len(shifts)))
     for i, (q, file, page) in enumerate(units):
         scores[i] = [weights.score(q, file, rows_on.get((file, str(page - d)))) for d in shifts]
@@ -206,13 +206,13 @@ def chance(wins: int, losses: int) -> float:
     return float(sum(comb(n, i) for i in range(wins, n + 1)) / 2**n)
 
 
-def _units(context: CheckContext, found: Resolution) -> list[tuple[int, str, int]]:
+def _units(context: CheckContext, resolution: Resolution) -> list[tuple[int, str, int]]:
     """Question, file and page of gold whose page is a number and that has no quote; an even sample of many."""
     units = []
-    for u, gold in enumerate(found.units.gold):
-        place = found.page_of_unit(u)
-        if found.relevant[u] and gold.quote is None and gold.page is not None and place and place[1].isdecimal():
-            units.append((int(found.units.question[u]), place[0], int(place[1])))
+    for u, gold in enumerate(resolution.units.gold):
+        place = resolution.page_of_unit(u)
+        if resolution.relevant[u] and gold.quote is None and gold.page is not None and place and place[1].isdecimal():
+            units.append((int(resolution.units.question[u]), place[0], int(place[1])))
     return units[:: max(1, -(-len(units) // _SAMPLE))]
 
 
@@ -227,10 +227,10 @@ def _printed(context: CheckContext, units: list[tuple[int, str, int]], weights: 
 class _Weights:
     """How much of what a question says some rows hold; a word weighs more the fewer pages of its file hold it."""
 
-    def __init__(self, context: CheckContext, found: Resolution) -> None:
+    def __init__(self, context: CheckContext, resolution: Resolution) -> None:
         self.context = context
         self.pages: dict[str, list[NDArray[np.int64]]] = {}
-        for (file, _), rows in found.rows_on_page.items():
+        for (file, _), rows in resolution.rows_on_page.items():
             self.pages.setdefault(file, []).append(rows)
         self._of_file: dict[str, tuple[Counter[str], int]] = {}
         self._asked: dict[tuple[int, str], dict[str, float]] = {}

@@ -13,24 +13,28 @@ from karat.testset.check._context import CheckContext
 
 def _is_whole(context: CheckContext, unit: int) -> bool:
     """Whether a chunk that holds a quote has all of it."""
-    found = context.resolution
-    texts = [context.chunks.texts[row] for row in found.holders[unit].tolist()]
-    return bool(Passages(texts).find(found.units.gold[unit].quote or ""))
+    resolution = context.resolution
+    texts = [context.chunks.texts[row] for row in resolution.holders[unit].tolist()]
+    return bool(Passages(texts).find(resolution.units.gold[unit].quote or ""))
 
 
 @check(20)
 def split_quotes(context: CheckContext) -> Iterator[Finding]:
     """Quotes that no chunk holds whole."""
-    found = context.resolution
-    quotes = [u for u, kind in enumerate(found.kinds) if kind == "quote" and found.relevant[u] and found.reached[u]]
+    resolution = context.resolution
+    quotes = [
+        u
+        for u, kind in enumerate(resolution.kinds)
+        if kind == "quote" and resolution.relevant[u] and resolution.reached[u]
+    ]
     split = [u for u in quotes if not _is_whole(context, u)]
     if not split:
         return
     ids = context.testset.ids
-    questions = tuple(dict.fromkeys(ids[int(found.units.question[u])] for u in split))
+    questions = tuple(dict.fromkeys(ids[int(resolution.units.question[u])] for u in split))
     examples = [
-        f'{ids[int(found.units.question[u])]}: "{excerpt(found.units.gold[u].quote)}" lies over '
-        f"{', '.join(context.chunks.ids[row] for row in found.holders[u].tolist()[:3])} and its neighbours"
+        f'{ids[int(resolution.units.question[u])]}: "{excerpt(resolution.units.gold[u].quote)}" lies over '
+        f"{', '.join(context.chunks.ids[row] for row in resolution.holders[u].tolist()[:3])} and its neighbours"
         for u in split[:5]
     ]
     yield Finding(

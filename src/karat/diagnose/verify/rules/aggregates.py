@@ -14,7 +14,7 @@ from karat.diagnose._tables import harmonic
 from karat.diagnose.verify.names import SURE_COUNTS, Labels, keys, measure_of, spelled
 from karat.diagnose.verify.printed import PrintedFigure
 from karat.diagnose.verify.rows import Bools, Chosen, Floats, MeasureValues, QuestionRows
-from karat.diagnose.verify.rules.tests import check_test
+from karat.diagnose.verify.rules.significance import check_test
 from karat.results.verification import Figure
 
 QUANTILES = {"25%": 25, "50%": 50, "75%": 75, "95%": 95}

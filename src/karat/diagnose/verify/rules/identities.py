@@ -207,14 +207,14 @@ def _answers(column: MeasuredColumn) -> Identity:
     percent = 100 if max((number.value for _, number in numbers), default=0.0) > 1 else 1
     tries: list[Identity] = []
     for ways in product(*([f"{p.name}={c}" for c in p.choices] for p in spec.params if p.name in ("norm", "bag"))):
-        way = ", ".join(ways)
-        outcome = parse(f"{spec.name}({way})" if way else spec.name).of(answered)
+        words = ", ".join(ways)
+        outcome = parse(f"{spec.name}({words})" if words else spec.name).of(answered)
         values = np.asarray(getattr(outcome, "values", outcome), np.float64)
         breaches: dict[int, float | None] = {
             i: float(values[i] * percent) for i, number in numbers
             if np.isfinite(values[i]) and not number.scaled(1 / percent).agrees(values[i])
         }  # fmt: skip
-        tries.append(Identity("", f"{spec.name} of the answers{f' ({way})' if way else ''}", breaches))
+        tries.append(Identity("", f"{spec.name} of the answers{f' ({words})' if words else ''}", breaches))
     best = min(tries, key=lambda identity: len(identity.breaches))
     fractions = sum(number.value not in (0, 1) for _, number in numbers)
     if spec.name not in OWN_WORDS and best.breaches and 2 * len(best.breaches) > fractions:
