@@ -39,7 +39,7 @@ _WRITTEN = {
     "numbering": r"\s*(?:[(\[]\s*)?(?:\d{1,3}|[a-zа-я]|[ivx]{1,4})\s*[)\]]\s*\S|\s*\d{1,3}\s*[.:]\s+\D|\s*[№#]\s*\d+\b",
     "a list mark": r"\s*[-–—*•·]\s+\S",
     "a label": rf"\W*+{_LABEL}\s*+(?:№|#|no\.?|nr\.?)?\s*+\d*+\s*+[:.)\]–—-]++\s*+\S|\W*+{_LABEL}\s*+(?:№|#)?\s*+\d++\b"
-    rf"|\W*+{_KIND}(?: question)?\W*[:–—]\s",
+    rf"|\W*+{_KIND}(?: question)?\W*[:–—]\s|\W*+(?:answer|a|example|output|ответ|пример)\s*+(?:№?\s*+\d++)?\s*+:\s",
     "an announcement": rf"\W*{_OPENING}[^?]{{0,80}}[:!\n]",
     "the answer after it": r"\S.*(?:\b(?:answer|ответ|antwort|réponse|respuesta)\b\s*\W{0,3}:|\bA:)\s*\S",
     "marks": r"\s*(?:\*\*|__|`|#{1,6}\s|>\s)|.*\*\*\s*$|.*```",
@@ -49,11 +49,6 @@ _PATTERNS = {name: re.compile(pattern, re.IGNORECASE | re.DOTALL) for name, patt
 _QUOTES = (('"', '"'), ("'", "'"), ("«", "»"), ("“", "”"), ("„", "“"), ("‘", "’"), ("`", "`"))
 
 FEWEST, MOST, LONGEST = 3, 60, 400  # words, words, characters of a draft
-_BEGINNING = re.compile(
-    r"^\s*(?:[-*•>#]|\(?\d{1,3}[.):](?=\s)|[a-hA-H][.)](?=\s)"
-    r"|(?:q|question|query|answer|a|example|output|вопрос|ответ|пример)\s*+(?:№?\s*+\d++)?\s*+[:.)](?=\s|$))",
-    re.IGNORECASE,
-)
 _MARKUP = re.compile(
     r"```|\*\*|\b__\w+__\b|^#{1,6}\s|</?\w+>|\\n|\\u[0-9a-f]{4}|[{}]|\"\s*:\s*\"|\[[^\[\]]*+\]\([^()]*+\)"
 )
@@ -195,10 +190,9 @@ def not_a_question(draft: Draft, surroundings: Surroundings, accepted: Sequence[
         return "It holds characters that steer a terminal or turn a line round."
     if orders := _ORDERS.search(text):
         return f'It gives orders to a model: "{orders[0]}".'
-    label, markup = _BEGINNING.search(draft.text), _MARKUP.search(draft.text)
-    if label:
-        return f'It begins with a number or a label: "{label[0].strip()}".'
-    if markup:
+    if leftover := leftover_of(draft.text):
+        return f"It has {leftover}."
+    if markup := _MARKUP.search(draft.text):
         return f'It holds markup: "{markup[0]}".'
     placeholder = None if _CLOZE in text else _PLACEHOLDER.search(draft.text)
     if placeholder:

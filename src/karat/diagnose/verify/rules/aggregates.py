@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -44,6 +44,9 @@ def check_aggregates(
     chosen = _unambiguous({one.labels: rows.choose(one.labels) for one in figures})
     settings = _settings(figures, {labels: int(one.mask.sum()) for labels, one in chosen.items()})
     values = {name: _values(rows, name, computed) for name in dict.fromkeys(one.name for one in figures if one.name)}
+    wrong_in: dict[str, list[Figure]] = defaultdict(list)
+    for figure in wrong:
+        wrong_in[figure.name].append(figure)
     for one in figures:
         if one.heading in settings:
             yield one.figure("unchecked", f"read as a setting: {one.heading} is the number of no system's rows.")
@@ -51,8 +54,7 @@ def check_aggregates(
         figure = _checked(rows, one, chosen[one.labels], values.get(one.name), counts.get(one.labels))
         if figure.verdict == "ok" and figure.recomputed is not None and one.name:
             systems = {rows.systems[i] for i in np.flatnonzero(chosen[one.labels].mask)}
-            column = rows.column_of(one.name)
-            faults = [fault for fault in wrong if fault.where in systems and fault.name == column]
+            faults = [fault for fault in wrong_in[rows.column_of(one.name) or ""] if fault.where in systems]
             if faults:
                 apart, size = sum(fault.apart for fault in faults), sum(fault.cells for fault in faults)
                 verb = "is" if apart == 1 else "are"
