@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,8 @@ from karat.diagnose.ceilings import ceilings_by_question, mean_of
 from karat.fuse.rrf import fusion
 from karat.results.audit import ALL, Attained, Detectable, KindRow, LanguageRow, Quartiles
 from karat.stats.power import WORST, detectable, needed
-from karat.testset.check._context import SEMANTIC
+from karat.testset.check._context import SEMANTIC, once
+from karat.testset.check.literal_wording import overlaps
 from karat.testset.check.other_language import differs
 
 if TYPE_CHECKING:
@@ -74,15 +75,22 @@ def _by_kind(questions: Sequence[Question], chosen: Sequence[int]) -> dict[str, 
     return kinds
 
 
-def attained(
-    questions: Sequence[Question], resolution: Resolution, recalls: Mapping[str, Mapping[int, Floats]]
-) -> tuple[Attained, ...]:
-    """Recall at each cut by kind, all kinds together first."""
-    best = ceilings_by_question(resolution, CUTS)
+@once
+def _recalls(context: CheckContext) -> dict[str, dict[int, Floats]]:
+    """Recall of each engine; none without a corpus."""
+    return {name: recall_of(ranked, context.resolution) for name, ranked in context.ranked.items()}
+
+
+@once
+def attained(context: CheckContext) -> tuple[Attained, ...]:
+    """Recall at each cut by kind beside what any ranking could reach, all kinds together first."""
+    if not context.has_corpus:
+        return ()
+    best = ceilings_by_question(context.resolution, CUTS)
     rows = []
-    for kind, members in _by_kind(questions, sorted(best)).items():
+    for kind, members in _by_kind(context.questions, sorted(best)).items():
         for k in CUTS if members else ():
-            columns = {name: one[k][members] for name, one in recalls.items()}
+            columns = {name: one[k][members] for name, one in _recalls(context).items()}
             means = {name: float(column.mean()) for name, column in columns.items()}
             better = float(np.max(list(columns.values()), axis=0).mean()) if columns else None
             rows.append(
@@ -110,7 +118,8 @@ def kind_rows(context: CheckContext) -> tuple[KindRow, ...]:
 
 def _kind_row(context: CheckContext, kind: str, members: Sequence[int]) -> KindRow:
     questions = [context.questions[q] for q in members]
-    overlaps = [overlap for q in members if (overlap := context.overlaps[q]) is not None]
+    every = overlaps(context)
+    known = [overlap for q in members if (overlap := every[q]) is not None]
     return KindRow(
         kind,
         len(members),
@@ -118,9 +127,9 @@ def _kind_row(context: CheckContext, kind: str, members: Sequence[int]) -> KindR
         sum(1 for q in questions if q.answerable and not any(a.strip() for a in q.answers)),
         quartiles([len(q.text.split()) for q in questions]),
         quartiles([len(q.answers[0].split()) for q in questions if q.answers]),
-        quartiles([overlap.share for overlap in overlaps]),
-        quartiles([overlap.run for overlap in overlaps]),
-        sum(overlap.is_literal for overlap in overlaps) if kind in SEMANTIC and overlaps else None,
+        quartiles([overlap.share for overlap in known]),
+        quartiles([overlap.run for overlap in known]),
+        sum(overlap.is_literal for overlap in known) if kind in SEMANTIC and known else None,
     )
 
 
@@ -135,10 +144,11 @@ def language_rows(context: CheckContext) -> tuple[LanguageRow, ...]:
     return tuple(LanguageRow(language, *row) for language, row in ordered)
 
 
+@once
 def detectable_by(context: CheckContext) -> tuple[Detectable, ...]:
     """What can be told apart: by how retrievals differ on this very test set, and at worst."""
     rows: list[Detectable | None] = []
-    columns = {name: one[CUT] for name, one in context.recall.items()} if context.has_corpus else {}
+    columns = {name: one[CUT] for name, one in _recalls(context).items()}
     if len(columns) == 2:
         bm25, dense = columns["bm25"], columns["dense"]
         rows.append(_row(bm25 - dense, "BM25 against dense retrieval on these questions"))

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from karat.core.docs import Chunks
 from karat.core.errors import KaratError
 from karat.results.audit import Audit
-from karat.testset.attained import kind_rows, language_rows
+from karat.testset.attained import attained, detectable_by, kind_rows, language_rows
 from karat.testset.check import AUDIT_CHECKS, CheckContext, run
 from karat.testset.checkup import files_of
+from karat.testset.topics import coverage_of
 
 if TYPE_CHECKING:
     from karat.core.docs import Doc
@@ -67,9 +68,9 @@ def audit(
         findings,
         kind_rows(context),
         language_rows(context),
-        context.attained,
-        context.coverage if known else None,
-        context.detectable,
+        attained(context),
+        coverage_of(context) if known else None,
+        detectable_by(context),
         left_out,
         (*notes, *(context.resolution.notes if known else ())),
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from karat.core.text import stop_words
 from karat.results.audit import Coverage, DocRow, TopicRow
+from karat.testset.check._context import once
 from karat.testset.lexicon import content_of, words_of
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _NAMED = 4  # words that name a topic
 _READ = 200  # chunks that name it
 
 
+@once
 def coverage_of(context: CheckContext) -> Coverage:
     """How the questions with gold in the corpus lie over it, by document and by topic."""
     touched = _touched(context)

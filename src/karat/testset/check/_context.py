@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -19,20 +19,32 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.docs import Chunks, Doc, Problem
-    from karat.core.judged import Floats, Ints
+    from karat.core.judged import Ints
     from karat.core.ranked import Ranked
     from karat.core.run import Run
     from karat.core.types import Gold, Question, TestSet
     from karat.match import Resolution
-    from karat.results.audit import Attained, Coverage, Detectable
     from karat.retrieve import Engine
-    from karat.testset.check.literal_wording import Overlap
 
     Vectors = NDArray[np.float32]
 
 SEMANTIC = frozenset(kind for kind, mode in MODES.items() if mode == "semantic")
 """Kinds of question that promise other words than the text's."""
+Result = TypeVar("Result")
 DEPTH = 20  # chunks that each engine is asked for
+
+
+def once(compute: Callable[[CheckContext], Result]) -> Callable[[CheckContext], Result]:
+    """What is worked out of a context once, whoever asks first."""
+
+    @wraps(compute)
+    def remembered(context: CheckContext) -> Result:
+        if compute not in context._results:
+            context._results[compute] = compute(context)
+        result: Result = context._results[compute]
+        return result
+
+    return remembered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,10 +68,11 @@ class CheckContext:
     vectors: Vectors | None = None
     question_vectors: Vectors | None = None
     seed: int = 0
-    _resolutions: dict[tuple[str, Pages, int], Resolution] = field(default_factory=dict, repr=False, compare=False)
-    _languages: dict[tuple[str, bool], str | None] = field(default_factory=dict, repr=False, compare=False)
-    _terms: dict[tuple[str, str | None], frozenset[str]] = field(default_factory=dict, repr=False, compare=False)
-    _sentences: dict[int, list[ChunkSentence]] = field(default_factory=dict, repr=False, compare=False)
+    _resolutions: dict[tuple[str, Pages, int], Resolution] = field(default_factory=dict, init=False, repr=False)
+    _languages: dict[tuple[str, bool], str | None] = field(default_factory=dict, init=False, repr=False)
+    _terms: dict[tuple[str, str | None], frozenset[str]] = field(default_factory=dict, init=False, repr=False)
+    _results: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    _sentences: dict[int, list[ChunkSentence]] = field(default_factory=dict, init=False, repr=False)
 
     def resolved(self, by: str, *, pages: Pages | None = None, page_offset: int | None = None) -> Resolution:
         """The gold resolved in another way than asked for."""
@@ -186,59 +199,3 @@ class CheckContext:
             else:
                 ranked["dense"] = nearest(self.vectors, self.question_vectors, DEPTH)
         return ranked
-
-    @cached_property
-    def answering(self) -> list[ChunkSentence | None]:
-        """The sentence that answers each question in its gold; None where none does."""
-        from karat.testset.check.answered_elsewhere import answering
-
-        return [answering(self, q) for q in range(len(self.questions))]
-
-    @cached_property
-    def ranked_answers(self) -> list[Ranked]:
-        """What BM25 finds for each question with its answer, and for the sentence that answers it."""
-        from karat.testset.check.answered_elsewhere import ranked_answers
-
-        return ranked_answers(self)
-
-    @cached_property
-    def overlaps(self) -> list[Overlap | None]:
-        """How much of each question's wording stands in its gold; None without gold."""
-        from karat.testset.check.literal_wording import overlap_of
-
-        return [overlap_of(self, q) for q in range(len(self.questions))]
-
-    @cached_property
-    def pairs(self) -> list[tuple[int, int, float]]:
-        """Pairs of questions that ask the same, with their likeness."""
-        from karat.testset.check.repeats import pairs_alike
-
-        return pairs_alike(self)
-
-    @cached_property
-    def recall(self) -> dict[str, dict[int, Floats]]:
-        """Recall of each engine at some cuts, by question."""
-        from karat.testset.attained import recall_of
-
-        return {name: recall_of(ranked, self.resolution) for name, ranked in self.ranked.items()}
-
-    @cached_property
-    def attained(self) -> tuple[Attained, ...]:
-        """Recall of the engines by kind, beside what any ranking could reach."""
-        from karat.testset.attained import attained
-
-        return attained(self.questions, self.resolution, self.recall) if self.has_corpus else ()
-
-    @cached_property
-    def coverage(self) -> Coverage:
-        """How the questions lie over the corpus."""
-        from karat.testset.topics import coverage_of
-
-        return coverage_of(self)
-
-    @cached_property
-    def detectable(self) -> tuple[Detectable, ...]:
-        """What so many questions can tell."""
-        from karat.testset.attained import detectable_by
-
-        return detectable_by(self)

@@ -14,7 +14,7 @@ from karat.models.terms import terms
 from karat.results.checkup import Finding
 from karat.results.drafts import Draft, Fragment
 from karat.testset.check._check import about_questions, audit_check, draft_filter
-from karat.testset.check._context import DEPTH, CheckContext
+from karat.testset.check._context import DEPTH, CheckContext, once
 from karat.testset.check._surroundings import Surroundings
 from karat.testset.lexicon import ChunkSentence, content_of, one_line, without_asking
 
@@ -35,7 +35,7 @@ WORTH_READING = 0.75  # of a draft's weight that a chunk has to hold to be looke
 @audit_check(24, corpus=True)
 def unjudged_chunks(context: CheckContext) -> Iterable[Finding]:
     """Chunks that answer a question and are not its gold."""
-    answered = [q for q in range(len(context.questions)) if context.answering[q] is not None]
+    answered = [q for q in range(len(context.questions)) if answering(context)[q] is not None]
     faulty = [(context.questions[q], rows) for q in answered if (rows := unjudged(context, q))]
     return about_questions(
         "unjudged_chunks", "warning",
@@ -100,7 +100,7 @@ def unjudged(context: CheckContext, q: int) -> list[int]:
     They must name what the question is about: of its words that stand in the gold, the one that tells most. Else the
     same told of another thing would count.
     """
-    claims, asked, sentence = claims_of(context, q), context.asked_sets[q], context.answering[q]
+    claims, asked, sentence = claims_of(context, q), context.asked_sets[q], answering(context)[q]
     if not claims or sentence is None:
         return []
     share, key = context.weights.share, _subject(context, q)
@@ -183,7 +183,13 @@ def _spelled(stem: str, held: frozenset[str] | set[str]) -> bool:
     return any(stem in _stemmed(word) and value in held for word, value in NUMBER_WORDS.items())
 
 
-def answering(context: CheckContext, q: int) -> ChunkSentence | None:
+@once
+def answering(context: CheckContext) -> list[ChunkSentence | None]:
+    """For each question the sentence of its gold that answers it, or None."""
+    return [_answering(context, q) for q in range(len(context.questions))]
+
+
+def _answering(context: CheckContext, q: int) -> ChunkSentence | None:
     """The sentence of the gold of an answerable question that holds most of the answer, and of the question.
 
     None where no gold holds half of a reference answer.
@@ -211,16 +217,17 @@ def windows(context: CheckContext, row: int) -> list[frozenset[str]]:
 
 def candidates(context: CheckContext, q: int, most: int) -> list[int]:
     """Rows that engines find for a question, the first of each first."""
-    lists = [ranked.of(q)[0][:most].tolist() for ranked in (*context.ranked.values(), *context.ranked_answers)]
+    lists = [ranked.of(q)[0][:most].tolist() for ranked in (*context.ranked.values(), *_ranked_answers(context))]
     return list(dict.fromkeys(row for place in range(most) for rows in lists for row in rows[place : place + 1]))
 
 
-def ranked_answers(context: CheckContext) -> list[Ranked]:
+@once
+def _ranked_answers(context: CheckContext) -> list[Ranked]:
     """What BM25 finds for each question with its first reference answer, and for the sentence that answers it."""
     if "bm25" not in context.engines:
         return []
     asked = [" ".join((question.text, *question.answers[:1])) for question in context.questions]
-    sentences = [sentence.text if sentence is not None else "" for sentence in context.answering]
+    sentences = [sentence.text if sentence is not None else "" for sentence in answering(context)]
     return [context.engines["bm25"].search(texts, DEPTH) for texts in (asked, sentences)]
 
 

@@ -8,7 +8,7 @@ from karat.core.text.words import percent, plural
 from karat.results.checkup import Finding
 from karat.testset.check._check import SHOWN, audit_check
 from karat.testset.check._context import CheckContext
-from karat.testset.topics import is_thin
+from karat.testset.topics import coverage_of, is_thin
 
 _MOST = 0.5  # share of the questions about one document from which they are concentrated
 _UNASKED = 0.5  # share of the chunks in documents without any question from which the corpus is hardly covered
@@ -17,7 +17,7 @@ _UNASKED = 0.5  # share of the chunks in documents without any question from whi
 @audit_check(30, corpus=True)
 def coverage(context: CheckContext) -> Iterator[Finding]:
     """Documents and topics that nobody asks about."""
-    covered = context.coverage
+    covered = coverage_of(context)
     if not covered.questions:
         return
     thin = [row for row in covered.topics if row.thin]

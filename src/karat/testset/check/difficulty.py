@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from karat.core.text.words import percent
 from karat.results.audit import ALL
 from karat.results.checkup import Finding
+from karat.testset.attained import attained
 from karat.testset.check._check import audit_check
 from karat.testset.check._context import SEMANTIC, CheckContext
 
@@ -19,8 +20,8 @@ _LEAST = 10  # questions of a kind
 @audit_check(36, corpus=True)
 def difficulty(context: CheckContext) -> Iterator[Finding]:
     """Kinds that BM25 alone finds nearly always, or that nothing finds."""
-    alone = len({row.kind for row in context.attained}) == 2  # all, and the one kind that there is
-    for row in context.attained:
+    alone = len({row.kind for row in attained(context)}) == 2  # all, and the one kind that there is
+    for row in attained(context):
         if row.questions < _LEAST or row.better is None or not row.ceiling or (alone and row.kind == ALL):
             continue
         asked = "all questions" if row.kind == ALL else f"the questions of kind {row.kind}"

@@ -11,7 +11,7 @@ from karat.core.text.words import excerpt, percent
 from karat.results.checkup import Finding
 from karat.results.drafts import Draft
 from karat.testset.check._check import SHOWN, about_questions, audit_check, check, counted, draft_filter
-from karat.testset.check._context import SEMANTIC, CheckContext
+from karat.testset.check._context import SEMANTIC, CheckContext, once
 from karat.testset.check._surroundings import Surroundings
 from karat.testset.lexicon import content_of, longest_run, words_of
 
@@ -47,7 +47,13 @@ class Overlap:
         return self.words >= LEAST and (self.share >= LITERAL or self.clause >= CLAUSE or self.run >= RUN)
 
 
-def overlap_of(context: CheckContext, q: int) -> Overlap | None:
+@once
+def overlaps(context: CheckContext) -> list[Overlap | None]:
+    """How much of each question's wording stands in its gold; None without gold or content words."""
+    return [_overlap(context, q) for q in range(len(context.questions))]
+
+
+def _overlap(context: CheckContext, q: int) -> Overlap | None:
     """The overlap of a question with the gold chunk that has most of it; None without gold or content words."""
     wanted, rows = context.asked_sets[q], context.gold_rows[q][:_MOST_GOLD].tolist()
     if not wanted or not rows:
@@ -70,7 +76,7 @@ def literal_paraphrases(context: CheckContext) -> Iterable[Finding]:
     """Paraphrases and scenarios that repeat the words of their gold."""
     semantic = [
         (question, overlap)
-        for question, overlap in zip(context.questions, context.overlaps, strict=True)
+        for question, overlap in zip(context.questions, overlaps(context), strict=True)
         if question.kind is not None and question.kind.lower() in SEMANTIC and overlap is not None
     ]
     return about_questions(

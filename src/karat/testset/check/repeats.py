@@ -17,7 +17,7 @@ from karat.models.terms import terms
 from karat.results.checkup import Finding
 from karat.results.drafts import Draft
 from karat.testset.check._check import SHOWN, audit_check, check, counted, draft_filter
-from karat.testset.check._context import CheckContext
+from karat.testset.check._context import CheckContext, once
 from karat.testset.check._surroundings import Surroundings
 from karat.testset.lexicon import asking_word
 
@@ -80,7 +80,7 @@ def repeated_questions(context: CheckContext) -> Iterator[Finding]:
 @audit_check(27)
 def near_duplicates(context: CheckContext) -> Iterator[Finding]:
     """Questions that ask the same as another."""
-    pairs = context.pairs
+    pairs = pairs_alike(context)
     if not pairs:
         return
     questions = context.questions
@@ -108,7 +108,7 @@ def near_duplicates(context: CheckContext) -> Iterator[Finding]:
 def contradictions(context: CheckContext) -> Iterator[Finding]:
     """Questions that ask the same and have other gold."""
     pairs = []
-    for one, other, likeness in context.pairs:
+    for one, other, likeness in pairs_alike(context):
         ours, theirs = _gold_of(context, one), _gold_of(context, other)
         if likeness == 1 and ours.isdisjoint(theirs) and (ours or theirs):
             pairs.append((context.questions[one], context.questions[other]))
@@ -161,6 +161,7 @@ def _ask_for_others(draft: Draft, other: Draft) -> bool:
     return ours != theirs or _asks(draft.text) != _asks(other.text)
 
 
+@once
 def pairs_alike(context: CheckContext) -> list[tuple[int, int, float]]:
     """Pairs of questions that ask the same, with their likeness: 1 has the same content words."""
     pairs = []

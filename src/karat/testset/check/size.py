@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from karat.core.text.words import plural
 from karat.results.checkup import Finding
+from karat.testset.attained import detectable_by
 from karat.testset.check._check import audit_check
 from karat.testset.check._context import CheckContext
 
@@ -26,7 +27,7 @@ def written(value: float, digits: int = 2) -> str:
 @audit_check(35)
 def size(context: CheckContext) -> Iterator[Finding]:
     """How small a difference so many questions can tell."""
-    rows = context.detectable
+    rows = detectable_by(context)
     if not rows or rows[0].difference >= MOST:
         detail = ""
         if rows:
