@@ -241,8 +241,8 @@ class _Generation:
             if kind.pieces == 1:
                 yield (row,)
                 continue
-            others = (one.row for one in self._related.partners(row))
-            other = next((one for one in others if frozenset((row, one)) not in pairs), None)
+            partners = self._related.partners(row)
+            other = next((one for one in partners if frozenset((row, one)) not in pairs), None)
             if other is None:
                 why = "no other chunk is related to it"
                 self.rejected.append(Rejected("no_related_chunk", why, kind.name, (row,)))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,16 +23,6 @@ _PAIRS = 500
 SAME = 0.95  # cosine from which the other chunk says the same
 _LINK = re.compile(r"\]\(\s*<?([^)\s>]{1,2000})|(https?://[^\s)>\]\"']{1,2000})")
 
-How = Literal["link", "neighbour", "section"]
-
-
-@dataclass(frozen=True, slots=True)
-class Partner:
-    """The other chunk, and by what it is related."""
-
-    row: int
-    how: How
-
 
 @dataclass
 class Related:
@@ -45,22 +35,17 @@ class Related:
     usable: Collection[int]
     vectors: NDArray[np.float32] | None = None
     sections: list[str | None] | None = None
-    _partners: dict[int, tuple[Partner, ...]] = field(default_factory=dict, init=False, repr=False)
+    _partners: dict[int, tuple[int, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.usable = frozenset(self.usable)
 
-    def partners(self, row: int) -> tuple[Partner, ...]:
-        """The chunks related to one, the nearest first; none where nothing is near."""
+    def partners(self, row: int) -> tuple[int, ...]:
+        """The rows related to one, those it links to first, then the nearest; none where nothing is near."""
         if row not in self._partners:
-            relation: dict[int, How] = {}
-            near = self._near(row)
-            for other in self._linked(row):
-                relation.setdefault(other, "link")
-            for other in near if self.vectors is not None else self._following(row):
-                relation.setdefault(other, "neighbour" if self.vectors is not None else "section")
-            usable = [other for other in relation if other in self.usable and self._apart(row, other)]
-            self._partners[row] = tuple(Partner(other, relation[other]) for other in usable)
+            others = [*self._linked(row), *(self._near(row) if self.vectors is not None else self._following(row))]
+            usable = [other for other in dict.fromkeys(others) if other in self.usable and self._apart(row, other)]
+            self._partners[row] = tuple(usable)
         return self._partners[row]
 
     @cached_property
