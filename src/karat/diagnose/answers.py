@@ -185,4 +185,10 @@ def _count(
     n = sum(value is not None for value in scores.values)
     missing = [1 - value for q in failed if (value := scores.value(q)) is not None]
     questions = tuple(testset.ids[q] for q in failed)
-    return FailureCount(system, label, questions, float(sum(missing) / n) if n else 0.0, scores.measure or UNSCORED)
+    return FailureCount(
+        system=system,
+        label=label,
+        questions=questions,
+        gain=float(sum(missing) / n) if n else 0.0,
+        measure=scores.measure or UNSCORED,
+    )

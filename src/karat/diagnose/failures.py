@@ -158,7 +158,15 @@ def _by_question(system: str, testset: TestSet, lost: Sequence[Lost]) -> tuple[F
         if held is None or ORDER.index(one.label) < ORDER.index(held.label):
             worst[one.question] = one
     return tuple(
-        Failure(system, testset.ids[q], one.label, one.detail, one.leg, one.rank, one.depth)
+        Failure(
+            system=system,
+            question=testset.ids[q],
+            label=one.label,
+            detail=one.detail,
+            leg=one.leg,
+            rank=one.rank,
+            depth=one.depth,
+        )
         for q, one in sorted(worst.items())
     )
 

@@ -65,11 +65,11 @@ def question_of(draft: Draft, id_: str, pages: QuotePages) -> Question:
         gold.setdefault((one.doc, page, line or one.chunk), one)  # chunks that overlap hold the same passage
     tags = {"language": draft.language, "source": draft.source, **({"model": draft.model} if draft.model else {})}
     return Question(
-        id_,
-        draft.text,
-        (draft.answer,) if draft.answer else (),
-        tuple(gold.values()),
-        draft.kind,
-        {**{name: value for name, value in tags.items() if value}, **draft.tags},
-        draft.answerable,
+        id=id_,
+        text=draft.text,
+        answers=(draft.answer,) if draft.answer else (),
+        gold=tuple(gold.values()),
+        kind=draft.kind,
+        tags={**{name: value for name, value in tags.items() if value}, **draft.tags},
+        answerable=draft.answerable,
     )

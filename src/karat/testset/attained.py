@@ -107,7 +107,7 @@ def quartiles(values: Sequence[float]) -> Quartiles | None:
     if not len(values):
         return None
     least, low, median, high, most = (float(v) for v in np.percentile(np.asarray(values, float), (0, 25, 50, 75, 100)))
-    return Quartiles(len(values), least, low, median, high, most)
+    return Quartiles(n=len(values), least=least, low=low, median=median, high=high, most=most)
 
 
 def kind_rows(context: CheckContext) -> tuple[KindRow, ...]:
@@ -121,15 +121,15 @@ def _kind_row(context: CheckContext, kind: str, members: Sequence[int]) -> KindR
     every = overlaps(context)
     known = [overlap for q in members if (overlap := every[q]) is not None]
     return KindRow(
-        kind,
-        len(members),
-        sum(1 for q in questions if not q.answerable),
-        sum(1 for q in questions if q.answerable and not any(a.strip() for a in q.answers)),
-        quartiles([len(q.text.split()) for q in questions]),
-        quartiles([len(q.answers[0].split()) for q in questions if q.answers]),
-        quartiles([overlap.share for overlap in known]),
-        quartiles([overlap.run for overlap in known]),
-        sum(overlap.is_literal for overlap in known) if kind in SEMANTIC and known else None,
+        kind=kind,
+        questions=len(members),
+        unanswerable=sum(1 for q in questions if not q.answerable),
+        without_answer=sum(1 for q in questions if q.answerable and not any(a.strip() for a in q.answers)),
+        question_words=quartiles([len(q.text.split()) for q in questions]),
+        answer_words=quartiles([len(q.answers[0].split()) for q in questions if q.answers]),
+        overlap=quartiles([overlap.share for overlap in known]),
+        run=quartiles([overlap.run for overlap in known]),
+        literal=sum(overlap.is_literal for overlap in known) if kind in SEMANTIC and known else None,
     )
 
 
@@ -170,4 +170,12 @@ def _row(differences: Floats, basis: str) -> Detectable | None:
 def _made(questions: int, spread: float, basis: str) -> Detectable | None:
     if questions < 2:
         return None
-    return Detectable(MEASURE, questions, basis, spread, detectable(spread, questions), AIM, needed(spread, AIM))
+    return Detectable(
+        measure=MEASURE,
+        questions=questions,
+        basis=basis,
+        spread=spread,
+        difference=detectable(spread, questions),
+        aim=AIM,
+        needed=needed(spread, AIM),
+    )

@@ -60,19 +60,19 @@ def audit(
     findings = run([one for one in chosen if one.name not in left_out], context, notify)
     notify("counting")
     return Audit(
-        testset.name,
-        testset.digest,
-        len(testset),
-        len(chunks) if chunks is not None else None,
-        files_of(chunks, docs) if chunks is not None else None,
-        findings,
-        kind_rows(context),
-        language_rows(context),
-        attained(context),
-        coverage_of(context) if known else None,
-        detectable_by(context),
-        left_out,
-        (*notes, *(context.resolution.notes if known else ())),
+        testset=testset.name,
+        digest=testset.digest,
+        questions=len(testset),
+        chunks=len(chunks) if chunks is not None else None,
+        docs=files_of(chunks, docs) if chunks is not None else None,
+        findings=findings,
+        kinds=kind_rows(context),
+        languages=language_rows(context),
+        attained=attained(context),
+        coverage=coverage_of(context) if known else None,
+        detectable=detectable_by(context),
+        left_out=left_out,
+        notes=(*notes, *(context.resolution.notes if known else ())),
     )
 
 

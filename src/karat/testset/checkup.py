@@ -51,15 +51,15 @@ def check(
     notify("working out the ceilings")
     kinds = Counter(kind for u, kind in enumerate(resolution.kinds) if resolution.relevant[u])
     return Checkup(
-        testset.name,
-        len(testset),
-        len(chunks),
-        files_of(chunks, docs),
-        reach_of(resolution),
-        dict(sorted(kinds.items())),
-        findings,
-        ceilings(resolution, cuts),
-        resolution.notes,
+        testset=testset.name,
+        questions=len(testset),
+        chunks=len(chunks),
+        docs=files_of(chunks, docs),
+        reach=reach_of(resolution),
+        kinds=dict(sorted(kinds.items())),
+        findings=findings,
+        ceilings=ceilings(resolution, cuts),
+        notes=resolution.notes,
     )
 
 
@@ -75,9 +75,9 @@ def reach_of(resolution: Resolution) -> Reach:
     wanted, held = np.bincount(of, minlength=size), np.bincount(of[reached], minlength=size)
     has = wanted > 0
     return Reach(
-        len(of),
-        int(reached.sum()),
-        int(has.sum()),
-        int((has & (held == wanted)).sum()),
-        int((has & (held == 0)).sum()),
+        units=len(of),
+        reached=int(reached.sum()),
+        questions=int(has.sum()),
+        whole=int((has & (held == wanted)).sum()),
+        without=int((has & (held == 0)).sum()),
     )

@@ -92,7 +92,9 @@ def generate(
     drafts = {ids.next(slot.kind.name): slot.draft for slot in slots if slot.draft is not None}
     questions = tuple(question_of(draft, id_, pages) for id_, draft in drafts.items())
     numbers = dict.fromkeys((one.name for one in wanted), samples * each)
-    generated = Generated(questions, tuple(run.rejected), sampled, numbers, drafts)
+    generated = Generated(
+        questions=questions, rejected=tuple(run.rejected), sampled=sampled, wanted=numbers, drafts=drafts
+    )
     return replace(generated, notes=(*notes, *shortages(generated, samples, run.ended, run.known)))
 
 
@@ -285,7 +287,13 @@ def _outcome(slot: QuestionSlot, setting: Setting, reply: Structured[Any], model
     if not draft.text:
         return Rejected("declined", "the model found nothing worth such a question", slot.kind.name, slot.rows)
     if declines(draft.text):
-        return Rejected("refused", "the model refused in place of asking", slot.kind.name, slot.rows, draft)
+        return Rejected(
+            reason="refused",
+            detail="the model refused in place of asking",
+            kind=slot.kind.name,
+            rows=slot.rows,
+            draft=draft,
+        )
     return draft
 
 

@@ -41,14 +41,14 @@ def coverage_of(context: CheckContext) -> Coverage:
     )
     topic = topics_of(context)
     return Coverage(
-        asked,
-        len(docs),
-        sum(1 for row in docs if row.questions),
-        len(context.chunks),
-        len({row for rows in touched for row in rows}),
-        _gini(docs),
-        docs,
-        _topic_rows(context, topic, touched) if topic is not None else (),
+        questions=asked,
+        docs=len(docs),
+        docs_asked=sum(1 for row in docs if row.questions),
+        chunks=len(context.chunks),
+        chunks_asked=len({row for rows in touched for row in rows}),
+        gini=_gini(docs),
+        by_doc=docs,
+        topics=_topic_rows(context, topic, touched) if topic is not None else (),
     )
 
 
@@ -140,12 +140,12 @@ def _topic_rows(context: CheckContext, topic: Ints, touched: list[set[int]]) -> 
         expected = total * len(members) / len(topic)
         rows.append(
             TopicRow(
-                _name(context, members),
-                len(members),
-                len({context.chunks[row].doc for row in members.tolist()}),
-                asked[place],
-                expected,
-                expected > 0 and is_thin(asked[place], expected),
+                words=_name(context, members),
+                chunks=len(members),
+                docs=len({context.chunks[row].doc for row in members.tolist()}),
+                questions=asked[place],
+                expected=expected,
+                thin=expected > 0 and is_thin(asked[place], expected),
             )
         )
     return tuple(sorted(rows, key=lambda row: (-row.questions, -row.chunks, row.words)))

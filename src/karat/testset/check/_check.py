@@ -144,7 +144,9 @@ def _findings(one: Check, context: CheckContext) -> list[Finding]:
             "what it looks for."
         )
         remedy = "Report it with --debug's traceback." if one.find.__module__.startswith("karat.") else ""
-        return [Finding(one.name, "broken", f"the check {one.name} failed", text, remedy=remedy)]
+        return [
+            Finding(check=one.name, severity="broken", title=f"the check {one.name} failed", text=text, remedy=remedy)
+        ]
 
 
 def counted(count: int, noun: str, one: str, many: str) -> str:
@@ -173,12 +175,14 @@ def about_questions(
     if not faulty:
         return
     yield Finding(
-        check,
-        severity,
-        counted(len(faulty), noun, *verbs),
-        f"{percent(len(faulty) / total, 0)} of the {total:,} looked at. {text}" if total else text,
-        {"questions": len(faulty), "looked_at": total, "share": len(faulty) / total if total else None},
-        tuple(question.id for question, _ in faulty),
-        tuple(f'{q.id}: "{excerpt(q.text, 90)}"' + (f" ({seen})" if seen else "") for q, seen in faulty[:SHOWN]),
-        remedy,
+        check=check,
+        severity=severity,
+        title=counted(len(faulty), noun, *verbs),
+        text=f"{percent(len(faulty) / total, 0)} of the {total:,} looked at. {text}" if total else text,
+        numbers={"questions": len(faulty), "looked_at": total, "share": len(faulty) / total if total else None},
+        questions=tuple(question.id for question, _ in faulty),
+        examples=tuple(
+            f'{q.id}: "{excerpt(q.text, 90)}"' + (f" ({seen})" if seen else "") for q, seen in faulty[:SHOWN]
+        ),
+        remedy=remedy,
     )

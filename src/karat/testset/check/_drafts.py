@@ -31,7 +31,9 @@ def judge_draft(draft: Draft, surroundings: Surroundings, accepted: Sequence[Dra
         outcome = one.find(draft, surroundings, accepted)
         if isinstance(outcome, str):
             rows = tuple(fragment.row for fragment in draft.fragments)
-            return DraftVerdict(Rejected(one.name, outcome, draft.kind, rows, draft), draft)
+            return DraftVerdict(
+                Rejected(reason=one.name, detail=outcome, kind=draft.kind, rows=rows, draft=draft), draft
+            )
         draft = outcome or draft
     return DraftVerdict(None, draft)
 

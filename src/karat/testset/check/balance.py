@@ -22,15 +22,14 @@ def balance(context: CheckContext) -> Iterator[Finding]:
     rare = {kind: count for kind, count in kinds.items() if count < FEW}
     if len(kinds) > 1 and rare:
         yield Finding(
-            "balance",
-            "info",
-            f"{plural(len(rare), 'kind')} of {len(kinds):,} {'has' if len(rare) == 1 else 'have'} fewer than {FEW} "
-            "questions",
-            "A mean over so few says little.",
-            {"kinds": len(kinds), "rare": len(rare)},
-            (),
-            tuple(f"{kind}: {plural(count, 'question')}" for kind, count in sorted(rare.items())),
-            "Add questions of these kinds, or report them together with others.",
+            check="balance",
+            severity="info",
+            title=f"{plural(len(rare), 'kind')} of {len(kinds):,} {'has' if len(rare) == 1 else 'have'} fewer than "
+            f"{FEW} questions",
+            text="A mean over so few says little.",
+            numbers={"kinds": len(kinds), "rare": len(rare)},
+            examples=tuple(f"{kind}: {plural(count, 'question')}" for kind, count in sorted(rare.items())),
+            remedy="Add questions of these kinds, or report them together with others.",
         )
     answerable = [question for question in context.questions if question.answerable]
     bare = [(q, "") for q in answerable if not any(answer.strip() for answer in q.answers)]
@@ -42,17 +41,22 @@ def balance(context: CheckContext) -> Iterator[Finding]:
     refused = total - len(answerable)
     if total and not refused:
         yield Finding(
-            "balance", "info", "no question is marked unanswerable",
-            "Whether a system admits that it does not know cannot be told.", {"unanswerable": 0}, (), (),
-            "Add some questions that the documents do not answer.",
-        )  # fmt: skip
+            check="balance",
+            severity="info",
+            title="no question is marked unanswerable",
+            text="Whether a system admits that it does not know cannot be told.",
+            numbers={"unanswerable": 0},
+            remedy="Add some questions that the documents do not answer.",
+        )
     elif total and refused > total / 2:
         yield Finding(
-            "balance", "warning", f"{percent(refused / total, 0)} of the questions are unanswerable",
-            "Most scores rest on the few others." if answerable else "No measure of retrieval counts any of them.",
-            {"unanswerable": refused, "share": refused / total}, (), (),
-            "Check that the answerable ones have gold: without it they count as unanswerable.",
-        )  # fmt: skip
+            check="balance",
+            severity="warning",
+            title=f"{percent(refused / total, 0)} of the questions are unanswerable",
+            text="Most scores rest on the few others." if answerable else "No measure of retrieval counts any of them.",
+            numbers={"unanswerable": refused, "share": refused / total},
+            remedy="Check that the answerable ones have gold: without it they count as unanswerable.",
+        )
     answered = [q for q in answerable if q.answers]
     long = [
         (q, f"{len(q.answers[0].split())} words: {excerpt(q.answers[0], 40)}")

@@ -152,12 +152,13 @@ def _finding(
         for question, (one, other, likeness) in list(concerned.items())[:5]
     ]
     return Finding(
-        "copies",
-        "warning",
-        f"{counted(len(chunks), 'chunk', 'repeats', 'repeat')} a gold chunk {how}, without being gold",
-        f"In {plural(len(concerned), 'question')} a system that returns the copy is scored as if it had found nothing.",
-        {"chunks": len(chunks), "questions": len(concerned)},
-        tuple(concerned),
-        tuple(examples),
-        "Add the copies to the gold, or take them out of the corpus and index it again.",
+        check="copies",
+        severity="warning",
+        title=f"{counted(len(chunks), 'chunk', 'repeats', 'repeat')} a gold chunk {how}, without being gold",
+        text=f"In {plural(len(concerned), 'question')} a system that returns the copy is scored as if it had found "
+        "nothing.",
+        numbers={"chunks": len(chunks), "questions": len(concerned)},
+        questions=tuple(concerned),
+        examples=tuple(examples),
+        remedy="Add the copies to the gold, or take them out of the corpus and index it again.",
     )

@@ -23,20 +23,19 @@ def coverage(context: CheckContext) -> Iterator[Finding]:
     thin = [row for row in covered.topics if row.thin]
     if thin:
         yield Finding(
-            "coverage",
-            "warning",
-            f"{plural(len(thin), 'topic')} of {len(covered.topics):,} {'is' if len(thin) == 1 else 'are'} thin or "
-            "untouched",
-            "Fewer questions than chance would give them, were questions spread over the chunks. Nothing is known of "
-            "how well retrieval works there.",
-            {"topics": len(covered.topics), "thin": len(thin), "chunks": sum(row.chunks for row in thin)},
-            (),
-            tuple(
+            check="coverage",
+            severity="warning",
+            title=f"{plural(len(thin), 'topic')} of {len(covered.topics):,} {'is' if len(thin) == 1 else 'are'} "
+            "thin or untouched",
+            text="Fewer questions than chance would give them, were questions spread over the chunks. Nothing is "
+            "known of how well retrieval works there.",
+            numbers={"topics": len(covered.topics), "thin": len(thin), "chunks": sum(row.chunks for row in thin)},
+            examples=tuple(
                 f"{', '.join(row.words)}: {plural(row.chunks, 'chunk')}, {plural(row.questions, 'question')} "
                 f"(about {row.expected:.0f} would be even)"
                 for row in sorted(thin, key=lambda row: (row.questions - row.expected, row.words))[:SHOWN]
             ),
-            "Add questions on them: `karat generate --extend --fill-gaps` does.",
+            remedy="Add questions on them: `karat generate --extend --fill-gaps` does.",
         )
     total = sum(row.questions for row in covered.by_doc)
     empty = [row for row in covered.by_doc if not row.questions]
@@ -45,32 +44,30 @@ def coverage(context: CheckContext) -> Iterator[Finding]:
     if empty:
         grave = bool(large) or held >= _UNASKED
         yield Finding(
-            "coverage",
-            "warning" if grave else "info",
-            f"{plural(len(empty), 'document')} of {covered.docs:,} {'has' if len(empty) == 1 else 'have'} no question",
-            f"They hold {percent(held, 0)} of the chunks."
+            check="coverage",
+            severity="warning" if grave else "info",
+            title=f"{plural(len(empty), 'document')} of {covered.docs:,} {'has' if len(empty) == 1 else 'have'} no "
+            "question",
+            text=f"They hold {percent(held, 0)} of the chunks."
             + (
                 f" {plural(len(large), 'of them')[:-1] if len(large) > 1 else '1 of them'} would have some by chance."
                 * bool(large)
             ),
-            {"documents": len(empty), "of": covered.docs, "large": len(large), "chunks": held},
-            (),
-            tuple(
+            numbers={"documents": len(empty), "of": covered.docs, "large": len(large), "chunks": held},
+            examples=tuple(
                 f"{row.doc}: {plural(row.chunks, 'chunk')}"
                 for row in [*large, *(r for r in empty if r not in large)][:SHOWN]
             ),
-            "Add questions on them, or leave documents out that nobody will ask about.",
+            remedy="Add questions on them, or leave documents out that nobody will ask about.",
         )
     first = covered.by_doc[0]
     share, size = first.questions / covered.questions, first.chunks / covered.chunks
     if covered.docs > 1 and share >= _MOST and share >= 1.5 * size:
         yield Finding(
-            "coverage",
-            "warning",
-            f"{percent(share, 0)} of the questions are about one document, {first.doc}",
-            f"It holds {percent(size, 0)} of the chunks. The scores tell of this document for the most part.",
-            {"share": share, "chunks": size, "document": first.doc},
-            (),
-            (),
-            "Add questions on the other documents, or report this one apart.",
+            check="coverage",
+            severity="warning",
+            title=f"{percent(share, 0)} of the questions are about one document, {first.doc}",
+            text=f"It holds {percent(size, 0)} of the chunks. The scores tell of this document for the most part.",
+            numbers={"share": share, "chunks": size, "document": first.doc},
+            remedy="Add questions on the other documents, or report this one apart.",
         )

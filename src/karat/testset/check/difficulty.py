@@ -28,20 +28,20 @@ def difficulty(context: CheckContext) -> Iterator[Finding]:
         if row.k == CUT and row.bm25 is not None and row.bm25 >= EASY * row.ceiling:
             semantic = row.kind.lower() in SEMANTIC
             yield Finding(
-                "difficulty",
-                "warning" if semantic else "info",
-                f"BM25 alone reaches {percent(row.bm25, 0)} Recall@{CUT} on {asked}",
-                "Systems can hardly be told apart there"
+                check="difficulty",
+                severity="warning" if semantic else "info",
+                title=f"BM25 alone reaches {percent(row.bm25, 0)} Recall@{CUT} on {asked}",
+                text="Systems can hardly be told apart there"
                 + (", and other words than the text's were promised." if semantic else "."),
-                {"kind": row.kind, "questions": row.questions, "bm25": row.bm25},
-                (), (), "Add harder questions: paraphrases, scenarios, questions over two documents.",
-            )  # fmt: skip
+                numbers={"kind": row.kind, "questions": row.questions, "bm25": row.bm25},
+                remedy="Add harder questions: paraphrases, scenarios, questions over two documents.",
+            )
         if row.k == 20 and row.better < HARD * row.ceiling:
             yield Finding(
-                "difficulty",
-                "warning",
-                f"neither engine finds the gold of {asked}: Recall@20 is {percent(row.better, 0)} at best",
-                "Very hard questions are one cause, wrong gold is another.",
-                {"kind": row.kind, "questions": row.questions, "better": row.better},
-                (), (), "Read some of these questions beside their gold.",
-            )  # fmt: skip
+                check="difficulty",
+                severity="warning",
+                title=f"neither engine finds the gold of {asked}: Recall@20 is {percent(row.better, 0)} at best",
+                text="Very hard questions are one cause, wrong gold is another.",
+                numbers={"kind": row.kind, "questions": row.questions, "better": row.better},
+                remedy="Read some of these questions beside their gold.",
+            )

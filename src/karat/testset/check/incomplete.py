@@ -59,7 +59,15 @@ def incomplete(context: CheckContext) -> Iterator[Finding]:
         why = tuple(f"{u.question}: {u.why}" for u in nameless[:SHOWN])
         remedy = 'Give each a "doc", "page", "url", "quote", "chunk" or "id", or choose what is compared with --match.'
         numbers = {"entries": len(nameless), "questions": len(ids)}
-        yield Finding("incomplete", "broken", title, "", numbers, ids, why, remedy)
+        yield Finding(
+            check="incomplete",
+            severity="broken",
+            title=title,
+            numbers=numbers,
+            questions=ids,
+            examples=why,
+            remedy=remedy,
+        )
     twice = tuple(id_ for id_, count in Counter(context.testset.ids).items() if count > 1)
     title = f"{counted(len(twice), 'question id', 'stands', 'stand')} twice or more"
     yield from _finding("broken", title, twice, "Give every question an id of its own.")
@@ -67,7 +75,15 @@ def incomplete(context: CheckContext) -> Iterator[Finding]:
 
 def _finding(severity: Severity, title: str, ids: tuple[str, ...], remedy: str) -> Iterator[Finding]:
     if ids:
-        yield Finding("incomplete", severity, title, "", {"questions": len(ids)}, ids, ids[:SHOWN], remedy)
+        yield Finding(
+            check="incomplete",
+            severity=severity,
+            title=title,
+            numbers={"questions": len(ids)},
+            questions=ids,
+            examples=ids[:SHOWN],
+            remedy=remedy,
+        )
 
 
 @audit_check(1)

@@ -102,15 +102,15 @@ def vocabulary_gap(context: CheckContext) -> Iterator[Finding]:
     if gap:
         share = len(gap) / looked_at
         yield Finding(
-            "vocabulary_gap",
-            "info",
-            f"{counted(len(gap), 'question', 'shares', 'share')} no content word with the gold",
-            f"{percent(share, 0)} of the {looked_at:,} questions whose gold was found. BM25 cannot find them by their "
-            "words; dense retrieval may.",
-            {"questions": len(gap), "looked_at": looked_at, "share": share},
-            tuple(q.id for q in gap),
-            tuple(f'{q.id}: "{excerpt(q.text, 90)}"' for q in gap[:SHOWN]),
-            "Nothing, if they are meant so. If not, check their gold.",
+            check="vocabulary_gap",
+            severity="info",
+            title=f"{counted(len(gap), 'question', 'shares', 'share')} no content word with the gold",
+            text=f"{percent(share, 0)} of the {looked_at:,} questions whose gold was found. BM25 cannot find them "
+            "by their words; dense retrieval may.",
+            numbers={"questions": len(gap), "looked_at": looked_at, "share": share},
+            questions=tuple(q.id for q in gap),
+            examples=tuple(f'{q.id}: "{excerpt(q.text, 90)}"' for q in gap[:SHOWN]),
+            remedy="Nothing, if they are meant so. If not, check their gold.",
         )
 
 

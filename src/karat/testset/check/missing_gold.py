@@ -45,7 +45,16 @@ def _finding(
 ) -> Finding:
     questions = _questions(missing)
     numbers = {noun: len(missing), "questions": len(questions)}
-    return Finding(name, "broken", title, text, numbers, questions, tuple(examples[:SHOWN]), remedy)
+    return Finding(
+        check=name,
+        severity="broken",
+        title=title,
+        text=text,
+        numbers=numbers,
+        questions=questions,
+        examples=tuple(examples[:SHOWN]),
+        remedy=remedy,
+    )
 
 
 @check(10)
@@ -60,19 +69,20 @@ def unknown_gold(context: CheckContext) -> Iterator[Finding]:
         questions = _questions(missing)
         known = _known_names(context, reason)
         yield Finding(
-            "unknown_gold",
-            "broken",
-            f"the gold names {plural(len(lost), what)} that the index does not hold",
-            f"{plural(len(missing), 'gold unit')} of {plural(len(questions), 'question')} can never be found. "
+            check="unknown_gold",
+            severity="broken",
+            title=f"the gold names {plural(len(lost), what)} that the index does not hold",
+            text=f"{plural(len(missing), 'gold unit')} of {plural(len(questions), 'question')} can never be found. "
             + (
                 f"The index holds, for example, {names(known, width=None)}."
                 if known
                 else f"The index holds no {what} at all."
             ),
-            {"names": len(lost), "units": len(missing), "questions": len(questions)},
-            questions,
-            tuple(f"{name}{_suggestion(name, known)}" for name in lost[:SHOWN]),
-            "Index the missing documents, correct the names in the gold, or choose how they are compared with --match.",
+            numbers={"names": len(lost), "units": len(missing), "questions": len(questions)},
+            questions=questions,
+            examples=tuple(f"{name}{_suggestion(name, known)}" for name in lost[:SHOWN]),
+            remedy="Index the missing documents, correct the names in the gold, or choose how they are compared "
+            "with --match.",
         )
 
 
@@ -137,26 +147,25 @@ def unread_files(context: CheckContext) -> Iterator[Finding]:
     if asked:
         questions = tuple(dict.fromkeys(q for of_file in asked.values() for q in of_file))
         yield Finding(
-            "unread_files",
-            "broken",
-            f"gold stands in {plural(len(asked), 'file')} that could not be read",
-            f"{plural(len(questions), 'question')} cannot be answered from this index.",
-            {"files": len(asked), "questions": len(questions)},
-            questions,
-            tuple(f"{fatal[i]} ({plural(len(set(ids)), 'question')})" for i, ids in asked.items())[:SHOWN],
-            "Repair the files and index them again.",
+            check="unread_files",
+            severity="broken",
+            title=f"gold stands in {plural(len(asked), 'file')} that could not be read",
+            text=f"{plural(len(questions), 'question')} cannot be answered from this index.",
+            numbers={"files": len(asked), "questions": len(questions)},
+            questions=questions,
+            examples=tuple(f"{fatal[i]} ({plural(len(set(ids)), 'question')})" for i, ids in asked.items())[:SHOWN],
+            remedy="Repair the files and index them again.",
         )
     others = [problem for i, problem in enumerate(fatal) if i not in asked]
     if others:
         yield Finding(
-            "unread_files",
-            "warning",
-            f"{plural(len(others), 'file')} could not be read and no gold names {'it' if len(others) == 1 else 'them'}",
-            "",
-            {"files": len(others)},
-            (),
-            tuple(map(str, others[:SHOWN])),
-            "Repair the files and index them again, or leave them out.",
+            check="unread_files",
+            severity="warning",
+            title=f"{plural(len(others), 'file')} could not be read and no gold names "
+            f"{'it' if len(others) == 1 else 'them'}",
+            numbers={"files": len(others)},
+            examples=tuple(map(str, others[:SHOWN])),
+            remedy="Repair the files and index them again, or leave them out.",
         )
 
 

@@ -104,12 +104,12 @@ def malformed(context: CheckContext) -> Iterator[Finding]:
     if len(bare) > KEYWORDS * total:
         share = len(bare) / total
         yield Finding(
-            "malformed",
-            "info",
-            f"{plural(len(bare), 'question')} of {total:,} ask nothing: they read like queries of a search box",
-            f"{percent(share, 0)} have no question mark and no word that asks. That is fine for retrieval; answers to "
-            "them are hard to judge.",
-            {"questions": len(bare), "looked_at": total, "share": share},
+            check="malformed",
+            severity="info",
+            title=f"{plural(len(bare), 'question')} of {total:,} ask nothing: they read like queries of a search box",
+            text=f"{percent(share, 0)} have no question mark and no word that asks. That is fine for retrieval; "
+            "answers to them are hard to judge.",
+            numbers={"questions": len(bare), "looked_at": total, "share": share},
         )
         return
     yield from about_questions(

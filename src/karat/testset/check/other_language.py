@@ -55,12 +55,12 @@ def other_language(context: CheckContext) -> Iterable[Finding]:
         share = len(faulty) / total
         return [
             Finding(
-                "other_language",
-                "info",
-                f"{plural(len(faulty), 'question')} of {total:,} are in another language than their gold",
-                f"{percent(share, 0)}: this test set asks across languages, which BM25 cannot follow.",
-                {"questions": len(faulty), "looked_at": total, "share": share},
-                tuple(question.id for question, _ in faulty),
+                check="other_language",
+                severity="info",
+                title=f"{plural(len(faulty), 'question')} of {total:,} are in another language than their gold",
+                text=f"{percent(share, 0)}: this test set asks across languages, which BM25 cannot follow.",
+                numbers={"questions": len(faulty), "looked_at": total, "share": share},
+                questions=tuple(question.id for question, _ in faulty),
             )
         ]
     return about_questions(

@@ -39,14 +39,13 @@ def other_matcher(context: CheckContext) -> Iterator[Finding]:
         return
     name = max(better, key=lambda n: (better[n], -MATCHERS.get(n).strictness))
     yield Finding(
-        "other_matcher",
-        "warning",
-        f"--match {name} would reach {percent(better[name], 0)} of the gold instead of {percent(ours, 0)}",
-        f"Share of the gold that the index holds, by the way it is compared: "
+        check="other_matcher",
+        severity="warning",
+        title=f"--match {name} would reach {percent(better[name], 0)} of the gold instead of {percent(ours, 0)}",
+        text=f"Share of the gold that the index holds, by the way it is compared: "
         f"{', '.join(f'{n} {percent(s, 0)}' for n, s in shares.items())}. The unit would be the "
         f"{MATCHERS.get(name).unit}: make sure that this is what should be counted.",
-        {"chosen": ours, **shares},
-        tuple(dict.fromkeys(u.question for u in regained[name])),
-        (),
-        f"Add --match {name}, if the {MATCHERS.get(name).unit} is the unit you mean.",
+        numbers={"chosen": ours, **shares},
+        questions=tuple(dict.fromkeys(u.question for u in regained[name])),
+        remedy=f"Add --match {name}, if the {MATCHERS.get(name).unit} is the unit you mean.",
     )

@@ -48,4 +48,4 @@ def overview(context: CheckContext) -> Iterator[Finding]:
     for kind in kinds:
         units = [u for u, k in enumerate(resolution.kinds) if k == kind and resolution.relevant[u]]
         text, numbers = _sentence(resolution, kind, units)
-        yield Finding("overview", "info", f"by {kind}: {text}", "", numbers)
+        yield Finding(check="overview", severity="info", title=f"by {kind}: {text}", text="", numbers=numbers)

@@ -27,15 +27,16 @@ def leaks(context: CheckContext) -> Iterator[Finding]:
     if leaning:
         share = len(leaning) / len(context.questions)
         yield Finding(
-            "leaks",
-            "warning",
-            f"{counted(len(leaning), 'question', 'points', 'point')} at a text that the asker has before the eyes",
-            f"{percent(share, 0)} of the questions. Nobody who searches asks so, and no retriever can know which text "
-            "is meant.",
-            {"questions": len(leaning), "share": share},
-            tuple(q.id for q, _ in leaning),
-            tuple(f'{q.id}: "{excerpt(q.text, 90)}" ({words})' for q, words in leaning[:SHOWN]),
-            REMEDY,
+            check="leaks",
+            severity="warning",
+            title=f"{counted(len(leaning), 'question', 'points', 'point')} at a text that the asker has before the "
+            "eyes",
+            text=f"{percent(share, 0)} of the questions. Nobody who searches asks so, and no retriever can know "
+            "which text is meant.",
+            numbers={"questions": len(leaning), "share": share},
+            questions=tuple(q.id for q, _ in leaning),
+            examples=tuple(f'{q.id}: "{excerpt(q.text, 90)}" ({words})' for q, words in leaning[:SHOWN]),
+            remedy=REMEDY,
         )
 
 

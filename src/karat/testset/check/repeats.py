@@ -47,15 +47,15 @@ def repeated_questions(context: CheckContext) -> Iterator[Finding]:
     if repeated:
         apart = sum(1 for group in repeated if len({frozenset(gold.label for gold in q.gold) for q in group}) > 1)
         yield Finding(
-            "repeated_questions",
-            "warning",
-            f"{counted(len(repeated), 'question', 'is', 'are')} asked more than once",
-            "Each counts again in every mean."
+            check="repeated_questions",
+            severity="warning",
+            title=f"{counted(len(repeated), 'question', 'is', 'are')} asked more than once",
+            text="Each counts again in every mean."
             + (f" {apart:,} of them {'has' if apart == 1 else 'have'} other gold each time." if apart else ""),
-            {"questions": len(repeated), "other_gold": apart},
-            tuple(q.id for group in repeated for q in group),
-            tuple(f'{", ".join(q.id for q in g[:4])}: "{excerpt(g[0].text, 80)}"' for g in repeated[:SHOWN]),
-            KEEP_ONE,
+            numbers={"questions": len(repeated), "other_gold": apart},
+            questions=tuple(q.id for group in repeated for q in group),
+            examples=tuple(f'{", ".join(q.id for q in g[:4])}: "{excerpt(g[0].text, 80)}"' for g in repeated[:SHOWN]),
+            remedy=KEEP_ONE,
         )
     firsts = [group[0] for group in groups.values()]
     words_of = [terms(question.text) for question in firsts]
@@ -66,14 +66,13 @@ def repeated_questions(context: CheckContext) -> Iterator[Finding]:
     ]
     if near:
         yield Finding(
-            "repeated_questions",
-            "info",
-            f"{plural(len(near), 'pair')} of questions ask nearly the same",
-            "",
-            {"pairs": len(near)},
-            tuple(dict.fromkeys(q.id for pair in near for q in pair)),
-            tuple(f'{a.id}: "{excerpt(a.text)}" and {b.id}: "{excerpt(b.text)}"' for a, b in near[:SHOWN]),
-            "Check that both are wanted and have the same gold.",
+            check="repeated_questions",
+            severity="info",
+            title=f"{plural(len(near), 'pair')} of questions ask nearly the same",
+            numbers={"pairs": len(near)},
+            questions=tuple(dict.fromkeys(q.id for pair in near for q in pair)),
+            examples=tuple(f'{a.id}: "{excerpt(a.text)}" and {b.id}: "{excerpt(b.text)}"' for a, b in near[:SHOWN]),
+            remedy="Check that both are wanted and have the same gold.",
         )
 
 
@@ -88,19 +87,20 @@ def near_duplicates(context: CheckContext) -> Iterator[Finding]:
     share = len(repeated) / len(questions)
     kinds = sum(1 for one, other, _ in pairs if questions[one].kind != questions[other].kind)
     yield Finding(
-        "near_duplicates",
-        "warning",
-        f"{counted(len(repeated), 'question', 'repeats', 'repeat')} another",
-        f"{percent(share, 0)} of the {len(questions):,}. Each counts again in every mean, and the test set tells less "
+        check="near_duplicates",
+        severity="warning",
+        title=f"{counted(len(repeated), 'question', 'repeats', 'repeat')} another",
+        text=f"{percent(share, 0)} of the {len(questions):,}. Each counts again in every mean, and the test set "
+        "tells less "
         "than its size says." + (f" {plural(kinds, 'pair')} of {len(pairs):,} are of two kinds." if kinds else ""),
-        {"questions": len(repeated), "pairs": len(pairs), "across_kinds": kinds, "share": share},
-        tuple(questions[q].id for q in sorted({q for one, other, _ in pairs for q in (one, other)})),
-        tuple(
+        numbers={"questions": len(repeated), "pairs": len(pairs), "across_kinds": kinds, "share": share},
+        questions=tuple(questions[q].id for q in sorted({q for one, other, _ in pairs for q in (one, other)})),
+        examples=tuple(
             f'{questions[one].id}: "{excerpt(questions[one].text)}" and {questions[other].id}: '
             f'"{excerpt(questions[other].text)}" ({percent(likeness, 0)} alike)'
             for one, other, likeness in pairs[:SHOWN]
         ),
-        KEEP_ONE,
+        remedy=KEEP_ONE,
     )
 
 
@@ -116,14 +116,14 @@ def contradictions(context: CheckContext) -> Iterator[Finding]:
         ids = tuple(dict.fromkeys(q.id for pair in pairs for q in pair))
         verbs = ("asks", "has") if len(pairs) == 1 else ("ask", "have")
         yield Finding(
-            "contradictions",
-            "broken",
-            f"{plural(len(pairs), 'pair')} of questions {verbs[0]} the same and {verbs[1]} other gold",
-            "Whatever a system returns, it is scored wrong on one of the two.",
-            {"pairs": len(pairs), "questions": len(ids)},
-            ids,
-            tuple(f'{one.id} and {other.id}: "{excerpt(one.text, 90)}"' for one, other in pairs[:SHOWN]),
-            "Keep one of each, with the gold of both, or say in the question what sets them apart.",
+            check="contradictions",
+            severity="broken",
+            title=f"{plural(len(pairs), 'pair')} of questions {verbs[0]} the same and {verbs[1]} other gold",
+            text="Whatever a system returns, it is scored wrong on one of the two.",
+            numbers={"pairs": len(pairs), "questions": len(ids)},
+            questions=ids,
+            examples=tuple(f'{one.id} and {other.id}: "{excerpt(one.text, 90)}"' for one, other in pairs[:SHOWN]),
+            remedy="Keep one of each, with the gold of both, or say in the question what sets them apart.",
         )
 
 

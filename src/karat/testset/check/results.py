@@ -22,12 +22,12 @@ def results(context: CheckContext) -> Iterator[Finding]:
             continue
         share = lost / len(ids)
         yield Finding(
-            "results",
-            "broken" if lost == len(ids) else "warning",
-            f"{run.name}: {plural(lost, 'hit')} of {len(ids):,} {'is' if lost == 1 else 'are'} no chunk of this index",
-            f"{percent(share, 0)} of its hits. They come from another index, or are named in another way.",
-            {"hits": len(ids), "unknown": lost, "share": share},
-            (),
-            tuple(excerpt(id_) for id_ in strange[:5]),
-            "Search this index again, or check the index that belongs to these results.",
+            check="results",
+            severity="broken" if lost == len(ids) else "warning",
+            title=f"{run.name}: {plural(lost, 'hit')} of {len(ids):,} {'is' if lost == 1 else 'are'} no chunk of "
+            "this index",
+            text=f"{percent(share, 0)} of its hits. They come from another index, or are named in another way.",
+            numbers={"hits": len(ids), "unknown": lost, "share": share},
+            examples=tuple(excerpt(id_) for id_ in strange[:5]),
+            remedy="Search this index again, or check the index that belongs to these results.",
         )

@@ -57,8 +57,14 @@ def shifted_pages(context: CheckContext) -> Iterator[Finding]:
         text = f"{counted(len(zero), 'question', 'names', 'name')} it. Pages of an index count from 1, these from 0."
         numbers = {"questions": len(zero), "offset": -1}
         yield Finding(
-            "shifted_pages", "broken", "the gold has a page 0", text, numbers, zero, (), "Add --page-offset -1."
-        )  # fmt: skip
+            check="shifted_pages",
+            severity="broken",
+            title="the gold has a page 0",
+            text=text,
+            numbers=numbers,
+            questions=zero,
+            remedy="Add --page-offset -1.",
+        )
 
 
 def _by_evidence(context: CheckContext) -> Iterator[Finding]:
@@ -139,9 +145,21 @@ def _finding(
         )
     pages = [q.id for q in context.questions if any(g.grade >= 1 and g.page is not None for g in q.gold)]
     numbers: dict[str, int | float | str | None] = {
-        "evidence": evidence.kind, "pages": evidence.n, "now": now, "then": then, "offset": shift,
-    }  # fmt: skip
-    return Finding("shifted_pages", "broken", title, text, numbers, tuple(pages), (), remedy)
+        "evidence": evidence.kind,
+        "pages": evidence.n,
+        "now": now,
+        "then": then,
+        "offset": shift,
+    }
+    return Finding(
+        check="shifted_pages",
+        severity="broken",
+        title=title,
+        text=text,
+        numbers=numbers,
+        questions=tuple(pages),
+        remedy=remedy,
+    )
 
 
 def by_quotes(context: CheckContext) -> Evidence | None:

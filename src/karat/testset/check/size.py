@@ -35,29 +35,35 @@ def size(context: CheckContext) -> Iterator[Finding]:
         elif len(context.questions) > 1:
             detail = "Fewer than two of them have gold."
         yield Finding(
-            "size", "broken" if not len(context.questions) else "warning",
-            f"{plural(len(context.questions), 'question')}: nothing can be told apart", detail,
-            {"questions": len(context.questions)}, (), (), "Add questions.",
-        )  # fmt: skip
+            check="size",
+            severity="broken" if not len(context.questions) else "warning",
+            title=f"{plural(len(context.questions), 'question')}: nothing can be told apart",
+            text=detail,
+            numbers={"questions": len(context.questions)},
+            remedy="Add questions.",
+        )
         return
     first, worst, variants = rows[0], rows[-1], rows[1:-1]
     measured = first is not worst
     coarse = measured and first.difference > COARSE
     near = f" Of two variants of one system, about {written(variants[0].difference)}." if variants else ""
     yield Finding(
-        "size",
-        "warning" if coarse else "info",
-        f"{plural(first.questions, 'question')} can tell apart differences of about {written(first.difference)} in "
+        check="size",
+        severity="warning" if coarse else "info",
+        title=f"{plural(first.questions, 'question')} can tell apart differences of about "
+        f"{written(first.difference)} in "
         f"{first.measure}" + ("" if measured else " in the worst case"),
-        f"At 80% power, two-sided at 5%, the same questions for both systems; going by {first.basis}.{near}"
+        text=f"At 80% power, two-sided at 5%, the same questions for both systems; going by {first.basis}.{near}"
         + (f" In the worst case {written(worst.difference)}." if measured else "")
         + f" To tell {written(first.aim)} it takes about {first.needed:,} questions"
         + (f" (at worst {worst.needed:,})." if measured else "."),
-        {
-            "questions": first.questions, "difference": first.difference, "worst": worst.difference,
-            "needed": first.needed, "needed_at_worst": worst.needed, "spread": first.spread,
+        numbers={
+            "questions": first.questions,
+            "difference": first.difference,
+            "worst": worst.difference,
+            "needed": first.needed,
+            "needed_at_worst": worst.needed,
+            "spread": first.spread,
         },
-        (),
-        (),
-        "Add questions if smaller differences matter, or read them as a tie." if coarse else "",
-    )  # fmt: skip
+        remedy="Add questions if smaller differences matter, or read them as a tie." if coarse else "",
+    )

@@ -38,13 +38,14 @@ def split_quotes(context: CheckContext) -> Iterator[Finding]:
         for u in split[:5]
     ]
     yield Finding(
-        "split_quotes",
-        "warning",
-        f"{counted(len(split), 'quote', 'is', 'are')} cut apart by the chunks",
-        f"No chunk holds {percent(len(split) / len(quotes), 0)} of the {len(quotes):,} quotes found whole; a chunk "
+        check="split_quotes",
+        severity="warning",
+        title=f"{counted(len(split), 'quote', 'is', 'are')} cut apart by the chunks",
+        text=f"No chunk holds {percent(len(split) / len(quotes), 0)} of the {len(quotes):,} quotes found whole; a "
+        "chunk "
         "counts as holding one when it has at least half of it. An answer that needs all of it needs two chunks.",
-        {"split": len(split), "found": len(quotes), "share": len(split) / len(quotes)},
-        questions,
-        tuple(examples),
-        "Index with larger chunks, more overlap, or chunks that follow sentences or sections.",
+        numbers={"split": len(split), "found": len(quotes), "share": len(split) / len(quotes)},
+        questions=questions,
+        examples=tuple(examples),
+        remedy="Index with larger chunks, more overlap, or chunks that follow sentences or sections.",
     )

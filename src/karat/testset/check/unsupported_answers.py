@@ -49,16 +49,22 @@ def unsupported_answers(context: CheckContext) -> Iterator[Finding]:
         looked_at = len(supports)
         held = sum(one.share for _, one in supports) / looked_at
         yield Finding(
-            "unsupported_answers",
-            "info",
-            f"{counted(len(faulty), 'reference answer', 'is', 'are')} not supported by the gold",
-            f"{percent(len(faulty) / looked_at, 0)} of the {looked_at:,} answers whose gold was found; on average the "
+            check="unsupported_answers",
+            severity="info",
+            title=f"{counted(len(faulty), 'reference answer', 'is', 'are')} not supported by the gold",
+            text=f"{percent(len(faulty) / looked_at, 0)} of the {looked_at:,} answers whose gold was found; on "
+            "average the "
             f"gold holds {percent(held, 0)} of an answer's content words. Calculated answers are one cause, wrong gold "
             "is another.",
-            {"questions": len(faulty), "looked_at": looked_at, "share": len(faulty) / looked_at, "words_held": held},
-            tuple(q.id for q in faulty),
-            tuple(f'{q.id}: "{excerpt(q.answers[0], 90)}"' for q in faulty[:SHOWN]),
-            "Check the gold of these questions.",
+            numbers={
+                "questions": len(faulty),
+                "looked_at": looked_at,
+                "share": len(faulty) / looked_at,
+                "words_held": held,
+            },
+            questions=tuple(q.id for q in faulty),
+            examples=tuple(f'{q.id}: "{excerpt(q.answers[0], 90)}"' for q in faulty[:SHOWN]),
+            remedy="Check the gold of these questions.",
         )
 
 

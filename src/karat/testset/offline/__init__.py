@@ -29,12 +29,12 @@ def offline_drafts(fragment: Fragment, kinds: Sequence[str]) -> list[Draft]:
     begins = span is None or span[0] == 0 or text[:1] in "#\n"
     return [
         Draft(
-            asked.question,
-            "literal",
-            (fragment,),
-            asked.answer,
-            (text[asked.start : asked.end],),
-            fragment.language,
+            text=asked.question,
+            kind="literal",
+            fragments=(fragment,),
+            answer=asked.answer,
+            quotes=(text[asked.start : asked.end],),
+            language=fragment.language,
             tags={"form": asked.form},
             source=f"offline/{asked.form}",
         )
