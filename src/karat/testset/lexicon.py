@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cache
 
 from karat.core.text import guess_language, stop_words, tokenise
@@ -121,16 +122,7 @@ def longest_run(ours: Sequence[str], theirs: Sequence[str]) -> int:
     >>> longest_run("a b c d".split(), "x b c d a".split())
     3
     """
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(theirs):
-        places.setdefault(word, []).append(place)
-    best = 0
-    before: dict[int, int] = {}
-    for word in ours:
-        now = {place: before.get(place - 1, 0) + 1 for place in places.get(word, ())}
-        best = max(best, max(now.values(), default=0))
-        before = now
-    return best
+    return SequenceMatcher(None, ours, theirs, autojunk=False).find_longest_match().size
 
 
 def one_line(text: str) -> str:
