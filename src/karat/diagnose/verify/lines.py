@@ -72,6 +72,12 @@ def bounds_of(measure: Measure) -> tuple[float, float]:
     return WIDER.get(measure.spec.name, measure.bounds)
 
 
+def in_range(measure: Measure, number: Number) -> bool:
+    """Whether a printed mean, or what was rounded to it, lies in the range of its measure."""
+    low, high = bounds_of(measure)
+    return low - number.half <= number.value <= high + number.half
+
+
 def steps_of(measure: Measure) -> int:
     """Of how many equal steps a value of one question is made; 0 where that is not known."""
     if measure.spec.name in WHOLE:

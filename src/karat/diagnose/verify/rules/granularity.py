@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.diagnose.verify.lines import SummaryTable, bounds_of, steps_of
+from karat.diagnose.verify.lines import SummaryTable, in_range, steps_of
 from karat.diagnose.verify.printed import PrintedFigure
 from karat.results.verification import Figure
 
@@ -14,9 +14,7 @@ def check(table: SummaryTable) -> Iterator[Figure]:
     for line in table.lines:
         for measure, one in {} if line.over_systems else line.means.items():
             steps, n = steps_of(measure), line.size(measure)
-            low, high = bounds_of(measure)
-            inside = low - one.number.half <= one.value <= high + one.number.half
-            if not steps or not n or not inside or _may_be_count(one, n):
+            if not steps or not n or not in_range(measure, one.number) or _may_be_count(one, n):
                 continue
             nearest = round(one.value * n * steps) / (n * steps)
             if not one.number.agrees(nearest):

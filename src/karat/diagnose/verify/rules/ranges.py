@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from karat.diagnose.verify.lines import SummaryTable, bounds_of
+from karat.diagnose.verify.lines import SummaryTable, bounds_of, in_range
 from karat.diagnose.verify.printed import PrintedFigure
 from karat.results.verification import Figure
 
@@ -16,8 +16,7 @@ def check(table: SummaryTable) -> Iterator[Figure]:
         measure = one.measure(table.k)
         if measure is not None and one.statistic == "mean":
             low, high = bounds_of(measure)
-            inside = low - one.number.half <= one.value <= high + one.number.half
-            problem = "" if inside else f"{one.value:g} is not in [{low:g}, {high:g}]"
+            problem = "" if in_range(measure, one.number) else f"{one.value:g} is not in [{low:g}, {high:g}]"
         else:
             problem = _problem(one, (one.labels, one.name) in with_mean)
         if problem:
