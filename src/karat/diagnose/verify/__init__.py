@@ -52,7 +52,7 @@ def verify_rows(
     checked += check_aggregates(rows, figures, computed, [figure for figure in checked if figure.broken])
     wrong = {(f.where, f.name, f.what) for f in checked if f.broken}
     follows = {(f.where, f.name, f.what) for f in checked if not f.broken and f.recomputed is not None}
-    for figure in check_table(figures, n=n, k=rows.k, one_gold=one_gold):
+    for figure in check_alone(figures, n=n, k=rows.k, one_gold=one_gold):
         place = (figure.where, figure.name, figure.what)
         by_rows = place in wrong or (figure.cause in BY_N and place in follows)
         if figure.verdict == "impossible" and not by_rows:
@@ -83,13 +83,13 @@ def verify_table(
     for table in tables:
         figures, unread = read_figures(table)
         if figures:
-            checked += [*check_table(figures, n=n, k=k, one_gold=one_gold), *unread]
+            checked += [*check_alone(figures, n=n, k=k, one_gold=one_gold), *unread]
     if not checked:
         raise _no_figures(tables[0])
     return checked
 
 
-def check_table(
+def check_alone(
     figures: Sequence[PrintedFigure], *, n: int | None = None, k: int | None = None, one_gold: bool = False
 ) -> list[Figure]:
     """Every printed figure of a registered measure, checked by arithmetic; the others are listed as unchecked."""
