@@ -167,6 +167,16 @@ class TestShiftedPages:
         )  # fmt: skip
         assert examined("shifted_pages", questions, chunks, [doc], pages="printed") == ()
 
+    def test_what_printed_numbers_reach_now_is_said(self, pages, book, examined):
+        doc, chunks = book(labels=[str(number + 3) for number in range(1, 13)])
+        shifted = [Question(f"a{n}", page, gold=(Gold(doc="handbook.pdf", page=str(n % 12 + 2)),))
+                   for n, page in enumerate([*pages, *pages, *pages])]  # fmt: skip
+        printed = [Question(f"b{n}", page, gold=(Gold(doc="handbook.pdf", page=str(n + 4)),))
+                   for n, page in enumerate(pages[:4])]  # fmt: skip
+        (found,) = examined("shifted_pages", [*shifted, *printed], chunks, [doc], pages="printed")
+        assert found.remedy == "Add --page-offset 1."
+        assert found.numbers["now"] >= 4 / 40
+
     def test_a_page_0_counts_from_0(self, examined, asked):
         (found,) = examined("shifted_pages", asked(Gold(doc="handbook.pdf", page="0")))
         assert found.title == "the gold has a page 0"

@@ -143,14 +143,10 @@ class CheckContext:
         return self.terms_like(self.chunks.texts[row], row)
 
     @cached_property
-    def asked(self) -> list[tuple[str, ...]]:
-        """The stems of the content words of each question, in order."""
-        pairs = zip(self.questions, self.languages, strict=True)
-        return [tuple(content_of(question.text, language)) for question, language in pairs]
-
-    @cached_property
     def asked_sets(self) -> list[frozenset[str]]:
-        return [frozenset(stems) for stems in self.asked]
+        """The stems of the content words of each question."""
+        pairs = zip(self.questions, self.languages, strict=True)
+        return [frozenset(content_of(question.text, language)) for question, language in pairs]
 
     @cached_property
     def answers(self) -> list[tuple[frozenset[str], ...]]:

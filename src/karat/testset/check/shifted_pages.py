@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import comb, log
 
@@ -25,9 +25,9 @@ FURTHEST = 20  # pages of a shift that is looked for
 _SAMPLE = 400  # gold pages whose words are looked at
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Of `n` gold pages, the share that suits each way of counting: by shift, and by printed numbers.
+    """Of `n` gold pages, the share that suits each way of counting: by shift, and by printed numbers (None).
 
     By quotes it is the share of quotes that stand on the page; by words the mean share of what the question and its
     answers say, rare words weighing more, that the page holds.
@@ -35,12 +35,35 @@ class Evidence:
 
     kind: str  # "quotes" or "words"
     n: int
-    shifted: dict[int, float]
-    printed: float | None = None
-    wins: dict[int | None, tuple[int, int]] | None = None  # by words: pages better and worse than as counted now
+    shares: Mapping[int | None, float]
+    wins: Mapping[int | None, tuple[int, int]] | None = None  # by words: pages better and worse than as counted now
 
+    def is_clear(self, now: float, shift: int | None) -> bool:
+        """Whether another way of counting is so much better than the present one that it must be meant.
 
-Clear = Callable[[Evidence, float, int | None], bool]
+        By quotes: most stand there, and few where the pages point now. By words: they stand there much more, on nearly
+        every page that tells a difference.
+        """
+        then = self.shares[shift]
+        if self.wins is None:
+            return then >= 0.5 and now < then / 2
+        wins, losses = self.wins.get(shift, (0, 0))
+        return then >= _RATIO * now and wins > losses and chance(wins, losses) < _SURE
+
+    def sentence(self, now: float, shift: int | None, named: str, counting: str) -> str:
+        """How much stands on the pages that the gold names, and how much if they are counted otherwise."""
+        then = percent(self.shares[shift], 0)
+        if self.wins is None:
+            return (
+                f"Of {plural(self.n, 'quote')} whose page is known, {percent(now, 0)} stand on the page that {named}, "
+                f"and {then} with {counting}."
+            )
+        wins, losses = self.wins.get(shift, (0, 0))
+        return (
+            f"Of what questions and answers say, rare words weighing more, {percent(now, 0)} stands on the "
+            f"{plural(self.n, 'page')} that {named}, and {then} with {counting} (better for {wins:,}, worse for "
+            f"{losses:,})."
+        )
 
 
 @check(5)
@@ -48,116 +71,55 @@ def shifted_pages(context: CheckContext) -> Iterator[Finding]:
     """Page numbers that count otherwise than the index does."""
     if not any(gold.page is not None for gold in context.golds) or not any(chunk.pages for chunk in context.chunks):
         return
-    findings = list(_by_evidence(context))
-    yield from findings
+    quotes = by_quotes(context)
+    evidence = quotes if quotes is not None and quotes.n >= _LEAST else by_words(context)
+    finding = None if evidence is None else _shift(context, evidence)
     zero = tuple(
         q.id for q in context.questions if any(g.grade >= 1 and g.page and g.page.strip() == "0" for g in q.gold)
     )
-    if zero and not findings and context.page_offset == 0 and context.pages == "physical":
-        text = f"{counted(len(zero), 'question', 'names', 'name')} it. Pages of an index count from 1, these from 0."
-        numbers = {"questions": len(zero), "offset": -1}
+    if finding is not None:
+        yield finding
+    elif zero and context.page_offset == 0 and context.pages == "physical":
+        names = counted(len(zero), "question", "names", "name")
         yield Finding(
             check="shifted_pages",
             severity="broken",
             title="the gold has a page 0",
-            text=text,
-            numbers=numbers,
+            text=f"{names} it. Pages of an index count from 1, these from 0.",
+            numbers={"questions": len(zero), "offset": -1},
             questions=zero,
             remedy="Add --page-offset -1.",
         )
 
 
-def _by_evidence(context: CheckContext) -> Iterator[Finding]:
-    quotes = (
-        by_quotes(context) if any(gold.quote is not None and gold.page is not None for gold in context.golds) else None
-    )
-    if quotes is not None and quotes.n >= _LEAST:
-        yield from _judged(context, quotes, _clear_by_quotes)
-        return
-    words = by_words(context)
-    if words is not None:
-        yield from _judged(context, words, _clear_by_words)
-
-
-def _now(context: CheckContext, evidence: Evidence) -> float:
-    if context.pages == "printed":
-        return evidence.printed or 0.0
-    return evidence.shifted.get(context.page_offset, 0.0)
-
-
-def _clear_by_quotes(evidence: Evidence, now: float, shift: int | None) -> bool:
-    """Most quotes stand there, and few where the pages point now."""
-    share = evidence.printed if shift is None else evidence.shifted[shift]
-    return share is not None and share >= 0.5 and now < share / 2
-
-
-def _clear_by_words(evidence: Evidence, now: float, shift: int | None) -> bool:
-    """The words stand there much more, on nearly every page that tells a difference."""
-    mean = evidence.printed if shift is None else evidence.shifted[shift]
-    wins, losses = (evidence.wins or {}).get(shift, (0, 0))
-    return mean is not None and mean >= _RATIO * now and wins > losses and chance(wins, losses) < _SURE
-
-
-def _judged(context: CheckContext, evidence: Evidence, clear: Clear) -> Iterator[Finding]:
-    now = _now(context, evidence)
-    best = max(evidence.shifted, key=lambda d: (evidence.shifted[d], -abs(d)), default=0)
-    printed = evidence.printed if context.pages != "printed" else None
-    if printed is not None and printed >= evidence.shifted.get(best, 0.0) and clear(evidence, now, None):
+def _shift(context: CheckContext, evidence: Evidence) -> Finding | None:
+    """The way of counting that the evidence speaks for, where it is not the present one."""
+    offset, shares = context.page_offset, evidence.shares
+    now = shares.get(None if context.pages == "printed" else offset, 0.0)
+    best = max((d for d in shares if d is not None), key=lambda d: (shares[d], -abs(d)), default=0)
+    shift: int | None = best
+    if context.pages != "printed" and None in shares and shares[None] >= shares.get(best, 0.0):
+        shift = None if evidence.is_clear(now, None) else best
+    if shift is None:
         title = "the page numbers of the gold are those printed on the pages, not those of the file"
-        yield _finding(context, evidence, now, printed, title, "printed numbers", "Add --pages printed.")
-        return
-    if best != context.page_offset and evidence.shifted and clear(evidence, now, best):
-        then = evidence.shifted[best]
-        if best == 0:
-            title = f"--page-offset {context.page_offset} moves pages that are right as they stand"
-            yield _finding(
-                context, evidence, now, then, title, "no shift", f"Drop --page-offset {context.page_offset}.", best
-            )
-        else:
-            title = f"the page numbers of the gold look shifted by {best:+d}"
-            yield _finding(
-                context, evidence, now, then, title, f"a shift of {best:+d}", f"Add --page-offset {best}.", best
-            )
-
-
-def _finding(
-    context: CheckContext,
-    evidence: Evidence,
-    now: float,
-    then: float,
-    title: str,
-    counting: str,
-    remedy: str,
-    shift: int | None = None,
-) -> Finding:
-    named = "the gold names" + ("" if context.page_offset == 0 else f" under --page-offset {context.page_offset}")
-    if evidence.kind == "quotes":
-        text = (
-            f"Of {plural(evidence.n, 'quote')} whose page is known, {percent(now, 0)} stand on the page that {named}, "
-            f"and {percent(then, 0)} with {counting}."
-        )
+        counting, remedy = "printed numbers", "Add --pages printed."
+    elif shift == offset or shift not in shares or not evidence.is_clear(now, shift):
+        return None
+    elif shift == 0:
+        title = f"--page-offset {offset} moves pages that are right as they stand"
+        counting, remedy = "no shift", f"Drop --page-offset {offset}."
     else:
-        wins, losses = (evidence.wins or {}).get(shift, (0, 0))
-        text = (
-            f"Of what questions and answers say, rare words weighing more, {percent(now, 0)} stands on the "
-            f"{plural(evidence.n, 'page')} that {named}, and {percent(then, 0)} with {counting} (better for {wins:,}, "
-            f"worse for {losses:,})."
-        )
-    pages = [q.id for q in context.questions if any(g.grade >= 1 and g.page is not None for g in q.gold)]
-    numbers: dict[str, int | float | str | None] = {
-        "evidence": evidence.kind,
-        "pages": evidence.n,
-        "now": now,
-        "then": then,
-        "offset": shift,
-    }
+        title = f"the page numbers of the gold look shifted by {shift:+d}"
+        counting, remedy = f"a shift of {shift:+d}", f"Add --page-offset {shift}."
+    named = "the gold names" + ("" if offset == 0 else f" under --page-offset {offset}")
+    then = shares[shift]
     return Finding(
         check="shifted_pages",
         severity="broken",
         title=title,
-        text=text,
-        numbers=numbers,
-        questions=tuple(pages),
+        text=evidence.sentence(now, shift, named, counting),
+        numbers={"evidence": evidence.kind, "pages": evidence.n, "now": now, "then": then, "offset": shift},
+        questions=tuple(q.id for q in context.questions if any(g.grade >= 1 and g.page is not None for g in q.gold)),
         remedy=remedy,
     )
 
@@ -186,7 +148,8 @@ def by_quotes(context: CheckContext) -> Evidence | None:
     if not n:
         return None
     has_labels = any(place.labels for _, places in placed for place in places)
-    return Evidence("quotes", n, {d: count / n for d, count in votes.items()}, printed / n if has_labels else None)
+    shares: dict[int | None, float] = {d: count / n for d, count in votes.items()}
+    return Evidence(kind="quotes", n=n, shares=shares | ({None: printed / n} if has_labels else {}))
 
 
 def by_words(context: CheckContext) -> Evidence | None:
@@ -201,17 +164,14 @@ def by_words(context: CheckContext) -> Evidence | None:
     scores = np.zeros((len(units), len(shifts)))
     for i, (q, file, page) in enumerate(units):
         scores[i] = [weights.score(q, file, rows_on.get((file, str(page - d)))) for d in shifts]
-    now: NDArray[np.float64] = scores[:, shifts.index(context.page_offset)]
+    counted_by: dict[int | None, NDArray[np.float64]] = dict(zip(shifts, scores.T, strict=True))
     printed = _printed(context, units, weights)
-    if context.pages == "printed" and printed is not None:
-        now, printed = printed, None
-    wins: dict[int | None, tuple[int, int]] = {
-        d: (int((scores[:, i] > now).sum()), int((scores[:, i] < now).sum())) for i, d in enumerate(shifts)
-    }
     if printed is not None:
-        wins[None] = (int((printed > now).sum()), int((printed < now).sum()))
-    means = {d: float(scores[:, i].mean()) for i, d in enumerate(shifts)}
-    return Evidence("words", len(units), means, float(printed.mean()) if printed is not None else None, wins)
+        counted_by[None] = printed
+    now = counted_by.get(None if context.pages == "printed" else context.page_offset, np.zeros(len(units)))
+    wins = {d: (int((some > now).sum()), int((some < now).sum())) for d, some in counted_by.items()}
+    means = {d: float(some.mean()) for d, some in counted_by.items()}
+    return Evidence(kind="words", n=len(units), shares=means, wins=wins)
 
 
 def chance(wins: int, losses: int) -> float:
