@@ -165,7 +165,7 @@ def _name(context: CheckContext, members: Ints) -> tuple[str, ...]:
     best = sorted(scores, key=lambda stem: (-scores[stem], stem))[:_NAMED]
     written: dict[str, Counter[str]] = {stem: Counter() for stem in best}
     for row in members[:_READ].tolist():
-        language = context.chunk_languages[row]
+        language = context.language_of(row)
         for word in words_of(f"{context.chunks[row].title or ''} {context.chunks.texts[row]}"):
             if word in stop_words(language, "words"):
                 continue

@@ -120,10 +120,6 @@ class CheckContext:
         return self._languages[key]
 
     @cached_property
-    def chunk_languages(self) -> list[str | None]:
-        return [self.language_of(row) for row in range(len(self.chunks))]
-
-    @cached_property
     def languages(self) -> list[str | None]:
         """The language in which each question is read: that of its gold where both are in Latin script."""
         return [
@@ -160,14 +156,14 @@ class CheckContext:
     def held(self) -> list[frozenset[str]]:
         """The stems of the content words of each chunk and its title."""
         return [
-            frozenset(content_of(f"{chunk.title or ''} {chunk.text}", language))
-            for chunk, language in zip(self.chunks, self.chunk_languages, strict=True)
+            frozenset(content_of(f"{chunk.title or ''} {chunk.text}", self.language_of(row)))
+            for row, chunk in enumerate(self.chunks)
         ]
 
     def sentences(self, row: int) -> list[ChunkSentence]:
         """The sentences of a chunk, each read once."""
         if row not in self._sentences:
-            language = self.chunk_languages[row]
+            language = self.language_of(row)
             self._sentences[row] = [
                 ChunkSentence(text, frozenset(content_of(text, language))) for text in sentences(self.chunks.texts[row])
             ]

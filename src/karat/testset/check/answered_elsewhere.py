@@ -210,7 +210,7 @@ def _answering(context: CheckContext, q: int) -> ChunkSentence | None:
 
 def windows(context: CheckContext, row: int) -> list[frozenset[str]]:
     """The stems of every few neighbouring sentences of a chunk, its title with each."""
-    title = frozenset(content_of(context.chunks[row].title or "", context.chunk_languages[row]))
+    title = frozenset(content_of(context.chunks[row].title or "", context.language_of(row)))
     parts = [one.stems for one in context.sentences(row)]
     return [title.union(*parts[i : i + _NEAR]) for i in range(max(1, len(parts) - _NEAR + 1))]
 
