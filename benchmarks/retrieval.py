@@ -41,7 +41,7 @@ def tokenise(texts: Sequence[str], terms: str, *, ids: bool) -> Any:
     """The same terms by bm25s's tokeniser."""
     import bm25s
     import Stemmer
-    from karat.core.text.stopwords import stop_words
+    from karat.core.text.languages import stop_words
 
     extra: dict[str, Any] = {"stopwords": None}
     if terms == "stem":

@@ -19,13 +19,14 @@ import numpy as np
 
 from karat.core.run import Run
 from karat.core.types import Answer, Gold, Question, TestSet
-from karat.experiment import outputs, stored
+from karat.experiment import outputs
 from karat.experiment.report import _by_ending, export_to
 from karat.experiment.score import Choices
 from karat.experiment.study import Contender, Plan, study_of
 from karat.report import comparisons, console, results, studied
 from karat.report.charts import draw
 from karat.report.html import render
+from karat.results.serial import load_study, save_study
 from karat.results.study import Configuration, Failure, Study
 
 QUESTIONS = (1_000, 4_000)
@@ -105,8 +106,8 @@ def writers(made: Study, runs: list[Run], folder: Path) -> dict[str, Callable[[]
         "judgements.jsonl": lambda: outputs._lines(outputs._judgements(made)),
         "charts": lambda: draw(made),
         "report.html": lambda: render(made, {}),
-        "study.json.gz": lambda: stored.save_study(made, folder),
-        "study.json.gz, read": lambda: stored.load_study(folder),
+        "study.json.gz": lambda: save_study(made, folder),
+        "study.json.gz, read": lambda: load_study(folder),
         "console": lambda: console.render(made.evaluation),
         "console of a run": lambda: studied.render(made),
         "--export liverag": lambda: export_to("liverag", made.evaluation, runs, folder),

@@ -7,11 +7,11 @@ import random
 import pytest
 
 from karat.core.errors import InputError, KaratError
-from karat.experiment import _folder
-from karat.experiment.index import Index, index
 from karat.experiment.store import open_run
 from karat.report import studied
 from karat.results.serial import load_study
+from karat.systems import index_folder
+from karat.systems.index import Index, index
 
 
 def flips(path, positions):
@@ -43,7 +43,7 @@ def found_in(path):
 @pytest.mark.parametrize("small", [8 << 20, 0], ids=["small files", "large files"])
 @pytest.mark.parametrize("positions", POSITIONS)
 def test_no_bit_of_an_index_changes_what_is_found_in_silence(built, monkeypatch, small, positions):
-    monkeypatch.setattr(_folder, "_SMALL", small)
+    monkeypatch.setattr(index_folder, "_SMALL", small)
     sound, wrong = found_in(built), []
     for path in sorted(p for p in built.rglob("*") if p.is_file() and p.name != ".lock"):
         for place, bit in flips(path, positions):

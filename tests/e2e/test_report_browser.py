@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from karat.experiment.index import index
 from karat.experiment.score import Choices, evaluate, resolved
-from karat.experiment.system import System, SystemSettings
 from karat.files import read_testset
 from karat.report.charts import chart_specs
 from karat.report.html import render
 from karat.results.comparison import Pair
 from karat.results.study import Cell, Choice, Configuration, Failure, FailureCount, KindChoice, Study, StudyHit
+from karat.systems.index import index
+from karat.systems.settings import SystemSettings
+from karat.systems.system import System
 
 pytestmark = pytest.mark.browser
 HOSTILE = (

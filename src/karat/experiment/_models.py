@@ -12,8 +12,8 @@ from karat.core.means import Means
 from karat.experiment.means import CALLS, ChatOnDemand, MeansSettings, close, means_of, spent_by
 
 if TYPE_CHECKING:
-    from karat.experiment.index import Index
     from karat.experiment.spec import Spec
+    from karat.systems.index import Index
 
 Say = Callable[[str, int, int], None]
 Announce = Callable[[str], None]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.asked import Asked, Context
+from karat.core.errors import UsageError
 from karat.core.ranked import ranking
 from karat.core.types import Answer
 from karat.experiment._answered import contexts_of
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.spec import Spec
+    from karat.experiment.spec._answers import AnswerKeys
     from karat.experiment.store import Journal
     from karat.experiment.study import Contender
     from karat.match import Resolution
     from karat.results.evaluation import Note
+    from karat.systems.outside import CallSettings, HttpSettings
 
 Say = Callable[[str, int, int], None]
 _KEPT = ("text", "contexts", "model", "seconds", "tokens", "cost_usd", "error", "confidence", "used", "given")
@@ -60,15 +63,38 @@ def answers_for(
 def _answerer(spec: Spec, settings: AnswererSettings, means: Means) -> Iterator[Answerer]:
     """One of karat's answerers, or a function or an endpoint that answers."""
     from karat.answer import answerer_named
-    from karat.experiment.outside import answerer_outside
+    from karat.systems.outside import answerer_outside
 
     answer = spec.keys.answer
     assert answer is not None
     if settings.name.partition(":")[0] in ("call", "http"):
-        with answerer_outside(settings, answer, spec.folder, spec.keys.budgets) as answerer:
+        outside = outside_settings(settings.name, answer, spec)
+        with answerer_outside(settings, outside, spec.keys.budgets.max_failures) as answerer:
             yield answerer
     else:
         yield answerer_named(settings, means)
+
+
+def outside_settings(name: str, keys: AnswerKeys, spec: Spec) -> CallSettings | HttpSettings:
+    """The function that `call:module:function` names, or the endpoint of `http:URL` or of the keys of karat.yaml."""
+    from karat.systems.outside import ANSWER_BODY, ANSWER_PATH, CallSettings, HttpSettings
+
+    kind, _, target = name.partition(":")
+    budgets, http = spec.keys.budgets, keys.http
+    seconds, jobs = keys.timeout_seconds or budgets.timeout_seconds, keys.jobs or budgets.jobs
+    if kind == "call":
+        if ":" not in target:
+            raise UsageError(f"{name!r} names no function. Write call:MODULE:FUNCTION.")
+        return CallSettings(target, spec.folder, seconds, jobs or 1)
+    if http is not None:
+        body = ANSWER_BODY if http.body is None and http.method != "GET" else http.body
+        paths = {"answer": http.answer or ANSWER_PATH}
+        return HttpSettings(http.url, http.method, dict(http.headers), body, paths, seconds, jobs or 4, http.retries)
+    url = name if name.startswith(("http://", "https://")) else target
+    if not url:
+        raise UsageError("the answerer http names no endpoint. Write http:URL, or add http: with its url.")
+    paths = {"answer": ANSWER_PATH}
+    return HttpSettings(url, body=ANSWER_BODY, paths=paths, timeout_seconds=seconds, jobs=jobs or 4)
 
 
 def answer_all(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment.finished import FinishedRun
     from karat.experiment.generate import Made
-    from karat.experiment.index import Index
     from karat.experiment.spec import Spec
+    from karat.systems.index import Index
 
 Say = Callable[[str, int, int], None]
 PathLike = str | os.PathLike[str]
@@ -142,10 +142,10 @@ def _name(sources: Sequence[str]) -> str:
 
 
 def _index(sources: Sequence[str], root: Path, chunk: str, embedder: str | None, say: Say) -> Index:
-    from karat.experiment.index import ENGINES_BUILT
-    from karat.experiment.indexes import index_of
     from karat.experiment.run import INDEXES
     from karat.models import EmbedderSettings
+    from karat.systems.index import ENGINES_BUILT
+    from karat.systems.indexes import index_of
 
     return index_of(
         sources, root / INDEXES, chunk=chunk, embedder=EmbedderSettings.parse(embedder) if embedder else None,

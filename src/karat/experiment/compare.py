@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
+from karat.core.progress import shown_in_notebook
 from karat.experiment._alike import scored_apart
 from karat.experiment._entrants import Entrant, Source, lacking, named, sources
 from karat.experiment._paired import (
@@ -23,7 +24,6 @@ from karat.experiment._paired import (
     unreachable_notes,
     with_flips,
 )
-from karat.experiment.progress import shown_in_notebook
 from karat.results.comparison import Comparison, Loss, Measured
 from karat.results.evaluation import Note
 

@@ -11,21 +11,22 @@ import numpy as np
 from karat.core.errors import UsageError
 from karat.core.means import Means
 from karat.core.ranked import Ranked
-from karat.experiment.retrieval import Memory, Retrieval
 from karat.experiment.study import Contender, Plan
-from karat.experiment.system import DEPTH, Found, SystemSettings
 from karat.results.study import Configuration
+from karat.systems.engines import Engines
+from karat.systems.retrieval import Memory, Retrieval
+from karat.systems.settings import DEPTH, SystemSettings
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.run import Run
     from karat.core.types import Question, TestSet
-    from karat.experiment.index import Index
     from karat.experiment.score import Choices
     from karat.experiment.spec import Listed, Spec
     from karat.experiment.store import Journal
     from karat.match import Resolution
     from karat.results.evaluation import Note
+    from karat.systems.index import Index
 
 Say = Callable[[str, int, int], None]
 LENGTH = 20  # hits that are kept of every list, or the largest cut-off where that is more; DEPTH where tokens cut
@@ -115,8 +116,8 @@ class Work:
     def _own(
         self, made: Made, listed: Sequence[Listed], memory: Memory, means: Means, say: Say
     ) -> tuple[list[Contender], list[Note]]:
-        from karat.experiment.defaults import default_notes
         from karat.results.evaluation import Note
+        from karat.systems.defaults import default_notes
 
         own = [(x.configuration, x.source) for x in listed if isinstance(x.source, SystemSettings)]
         chosen = [(configuration, settings) for configuration, settings in own if not settings.has_store]
@@ -126,18 +127,17 @@ class Work:
             chosen += [
                 (p.configuration(), p.system) for p in points if p.system.essence(self.length) not in listed_already
             ]
-        retrieval = Retrieval(made.index, [q.text for q in self.testset], say, memory, means)
+        retrieval = Retrieval(
+            Engines(made.index), [q.text for q in self.testset], means, progress=say, memory=memory, one_by_one=True
+        )
         retrieval.plan([settings for _, settings in chosen], self.length)
         resolution = self._resolution(made)
         found, notes = [], [Note("info", note) for note in default_notes(made.index)]
         for configuration, settings in chosen:
             retrieved = retrieval.of(settings, self.length)
             shown = _marked(configuration, made)
-            top = retrieved.ranked.top(self.length)
-            hits = Found(made.index.chunks, (), retrieved.legs, retrieved.parts, top, failed=retrieved.failed)
-            hit_run = hits.run(shown.name, self.testset.ids, self.choices.pages)
-            seconds = retrieved.seconds.tolist()
-            found.append(Contender(shown, hit_run, seconds, retrieved, retrieval, resolution))
+            hit_run = retrieved.top(self.length).run(shown.name, self.testset.ids, self.choices.pages)
+            found.append(Contender(shown, hit_run, retrieved.total_seconds, retrieved, retrieval, resolution))
             notes += [Note("warning", f"{shown.name}: {note}") for note in retrieved.notes]
         return found, notes
 
@@ -145,8 +145,8 @@ class Work:
         self, one: Listed, settings: SystemSettings, means: Means, say: Say
     ) -> tuple[list[Contender], list[Note]]:
         """A system that searches a store of another tool, whose chunks are its own; the rest comes from the index."""
-        from karat.experiment.system import System
         from karat.results.evaluation import Note
+        from karat.systems.system import System
 
         found, notes = [], []
         fused = any(":" not in leg for leg in settings.consulted)
@@ -163,11 +163,11 @@ class Work:
         self, one: Listed, records: Sequence[Mapping[str, Any]], journal: Journal, retry_errors: bool, say: Say
     ) -> tuple[list[Contender], list[Note]]:
         """A results file, or a system that is asked question by question."""
-        from karat.experiment.outside import ask_all, opened, run_of_records
         from karat.experiment.score import brought_together
         from karat.experiment.spec import ResultsFile
         from karat.files import read_results
         from karat.results.evaluation import Note
+        from karat.systems.outside import ask_all, opened, run_of_records
 
         if isinstance(one.source, ResultsFile):
             runs, _ = read_results(one.source.path, columns=self.spec.keys.map)
@@ -231,8 +231,8 @@ class _Journaled(Memory):
         found = Ranked(np.array([0, len(rows)], np.int64), rows, np.array(record["scores"], np.float64))
         return found, float(record["seconds"])
 
-    def keep(self, leg: str, question: int, found: Ranked, seconds: float) -> None:
-        hits = {"rows": found.rows.tolist(), "scores": found.scores.tolist()}
+    def keep(self, leg: str, question: int, ranked: Ranked, seconds: float) -> None:
+        hits = {"rows": ranked.rows.tolist(), "scores": ranked.scores.tolist()}
         record = {"index": self._generation, "leg": leg, "question": question, "seconds": seconds, **hits}
         self._journal.add([record])
 

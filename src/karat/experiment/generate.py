@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
 from karat.core.glance import Glance, Table
+from karat.core.progress import shown_in_notebook
 from karat.core.types import Question, TestSet
-from karat.experiment.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
-    from karat.experiment.index import Index
     from karat.experiment.means import MeansSettings
     from karat.results.drafts import Generated
+    from karat.systems.index import Index
     from karat.testset.mix import Mix
 
 SAMPLES = 30
@@ -90,8 +90,8 @@ def generate(
     another file; `fill_gaps` then goes where it asks little. `docs` are the only documents to ask about. `chat` is
     what else `MeansSettings.of` takes: `base_url`, `max_calls`, `calls` ...
     """
-    from karat.experiment.index import Index
     from karat.experiment.means import MeansSettings, close, means_of, spent_by, spent_notes
+    from karat.systems.index import Index
     from karat.testset.gaps import Coverage, coverage, gap_weights
     from karat.testset.generate import generate as make
     from karat.testset.sample import LEAST_TOKENS

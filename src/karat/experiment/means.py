@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
     from karat.core.measure import Measure
-    from karat.experiment.index import Index
     from karat.models import EmbedderSettings
     from karat.models.chat import Calls, Chat, ChatSettings, CostEstimate, Spent
     from karat.results.evaluation import Note
+    from karat.systems.index import Index
 
 CALLS, WORDLLAMA = "calls.sqlite", "wordllama"
 _HOW: dict[Need, tuple[str, str]] = {
@@ -186,7 +186,7 @@ def means_of(
     `announce` gets a sentence with the estimate before the first call that may cost something.
     """
     settings = settings or MeansSettings()
-    embedder = settings.embedder or (embedder_of(index) if index is not None else None)
+    embedder = settings.embedder or (index.embedder if index is not None else None)
     folder = settings.cross_encoder
 
     @cache
@@ -212,14 +212,6 @@ def means_of(
         repeat=settings.repeat,
         progress=progress,
     )
-
-
-def embedder_of(index: Index) -> EmbedderSettings | None:
-    """The embedder that an index was built with; None where it has no dense engine."""
-    from karat.models import EmbedderSettings
-
-    values: Any = index.about["settings"]["engines"].get("dense", {}).get("embedder")
-    return None if values is None else EmbedderSettings.of(values)
 
 
 def close(means: Means) -> None:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.types import Question
     from karat.experiment.spec import Spec
-    from karat.experiment.system import SystemSettings
     from karat.models.chat import ChatSettings, CostEstimate
+    from karat.systems.settings import SystemSettings
 
 _CHUNK_WORDS = 200  # of a chunk whose size is not set
 _SENTENCE_WORDS = 20
@@ -161,8 +161,8 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
 def _systems(spec: Spec, length: int) -> Iterator[tuple[str, SystemSettings | None]]:
     """The systems of a run by name, with the settings of karat's own, once for each index."""
     from karat.experiment.spec import ResultsFile
-    from karat.experiment.system import SystemSettings
     from karat.files import read_results
+    from karat.systems.settings import SystemSettings
 
     listed = spec.systems()
     marks = (
@@ -186,9 +186,9 @@ def _systems(spec: Spec, length: int) -> Iterator[tuple[str, SystemSettings | No
 
 def _search(systems: Sequence[SystemSettings], questions: Sequence[str], words: int, chat: _Counting) -> None:
     """Ask what rewriting and reranking by a chat model would."""
-    from karat.experiment._reranking import CHAT
     from karat.models.chat_reranker import ChatReranker
     from karat.retrieve.rewrite import needs_of, rewrite_all, rewriter_named
+    from karat.systems.settings import CHAT
 
     for number, settings in enumerate(systems):
         by_chat = [rewriter_named(text, tuple) for text in settings.rewrite if "chat" in needs_of(text)]
@@ -232,7 +232,7 @@ def _words(count: int, first: str = "") -> str:
 def _chunk_words(spec: Spec) -> int:
     """How many words a chunk holds, about: as the index says, or as documents are to be cut."""
     from karat.corpus import CHUNKERS, Chunking
-    from karat.experiment.index import Index
+    from karat.systems.index import Index
 
     if spec.keys.index is not None:
         corpus = Index.open(spec.path(spec.keys.index)).about["corpus"]

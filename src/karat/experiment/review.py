@@ -13,8 +13,8 @@ from karat.core.types import TestSet
 
 if TYPE_CHECKING:
     from karat.core.types import Question
-    from karat.experiment.index import Index
     from karat.files import Plain
+    from karat.systems.index import Index
 
 PathLike = str | os.PathLike[str]
 ENDING, ORIGINAL = ".review.csv", ".original"
@@ -37,11 +37,11 @@ def export_review(
     import polars as pl
 
     from karat.experiment.audit import audit
-    from karat.experiment.index import Index
     from karat.files import read_testset
     from karat.io.writing import write_whole
     from karat.match import resolve
     from karat.report.outputs.csv import written
+    from karat.systems.index import Index
 
     target = Path(output) if output is not None else Path(f"{os.fspath(testset)}{ENDING}")
     _refuse_existing(target)

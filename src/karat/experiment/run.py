@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.docs import unread_line
 from karat.core.errors import UsageError
+from karat.core.progress import shown_in_notebook
 from karat.experiment.contenders import Made, Work
 from karat.experiment.frozen import refuse_changed
-from karat.experiment.progress import shown_in_notebook
 from karat.experiment.study import study_of
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment._models import Models
     from karat.experiment.finished import FinishedRun
-    from karat.experiment.index import Index
     from karat.experiment.spec import Spec
     from karat.experiment.store import RunFolder
     from karat.experiment.sweep.swept import Swept
     from karat.results.evaluation import Note, Taken
     from karat.results.study import Study
+    from karat.systems.index import Index
 
 Say = Callable[[str, int, int], None]
 Announce = Callable[[str], None]
@@ -194,9 +194,8 @@ def questions_of(spec: Spec) -> tuple[TestSet, Taken]:
 
 def _indexes(spec: Spec, work: Path, say: Say) -> list[Made]:
     """Every index that the spec needs: the one it names, or one for each chunking and embedder."""
-    from karat.experiment.index import Index
-    from karat.experiment.indexes import index_of
-    from karat.experiment.means import embedder_of
+    from karat.systems.index import Index
+    from karat.systems.indexes import index_of
 
     if spec.keys.index is not None:
         return [Made(Index.open(spec.path(spec.keys.index), verify=True))]
@@ -212,7 +211,7 @@ def _indexes(spec: Spec, work: Path, say: Say) -> list[Made]:
             sources, work, chunk=way.chunk, embedder=way.embedder, engines=way.engines, titles=way.titles,
             settings=way.settings, say=say, **reading,
         )  # fmt: skip
-        embedder = way.embedder or embedder_of(made)
+        embedder = way.embedder or made.embedder
         label = embedder.label if embedder is not None else None
         if way.embedder is not None:
             same = [one for one in embedders if one is not None and one.label == label]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.experiment.progress import shown_in_notebook
+from karat.core.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
-    from karat.experiment.index import Index
     from karat.experiment.report import Report
     from karat.match import Pages, Resolution
     from karat.measures.dialects import Missing
     from karat.models import EmbedderSettings
     from karat.models.chat import ChatSettings
     from karat.results.evaluation import Evaluation, Note, Taken
+    from karat.systems.index import Index
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def resolved(
 
 
 def _opened(index: str | os.PathLike[str] | Index) -> Index:
-    from karat.experiment.index import Index
+    from karat.systems.index import Index
 
     return index if isinstance(index, Index) else Index.open(index)
 

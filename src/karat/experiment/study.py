@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from karat.core.ranked import Ranked
     from karat.core.run import Run
     from karat.core.types import TestSet
-    from karat.experiment.retrieval import Retrieval, Retrieved
     from karat.experiment.score import Choices
     from karat.match import Key, Resolution
     from karat.results.comparison import Pair
     from karat.results.evaluation import Evaluation, Note, Taken, Usage
     from karat.results.study import Choice, Failure, FailureCount
+    from karat.systems.retrieval import Retrieval, Retrieved
 
     Floats = NDArray[np.float64]
 

@@ -9,7 +9,6 @@ import pytest
 from karat.core.errors import UsageError
 from karat.core.language import parse, parse_all
 from karat.core.means import Prompt
-from karat.experiment.index import index
 from karat.experiment.means import (
     CALLS,
     ChatOnDemand,
@@ -22,6 +21,7 @@ from karat.experiment.means import (
     spent_notes,
 )
 from karat.models import EmbedderSettings
+from karat.systems.index import index
 from karat.testing import FakeLLM
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from karat.core.errors import KaratError, UsageError
-from karat.experiment._environment import has_variables
 from karat.experiment.rules import parse_rule
 from karat.experiment.spec._check_answers import check_answers
 from karat.experiment.spec._errors import Mistake
@@ -16,6 +15,7 @@ from karat.experiment.spec._fields import EmbedderKeys
 from karat.experiment.spec._model import SpecKeys
 from karat.experiment.spec._systems import CallKeys, EndpointKeys, EngineKeys, HttpKeys, PresetKeys, ResultsKeys
 from karat.experiment.spec._yaml import Place
+from karat.systems.environment import has_variables
 
 SECRET = re.compile(
     r"authorization|cookie|api[-_]?key|secret|password|passwd|credential|(access|auth|bearer)[-_]?token|^(x-)?token$"
@@ -174,8 +174,8 @@ def _own(place: Place, system: str | PresetKeys | EngineKeys, keys: SpecKeys) ->
     """Settings of karat's own system: none that would do nothing, and together they must make a system."""
     from karat.experiment.spec._check_answers import MODEL_NEEDED
     from karat.experiment.spec._listed import settings_of
-    from karat.experiment.system import HYBRID
     from karat.retrieve import STORES
+    from karat.systems.settings import HYBRID
 
     if any(has_variables(text) for text in (getattr(system, "engine", ""), getattr(system, "fusion", None) or "")):
         return
@@ -222,7 +222,7 @@ def _own(place: Place, system: str | PresetKeys | EngineKeys, keys: SpecKeys) ->
 
 def endpoint(place: Place, http: HttpKeys, *, answers: bool = False) -> Iterator[Mistake]:
     """Mistakes in how an endpoint is asked, which retrieves or, given contexts, `answers`."""
-    from karat.experiment.outside._json_path import JsonPath
+    from karat.systems.outside._json_path import JsonPath
 
     for name in _PATHS:
         path = getattr(http, name)
@@ -272,7 +272,7 @@ def address(place: Place, url: str) -> Iterator[Mistake]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    from karat.experiment._environment import texts_of
+    from karat.systems.environment import texts_of
 
     return texts_of(value)
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
 from karat.core.errors import KaratError
-from karat.experiment._environment import check_template
 from karat.io.limits import ReadLimits
+from karat.systems.environment import check_template
 
 
 def _template(text: str) -> str:

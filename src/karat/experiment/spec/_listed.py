@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from karat.experiment._reranking import CHAT
-from karat.experiment.outside._call import CallSettings
-from karat.experiment.outside._endpoint import HttpSettings
 from karat.experiment.spec._fields import BudgetKeys, EmbedderKeys
 from karat.experiment.spec._systems import CallKeys, EndpointKeys, EngineKeys, PresetKeys, ResultsKeys
 from karat.experiment.spec.presets import preset_named
-from karat.experiment.system import HYBRID, SystemSettings, steps_of
 from karat.models import EmbedderSettings
 from karat.results.study import Configuration
 from karat.retrieve.rewrite import needs_of
+from karat.systems.outside._call import CallSettings
+from karat.systems.outside._endpoint import HttpSettings
+from karat.systems.settings import CHAT, HYBRID, SystemSettings, steps_of
 
 if TYPE_CHECKING:
     from karat.experiment.sweep.grid import Grid

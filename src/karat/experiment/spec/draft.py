@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.core.errors import InputError, UsageError
-from karat.experiment._folder import is_index
 from karat.experiment.spec.presets import PRESETS
 from karat.io.writing import write_whole
+from karat.systems.index_folder import is_index
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
@@ -103,7 +103,7 @@ def _questions(docs: Path, testset: Path) -> tuple[TestSet, Taken]:
 def _looked(docs: Path, progress: Progress | None) -> tuple[str, list[str]]:
     """What documents are in words, and what of them could not be read."""
     if is_index(docs):
-        from karat.experiment.index import Index
+        from karat.systems.index import Index
 
         return "an index of {docs:,} documents, {chunks:,} chunks".format(**Index.open(docs).about["corpus"]), []
     from karat.corpus import read

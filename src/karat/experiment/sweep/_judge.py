@@ -14,9 +14,9 @@ from karat.core.judged import Judged, Repeats
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
     from karat.core.judged import Bools, Ints
-    from karat.experiment.sweep._pool import Pool
-    from karat.experiment.system import SystemSettings
     from karat.match import Key, Resolution
+    from karat.systems.pool import Pool
+    from karat.systems.settings import SystemSettings
 
 _TABLE = 1 << 21
 

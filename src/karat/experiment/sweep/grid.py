@@ -10,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.experiment.system import DEPTH, HYBRID, SystemSettings
+from karat.systems.settings import DEPTH, HYBRID, SystemSettings
 
 if TYPE_CHECKING:
     from karat.results.study import Configuration

@@ -12,9 +12,9 @@ import pytest
 
 from karat.core.errors import UsageError
 from karat.core.types import Gold, Question
-from karat.experiment.outside import HttpSettings, HttpSystem, ask_all, opened
-from karat.experiment.outside import _endpoint as _outside_http
 from karat.experiment.spec import spec_of
+from karat.systems.outside import HttpSettings, HttpSystem, ask_all, opened
+from karat.systems.outside import _endpoint as _outside_http
 
 SECRET = 'sk-se/cr"et-0123456789'
 Q = Question("q 1", 'say "hi" {k} & ${KEY}\n', gold=(Gold(id="gold-id"),))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from karat.experiment.index import index
 from karat.report import indexed
+from karat.systems.index import index
 
 CONTENTS = "\n".join(f"{n} Chapter about water .......... {n * 7}" for n in range(1, 13))
 BACK = "\n".join(

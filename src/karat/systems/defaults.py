@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.means import Means
 from karat.core.text import NAMES
-from karat.experiment.means import embedder_of
-from karat.experiment.system import HYBRID, System, SystemSettings
 from karat.models import EmbedderSettings
 from karat.models.embedders import multilingual
+from karat.systems.settings import HYBRID, SystemSettings
+from karat.systems.system import System
 
 if TYPE_CHECKING:
     from karat.core.text import Language
-    from karat.experiment.index import Index
+    from karat.systems.index import Index
 
 _USUAL, _OTHER = EmbedderSettings(), EmbedderSettings("multilingual")
 _FUSED = ("legs", "alpha", "fusion", "normalise", "rrf_k")
@@ -42,12 +42,12 @@ def system_for(index: Index | None, means: Means | None = None, **given: Any) ->
         notes = default_notes(index)
     if index is not None:
         named.setdefault("alpha", _default_alpha(index))
-    return System(SystemSettings(**named), index, means or Means(), notes=notes)
+    return System(SystemSettings(**named), index, means or Means(), notes)
 
 
 def default_line(index: Index) -> str:
     """The default system of an index and why it is that, in a line."""
-    engine, embedder, language = _default_engine(index), embedder_of(index), NAMES.get(index.language or "")
+    engine, embedder, language = _default_engine(index), index.embedder, NAMES.get(index.language or "")
     name = SystemSettings(engine, alpha=_default_alpha(index)).name
     missing = [leg for leg in SystemSettings.legs if leg not in index.engines]
     if missing or embedder is None:
@@ -66,7 +66,7 @@ def default_notes(index: Index) -> tuple[str, ...]:
 
 
 def _default_alpha(index: Index) -> float:
-    embedder = embedder_of(index)
+    embedder = index.embedder
     return SystemSettings.alpha if embedder is None or embedder.name == _USUAL.name else _WEIGHT
 
 
@@ -74,5 +74,5 @@ def _default_engine(index: Index) -> str:
     legs = SystemSettings.legs
     if not set(legs) <= set(index.engines):
         return index.engines[0]
-    embedder = embedder_of(index)
+    embedder = index.embedder
     return HYBRID if embedder is None or embedder.knows(index.language) else legs[-1]

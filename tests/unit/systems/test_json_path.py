@@ -3,7 +3,7 @@
 import pytest
 
 from karat.core.errors import UsageError
-from karat.experiment.outside._json_path import JsonPath, NothingThere
+from karat.systems.outside._json_path import JsonPath, NothingThere
 
 REPLY = {"hits": [{"id": "a", "m": {"p q": 1}}, {"id": "b", "m": {"p q": 2}}], "answer": "x", "none": [], "n": None}
 

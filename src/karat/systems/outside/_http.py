@@ -7,11 +7,11 @@ from itertools import islice
 from typing import Any
 
 from karat.core.types import Question
-from karat.experiment._environment import Environment
-from karat.experiment.outside._endpoint import Endpoint, Filling, HttpSettings
-from karat.experiment.outside._json_path import JsonPath
-from karat.experiment.outside._reply import BadReply, Hit, Reply, reply_of
 from karat.files import ReplyReader
+from karat.systems.environment import Environment
+from karat.systems.outside._endpoint import Endpoint, Filling, HttpSettings
+from karat.systems.outside._json_path import JsonPath
+from karat.systems.outside._reply import BadReply, Hit, Reply, reply_of
 
 _FIELDS = {"ids": "id", "docs": "doc", "pages": "page", "urls": "url", "texts": "text", "scores": "score"}
 

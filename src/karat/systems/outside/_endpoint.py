@@ -18,11 +18,11 @@ from urllib.parse import quote, urlsplit
 
 from karat.core.errors import UsageError
 from karat.core.text.wellformed import well_formed_values
-from karat.experiment._environment import Blot, Environment, lookup, placed, substituted, variables
-from karat.experiment.outside._call import MOST_HANGING, Got
-from karat.experiment.outside._json_path import NothingThere
-from karat.experiment.outside._reply import BadReply, one_line
-from karat.experiment.outside._wait import Threads, TimeIsOver
+from karat.systems.environment import Blot, Environment, lookup, placed, substituted, variables
+from karat.systems.outside._call import MOST_HANGING, Got
+from karat.systems.outside._json_path import NothingThere
+from karat.systems.outside._reply import BadReply, one_line
+from karat.systems.outside._wait import Threads, TimeIsOver
 
 if TYPE_CHECKING:
     import httpx

@@ -6,9 +6,13 @@ import pytest
 import karat
 from karat.core.errors import UsageError
 from karat.experiment.explain import explain
-from karat.experiment.search import search_all, search_one
-from karat.experiment.system import System, SystemSettings
+from karat.experiment.search import search_all
 from karat.report import explained, found
+from karat.systems.engines import Engines
+from karat.systems.hits import search_one
+from karat.systems.retrieval import Retrieval
+from karat.systems.settings import SystemSettings
+from karat.systems.system import System
 
 PASSAGES = {
     "watch": "The night watch lasts four hours and is kept by two people.",
@@ -163,12 +167,10 @@ def test_a_store_that_holds_ids_alone_takes_the_rest_from_the_index(index, tmp_p
 
 
 def test_a_rewritten_leg_finds_the_same_whatever_else_is_asked(index, tmp_path):
-    from karat.experiment.retrieval import Retrieval
-
     ways = [{"question": q, "phrasings": ["fuel tank litres watch", "fuel night watch"]} for q in QUESTIONS]
     (tmp_path / "ways.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ways))
     shallow, deep = (SystemSettings("bm25", depth=d, rewrite=(f"phrasings:{tmp_path / 'ways.jsonl'}",)) for d in (1, 3))
-    retrieval = Retrieval(index, QUESTIONS)
+    retrieval = Retrieval(Engines(index), QUESTIONS, one_by_one=True)
     retrieval.plan([deep, shallow], 1)
     retrieval.of(deep, 1)
     beside, alone = retrieval.of(shallow, 1).ranked, System(shallow, index).search(QUESTIONS, 1, whole=True).ranked

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError
-from karat.experiment._lock import LOCK, locked
 from karat.io.checksum import DamagedError, digest, file_crc32, file_sha256, sealed, unsealed
+from karat.io.lock import LOCK, locked
 from karat.io.writing import NO_ROOM, PART, unwritable, write_whole
 
 HEAD, JOURNAL = "index.json", "embeddings.journal"
@@ -34,7 +34,7 @@ _CHANGED = "{} is not what was written: its checksum differs"
 
 
 @dataclass
-class Draft:
+class IndexDraft:
     """A generation in the making: write files into `folder` and what there is to know into `about`."""
 
     folder: Path
@@ -43,7 +43,7 @@ class Draft:
 
 
 @contextmanager
-def drafted(path: Path) -> Iterator[Draft]:
+def drafted(path: Path) -> Iterator[IndexDraft]:
     """A draft that becomes the index at `path` when the block ends well; else the index there stays as it was."""
     check_target(path)
     made = not path.exists()
@@ -54,7 +54,7 @@ def drafted(path: Path) -> Iterator[Draft]:
     with locked(path, "another build is writing this index. Wait for it, or name another folder."):
         for left in path.glob(f"{_DRAFT}*"):
             shutil.rmtree(left, ignore_errors=True)
-        draft = Draft(path / f"{_DRAFT}{secrets.token_hex(4)}", path / JOURNAL)
+        draft = IndexDraft(path / f"{_DRAFT}{secrets.token_hex(4)}", path / JOURNAL)
         try:
             draft.folder.mkdir()
             yield draft
@@ -87,7 +87,7 @@ def check_target(path: Path) -> None:
         raise UsageError(f"{path} is a file. Name a new folder for the index, for example -o handbook.index.")
 
 
-def _commit(path: Path, draft: Draft) -> None:
+def _commit(path: Path, draft: IndexDraft) -> None:
     files = {
         name: {"bytes": size, "crc32": file_crc32(draft.folder / name), "sha256": file_sha256(draft.folder / name)}
         for name, size in sorted(_sizes(draft.folder).items())

@@ -4,16 +4,18 @@ import json
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 
 from karat.answer import Answerer, AnswererSettings
 from karat.core.asked import Asked, Context
 from karat.core.errors import UsageError
-from karat.experiment.outside import _endpoint as _outside_endpoint
-from karat.experiment.outside import answerer_outside
+from karat.experiment.answering import outside_settings
 from karat.experiment.spec._answers import AnswerKeys
 from karat.experiment.spec._fields import BudgetKeys
+from karat.systems.outside import _endpoint as _outside_endpoint
+from karat.systems.outside import answerer_outside
 
 CONTEXTS = (Context("a", "Four hours."), Context("b", "Two people."), Context("c", "Lantern."))
 ASKED = Asked("q 1", 'How "long" {id}?', CONTEXTS)
@@ -29,7 +31,10 @@ def environment(monkeypatch):
 def answers(name, *asked, folder=None, keys=None, budgets=None, **settings):
     settings = AnswererSettings(name, **settings)
     found = {}
-    with answerer_outside(settings, keys, folder, budgets or BudgetKeys()) as answerer:
+    budgets = budgets or BudgetKeys()
+    spec = SimpleNamespace(keys=SimpleNamespace(budgets=budgets), folder=folder)
+    outside = outside_settings(name, keys or AnswerKeys(), spec)
+    with answerer_outside(settings, outside, budgets.max_failures) as answerer:
         assert isinstance(answerer, Answerer)
         main = threading.current_thread()
 

@@ -18,9 +18,9 @@ from typing import Any
 from karat.core.errors import UsageError
 from karat.core.loading import load_named
 from karat.core.types import Question
-from karat.experiment.outside._reply import BadReply, Reply, one_line, read_returned
-from karat.experiment.outside._wait import Threads, TimeIsOver
 from karat.files import ReplyReader
+from karat.systems.outside._reply import BadReply, Reply, one_line, read_returned
+from karat.systems.outside._wait import Threads, TimeIsOver
 
 MOST_HANGING = 32  # calls left behind after which no more are made
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from karat.experiment.progress import NotebookLine, ProgressLine, _pace, shown_in_notebook
+from karat.core.progress import NotebookLine, ProgressLine, _pace, shown_in_notebook
 
 
 class Clock:

@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 
 import karat
@@ -10,10 +9,13 @@ from karat.core.errors import KaratError, UsageError
 from karat.core.means import Means, Said
 from karat.experiment._provenance import _read_by
 from karat.experiment.explain import explain
-from karat.experiment.retrieval import Memory, Retrieval
-from karat.experiment.search import search_all, search_one
+from karat.experiment.search import search_all
 from karat.experiment.spec import spec_of
-from karat.experiment.system import System, SystemSettings
+from karat.systems.engines import Engines
+from karat.systems.hits import search_one
+from karat.systems.retrieval import Memory, Retrieval
+from karat.systems.settings import SystemSettings
+from karat.systems.system import System
 
 PASSAGES = {
     "watch": "The night watch lasts four hours and is kept by two people.",
@@ -73,7 +75,7 @@ def test_a_question_is_searched_with_what_the_model_made_of_it_and_a_failure_has
     run = found.run("x", ["a", "b"])
     assert (run.question_ids, run.failed) == (["b"], {"a": "hyde: HTTP 500"})
     assert run.doc_list[0] == "radio"
-    assert found.seconds["rewriting"] == 50.0
+    assert found.seconds["rewriting"][1] == 50.0
 
 
 def test_a_failure_leaves_the_scores_of_the_others_as_they_are(index):
@@ -147,32 +149,36 @@ class Kept(Memory):
         self.kept[leg, question] = found, seconds
 
 
+def singly(index, questions, models, memory=None):
+    return Retrieval(Engines(index), questions, models, memory=memory, one_by_one=True)
+
+
 def test_a_run_asks_once_for_all_legs_and_counts_the_models_seconds_once(index):
     chat, memory = Stub(lambda user: Said("The radio room.", seconds=50.0)), Kept()
-    retrieval = Retrieval(index, QUESTIONS, memory=memory, means=Means(chat=chat))
+    retrieval = singly(index, QUESTIONS, Means(chat=chat), memory)
     hybrid = retrieval.of(SystemSettings(rewrite=("hyde",)), 3)
     alone = retrieval.of(HYDE, 3)
     assert [len(batch) for batch in chat.batches] == [2]
-    assert np.all((hybrid.seconds >= 50) & (hybrid.seconds < 90))
-    assert np.all((alone.seconds >= 50) & (alone.seconds < 90))
+    assert all(50 <= seconds < 90 for seconds in hybrid.total_seconds)
+    assert all(50 <= seconds < 90 for seconds in alone.total_seconds)
     assert (hybrid.failed, hybrid.notes) == ({}, ())
     found = System(HYDE, index, Means(chat=chat)).search(QUESTIONS, 3, whole=True)
     assert alone.ranked.rows.tolist() == found.ranked.rows.tolist()
-    again = Retrieval(index, QUESTIONS, memory=memory, means=Means(chat=Stub(lambda user: pytest.fail("asked again"))))
-    assert again.of(HYDE, 3).seconds.tolist() == alone.seconds.tolist()
+    again = singly(index, QUESTIONS, Means(chat=Stub(lambda user: pytest.fail("asked again"))), memory)
+    assert again.of(HYDE, 3).total_seconds == alone.total_seconds
     other = Stub(lambda user: Said("Fuel."), label="other")
-    Retrieval(index, QUESTIONS, memory=memory, means=Means(chat=other)).of(HYDE, 3)
+    singly(index, QUESTIONS, Means(chat=other), memory).of(HYDE, 3)
     assert len(other.batches) == 1
 
 
 def test_what_failed_in_a_run_is_told_and_tried_again_when_it_goes_on(index):
     memory = Kept()
-    failing = Retrieval(index, QUESTIONS, memory=memory, means=Means(chat=Stub(on_air)))
+    failing = singly(index, QUESTIONS, Means(chat=Stub(on_air)), memory)
     retrieved = failing.of(HYDE, 3)
     assert retrieved.failed == {0: "hyde: HTTP 500"}
     assert retrieved.ranked.of(0)[0].tolist() == []
     chat = Stub(lambda user: Said("The watch."))
-    mended = Retrieval(index, QUESTIONS, memory=memory, means=Means(chat=chat)).of(HYDE, 3)
+    mended = singly(index, QUESTIONS, Means(chat=chat), memory).of(HYDE, 3)
     assert [len(batch) for batch in chat.batches] == [1]
     assert mended.failed == {}
     assert mended.ranked.of(1)[0].tolist() == retrieved.ranked.of(1)[0].tolist()
@@ -181,14 +187,14 @@ def test_what_failed_in_a_run_is_told_and_tried_again_when_it_goes_on(index):
 def test_a_run_with_reranking_tells_failures_and_seconds_by_question(index):
     questions = ["night watch two people", "Fuel litres"]
     settings = SystemSettings("bm25", rerank="chat", rerank_depth=1)
-    retrieved = Retrieval(index, questions, means=Means(chat=Stub(graded))).of(settings, 2)
+    retrieved = singly(index, questions, Means(chat=Stub(graded))).of(settings, 2)
     assert retrieved.failed == {1: "reranking by chat: HTTP 500"}
-    assert np.all((retrieved.seconds >= 3) & (retrieved.seconds < 6))
+    assert all(3 <= seconds < 6 for seconds in retrieved.total_seconds)
 
 
 def test_deeper_searches_share_what_the_model_said(index):
     chat = Stub(lambda user: Said("The radio room."))
-    retrieval = Retrieval(index, QUESTIONS, means=Means(chat=chat))
+    retrieval = singly(index, QUESTIONS, Means(chat=chat))
     retrieval.of(HYDE, 3)
     assert len(retrieval.deep(HYDE)("bm25", 1).rows)
     assert len(chat.batches) == 1

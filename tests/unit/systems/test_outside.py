@@ -9,9 +9,9 @@ import pytest
 
 from karat.core.errors import UsageError
 from karat.core.types import Answer, Gold, Question
-from karat.experiment.outside import CallSettings, CallSystem, Reply, ask_all, opened, run_of, run_of_records
-from karat.experiment.outside import _call as _outside_call
 from karat.files import as_runs
+from karat.systems.outside import CallSettings, CallSystem, Reply, ask_all, opened, run_of, run_of_records
+from karat.systems.outside import _call as _outside_call
 
 Q = Question("q1", "how long?", answers=("secret answer",), gold=(Gold(id="d1"),), kind="fact")
 

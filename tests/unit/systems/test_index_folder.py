@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from karat.core.errors import InputError, UsageError
-from karat.experiment import _folder
-from karat.experiment._folder import HEAD, JOURNAL, check_part, drafted, opened
+from karat.systems import index_folder
+from karat.systems.index_folder import HEAD, JOURNAL, check_part, drafted, opened
 
 
 def write(path, text="one", **about):
@@ -56,13 +56,13 @@ def test_a_failed_build_leaves_the_old_index(tmp_path):
 KILLED = """
 import os, sys, signal
 from pathlib import Path
-from karat.experiment import _folder
+from karat.systems import index_folder
 step = sys.argv[2]
 if step == "committing":
-    _folder.write_whole = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
+    index_folder.write_whole = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
 if step == "replacing":
     os.replace = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
-with _folder.drafted(Path(sys.argv[1])) as draft:
+with index_folder.drafted(Path(sys.argv[1])) as draft:
     (draft.folder / "a.txt").write_text("new")
     draft.journal.write_text("paid for")
     if step == "writing":
@@ -171,8 +171,8 @@ def test_a_damaged_or_foreign_index_is_named_as_such(tmp_path, damage, sentence)
 @pytest.mark.parametrize("old", [False, True])
 def test_a_large_file_is_checksummed_when_it_is_needed(tmp_path, monkeypatch, old):
     if old:  # an earlier version wrote one checksum
-        commit = _folder.sealed
-        monkeypatch.setattr(_folder, "sealed", lambda head: commit(without_crc32(head)))
+        commit = index_folder.sealed
+        monkeypatch.setattr(index_folder, "sealed", lambda head: commit(without_crc32(head)))
     write(tmp_path / "i", "x" * (9 << 20))
     head, folder = opened(tmp_path / "i")
     assert ("crc32" in head["files"]["part/a.txt"]) is not old
@@ -196,16 +196,16 @@ def without_crc32(head):
 @pytest.mark.parametrize("gone", [True, False])
 def test_an_index_that_is_replaced_while_it_is_opened_is_opened_as_it_is_then(tmp_path, monkeypatch, gone):
     write(tmp_path / "i", "old")
-    compare = _folder._fault
+    compare = index_folder._fault
 
     def replacing(folder, files, *, verify):
-        monkeypatch.setattr(_folder, "_fault", compare)
+        monkeypatch.setattr(index_folder, "_fault", compare)
         write(tmp_path / "i", "new")
         if gone:
             (folder / "part" / "a.txt").stat()
         return compare(folder, files, verify=verify)
 
-    monkeypatch.setattr(_folder, "_fault", replacing)
+    monkeypatch.setattr(index_folder, "_fault", replacing)
     assert content(tmp_path / "i") == "new"
 
 
@@ -238,7 +238,7 @@ def test_a_full_disk_and_a_closed_folder_are_named_and_the_old_index_stays(tmp_p
     def full(*args, **kwargs):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("karat.experiment._folder._commit", full)
+    monkeypatch.setattr("karat.systems.index_folder._commit", full)
     with pytest.raises(InputError, match="the index cannot be written: No space left on device"):
         write(tmp_path / "i", "new")
     assert content(tmp_path / "i", verify=True) == "old"

@@ -6,8 +6,8 @@ import pytest
 
 import karat
 from karat.core.errors import InputError, KaratError, UsageError
-from karat.experiment.index import Index
 from karat.models.embedders import wordllama
+from karat.systems.index import Index
 
 TEXTS = {
     "watch.md": "# The night watch\n\nThe night watch lasts four hours and is kept by two people.\n",

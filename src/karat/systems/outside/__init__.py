@@ -9,18 +9,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from karat.core.errors import UsageError
-from karat.experiment.outside._answering import answerer_outside
-from karat.experiment.outside._call import CallSettings, CallSystem
-from karat.experiment.outside._endpoint import HttpSettings
-from karat.experiment.outside._http import HttpSystem
-from karat.experiment.outside._jobs import in_jobs
-from karat.experiment.outside._reply import Hit, Reply
+from karat.systems.outside._answering import ANSWER_BODY, ANSWER_PATH, answerer_outside
+from karat.systems.outside._call import CallSettings, CallSystem
+from karat.systems.outside._endpoint import HttpSettings
+from karat.systems.outside._http import HttpSystem
+from karat.systems.outside._jobs import in_jobs
+from karat.systems.outside._reply import Hit, Reply
 
 if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import Question
 
 __all__ = [
+    "ANSWER_BODY",
+    "ANSWER_PATH",
     "CallSettings",
     "CallSystem",
     "Hit",

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 from karat.core.docs import Problem
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.glance import Glance, Table
+from karat.core.progress import shown_in_notebook
 from karat.core.text import main_language
 from karat.core.text.boilerplate import navigation
 from karat.core.text.words import plural
-from karat.experiment.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunk, Chunks, Doc
     from karat.core.text import Language
-    from karat.experiment._folder import Draft
-    from karat.experiment.search import Hits
     from karat.io.limits import ReadLimits
     from karat.models import EmbedderSettings
     from karat.retrieve import Engine, Progress
     from karat.retrieve.rewriters.spell import Spell
+    from karat.systems.hits import Hits
+    from karat.systems.index_folder import IndexDraft
 
 WORDS = "words.txt"
 ENGINES_BUILT = ("bm25", "dense")
@@ -51,7 +51,7 @@ class Index(Glance):
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, verify: bool = False) -> Index:
         """An index that `karat index` wrote; `verify` compares every byte with its checksum."""
-        from karat.experiment._folder import damaged, opened
+        from karat.systems.index_folder import damaged, opened
 
         about, folder = opened(Path(path), verify=verify)
         for name in about["settings"]["engines"]:
@@ -87,6 +87,14 @@ class Index(Glance):
         return corpus["language"] if "language" in corpus else main_language(self.chunks.texts)
 
     @property
+    def embedder(self) -> EmbedderSettings | None:
+        """The embedder that it was built with; None where it has no dense engine."""
+        from karat.models import EmbedderSettings
+
+        values: Any = self.about["settings"]["engines"].get("dense", {}).get("embedder")
+        return None if values is None else EmbedderSettings.of(values)
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """Files that could not be read, and what else should be known of them."""
         return tuple(Problem(**p) for p in self.about.get("problems", ()))
@@ -112,7 +120,7 @@ class Index(Glance):
 
     def _part(self, beginning: str) -> Path:
         """The folder that its files are in, those whose names begin so compared with their checksums."""
-        from karat.experiment._folder import check_part
+        from karat.systems.index_folder import check_part
 
         assert self.folder is not None
         if self.path is not None and not self.verified:
@@ -125,8 +133,8 @@ class Index(Glance):
         `engine` is one that the index was built with, or "hybrid"; without it the index's default is searched, which
         goes by the language of the documents. `settings` are those of a system: alpha, fusion, depth, rewrite ...
         """
-        from karat.experiment.defaults import system_for
-        from karat.experiment.search import search_one
+        from karat.systems.defaults import system_for
+        from karat.systems.hits import search_one
 
         return search_one(system_for(self, engine=engine, **settings), question, k)
 
@@ -166,10 +174,10 @@ def index(
     named among the problems. Links that lead out of a folder are left out and named, unless `follow_links`.
     """
     from karat.corpus import Chunking, chunk_docs, read, save_chunks, save_docs
-    from karat.experiment._folder import drafted
-    from karat.experiment.defaults import default_embedder
     from karat.io.limits import ReadLimits
     from karat.retrieve.rewriters.spell import Spell
+    from karat.systems.defaults import default_embedder
+    from karat.systems.index_folder import drafted
 
     say = progress or (lambda what, done, total: None)
     names = (engines,) if isinstance(engines, str) else tuple(dict.fromkeys(engines))
@@ -244,7 +252,11 @@ def _earlier(path: Path) -> Index | None:
 
 
 def _build(
-    wanted: Mapping[str, Mapping[str, Any]], texts: Sequence[str], earlier: Index | None, draft: Draft, say: Progress
+    wanted: Mapping[str, Mapping[str, Any]],
+    texts: Sequence[str],
+    earlier: Index | None,
+    draft: IndexDraft,
+    say: Progress,
 ) -> tuple[dict[str, dict[str, Any]], list[Problem]]:
     """Build and save each engine: the settings of those that stand, and why others do not."""
     from karat.retrieve import ENGINES
@@ -307,7 +319,7 @@ def _known(earlier: Index | None, name: str) -> Any:
 
 def check_order(testset: str, index: str) -> None:
     """Refuse an index where a test set is meant, when the two were swapped."""
-    from karat.experiment._folder import is_index
+    from karat.systems.index_folder import is_index
 
     if is_index(testset) and not is_index(index):
         raise UsageError(f"the test set comes first, then the index: write {index} {testset}.")

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from numbers import Integral, Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.answer import within
@@ -23,65 +22,42 @@ from karat.core.errors import UsageError
 from karat.core.loading import file_of
 from karat.core.text.wellformed import well_formed_values
 from karat.core.types import Answer
-from karat.experiment.outside._call import CallSettings, Function, Got
-from karat.experiment.outside._endpoint import Endpoint, Filling, HttpSettings
-from karat.experiment.outside._http import answer_at
-from karat.experiment.outside._jobs import in_jobs
-from karat.experiment.outside._json_path import JsonPath
-from karat.experiment.outside._reply import BadReply, one_line, shown
+from karat.systems.outside._call import CallSettings, Function, Got
+from karat.systems.outside._endpoint import Endpoint, Filling, HttpSettings
+from karat.systems.outside._http import answer_at
+from karat.systems.outside._jobs import in_jobs
+from karat.systems.outside._json_path import JsonPath
+from karat.systems.outside._reply import BadReply, one_line, shown
 
 if TYPE_CHECKING:
     from karat.answer import Answerer, AnswererSettings
     from karat.core.asked import Asked, Context
-    from karat.experiment.spec._answers import AnswerKeys
-    from karat.experiment.spec._fields import BudgetKeys
 
 CALL, HTTP = "call", "http"
 ACCEPTED = (
     'Return the answer as a text, None, or a dict with "answer" and, where they are known, "confidence" (0 to 1), '
     '"used" (ids of contexts, or their numbers from 1), "contexts" (texts), "tokens" and "cost_usd".'
 )
-BODY = {"question": "{question}", "contexts": "{contexts}"}
-ANSWER = "$.answer"
+ANSWER_BODY = {"question": "{question}", "contexts": "{contexts}"}
+ANSWER_PATH = "$.answer"
 _Contexts = tuple["Context", ...]
 
 
 @contextmanager
 def answerer_outside(
-    settings: AnswererSettings, keys: AnswerKeys | None, folder: Path | None, budgets: BudgetKeys
+    settings: AnswererSettings, outside: CallSettings | HttpSettings, max_failures: int | None = None
 ) -> Iterator[Answerer]:
-    """The answerer that `call:module:function`, `http:URL` or `http` with the keys of an endpoint names, until closed.
-
-    Opening a function runs its module.
-    """
-    kind, _, target = settings.name.partition(":")
-    seconds = (keys.timeout_seconds if keys is not None else None) or budgets.timeout_seconds
-    jobs = (keys.jobs if keys is not None else None) or budgets.jobs
+    """A function or an endpoint as an answerer, until closed. Opening a function runs its module."""
     asks: _Function | _Http
-    if kind == CALL:
-        if ":" not in target:
-            raise UsageError(f"{settings.name!r} names no function. Write call:MODULE:FUNCTION.")
+    if isinstance(outside, CallSettings):
         with redirect_stdout(sys.stderr):
-            asks = _Function(CallSettings(target, folder, seconds, jobs or 1))
+            asks = _Function(outside)
     else:
-        asks = _Http(_endpoint(settings.name, keys, seconds, jobs or 4))
+        asks = _Http(outside)
     try:
-        yield OutsideAnswerer(settings, asks, budgets.max_failures)
+        yield OutsideAnswerer(settings, asks, max_failures)
     finally:
         asks.close()
-
-
-def _endpoint(name: str, keys: AnswerKeys | None, seconds: float, jobs: int) -> HttpSettings:
-    """An endpoint by its address alone, or as the keys of karat.yaml describe it."""
-    http = keys.http if keys is not None else None
-    if http is None:
-        url = name if name.startswith(("http://", "https://")) else name.partition(":")[2]
-        if not url:
-            raise UsageError("the answerer http names no endpoint. Write http:URL, or add http: with its url.")
-        return HttpSettings(url, body=BODY, paths={"answer": ANSWER}, timeout_seconds=seconds, jobs=jobs)
-    body = BODY if http.body is None and http.method != "GET" else http.body
-    paths = {"answer": http.answer or ANSWER}
-    return HttpSettings(http.url, http.method, dict(http.headers), body, paths, seconds, jobs, http.retries)
 
 
 @dataclass(frozen=True)

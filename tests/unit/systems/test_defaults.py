@@ -7,10 +7,10 @@ import pytest
 
 import karat
 from karat.core.errors import UsageError
-from karat.experiment.defaults import default_embedder, default_line, default_notes, system_for
-from karat.experiment.system import SystemSettings
 from karat.models import EmbedderSettings
 from karat.models.embedders import multilingual
+from karat.systems.defaults import default_embedder, default_line, default_notes, system_for
+from karat.systems.settings import SystemSettings
 
 TEXTS = {
     "en": ["The night watch lasts four hours.", "Each tank holds fuel for a week.", "The radio room is never empty."],

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.ranked import Ranked, best_first
-from karat.experiment.system import HYBRID, SystemSettings
 from karat.fuse import FUSIONS, Legs
+from karat.systems.settings import HYBRID, SystemSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

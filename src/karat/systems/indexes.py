@@ -16,9 +16,9 @@ from karat.io.limits import ReadLimits
 from karat.io.opening import open_regular, read_whole
 
 if TYPE_CHECKING:
-    from karat.experiment.index import Index
     from karat.models import EmbedderSettings
     from karat.retrieve import Progress
+    from karat.systems.index import Index
 
 _MADE = "made-from.json"
 
@@ -42,10 +42,10 @@ def index_of(
     """
     from importlib.metadata import version
 
-    from karat.experiment.index import Index, index
     from karat.io.writing import write_whole
     from karat.models import hosts
     from karat.models.embedders import multilingual
+    from karat.systems.index import Index, index
 
     if embedder is not None:
         hosts.allow(embedder)
