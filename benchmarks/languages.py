@@ -31,7 +31,7 @@ def means_of(index: Index, testset: TestSet) -> dict[str, list[float]]:
     for engine in ("bm25", "dense", None):
         hits = system_for(index, engine=engine).search([question.text for question in testset], 20)
         report = score(testset, hits.run(engine or "default", testset.ids), measures=MEASURES, index=index)
-        means[engine or "default"] = [report.mean(measure) for measure in MEASURES]
+        means[engine or "default"] = [report.mean(measure) or 0.0 for measure in MEASURES]
     return means
 
 

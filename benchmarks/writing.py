@@ -20,6 +20,7 @@ import numpy as np
 from karat.core.run import Run
 from karat.core.types import Answer, Gold, Question, TestSet
 from karat.experiment import outputs
+from karat.experiment.answering import rows_of
 from karat.experiment.report import _by_ending, export_to
 from karat.experiment.score import Choices
 from karat.experiment.study import Contender, Plan, study_of
@@ -102,7 +103,7 @@ def writers(made: Study, runs: list[Run], folder: Path) -> dict[str, Callable[[]
         "results.json": lambda: results.render(made),
         "comparisons.csv": lambda: comparisons.render(made.pairs),
         "times.parquet": lambda: outputs._times(made),
-        "answers.jsonl": lambda: outputs._lines(outputs.rows_of(runs, made.evaluation.testset)),
+        "answers.jsonl": lambda: outputs._lines(rows_of(runs, made.evaluation.testset)),
         "judgements.jsonl": lambda: outputs._lines(outputs._judgements(made)),
         "charts": lambda: draw(made),
         "report.html": lambda: render(made, {}),
