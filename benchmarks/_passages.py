@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from karat.core.text.languages import stop_words
 
 _ONSETS = [*"bcdfghklmnprstvw", "st", "tr", "br", "ch", "sh", "pl", "gr", "th"]

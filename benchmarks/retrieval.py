@@ -41,6 +41,7 @@ def tokenise(texts: Sequence[str], terms: str, *, ids: bool) -> Any:
     """The same terms by bm25s's tokeniser."""
     import bm25s
     import Stemmer
+
     from karat.core.text.languages import stop_words
 
     extra: dict[str, Any] = {"stopwords": None}
