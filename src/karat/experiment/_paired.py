@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.scores import Status
-from karat.experiment._entrants import Entrant, Source, slice_values
+from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, slice_values
 from karat.results.comparison import ComparedPair, Flip, JudgeNoise, Measured, SlicePair, SystemMean
 from karat.results.evaluation import Note
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 _PAST = 1e-9  # by which rounding may carry a score past the end of its measure
 
 
-def judge_noise(entrants: Sequence[Entrant], chosen: Sequence[Measured]) -> dict[tuple[str, str], JudgeNoise]:
+def judge_noise(systems: Sequence[ScoredSystem], chosen: Sequence[Measured]) -> dict[tuple[str, str], JudgeNoise]:
     from karat.stats.repeats import repeats
 
     made = {}
     for measure in chosen:
-        for entrant in entrants:
-            said = repeats(list(entrant.repeats.get(measure.name, {}).values()))
+        for system in systems:
+            said = repeats(list(system.repeats.get(measure.name, {}).values()))
             if said is not None:
-                many = int(np.isfinite(entrant.values[measure.name]).sum())
-                made[entrant.name, measure.name] = JudgeNoise(
-                    entrant.name, measure.name, said.rows, said.repeats, said.flips, said.icc, said.icc_mean,
+                many = int(np.isfinite(system.values[measure.name]).sum())
+                made[system.name, measure.name] = JudgeNoise(
+                    system.name, measure.name, said.rows, said.repeats, said.flips, said.icc, said.icc_mean,
                     said.of_score, float(np.sqrt(said.of_score / max(many, 1))),
                 )  # fmt: skip
     return made
@@ -138,7 +138,7 @@ def system_means(
 
 
 def slice_differences(
-    found: Sequence[Source],
+    found: Sequence[ComparedInput],
     by: Sequence[str],
     values: Floats,
     questions: Sequence[str],

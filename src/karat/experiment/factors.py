@@ -30,7 +30,7 @@ UNPAIRED = (
 
 
 @dataclass(frozen=True)
-class Grid:
+class FactorGrid:
     """Scores with the levels of their factors, and the block of each."""
 
     source: str
@@ -87,7 +87,7 @@ def factors(
 
 def _of_run(
     name: str, score: str | None, named: Sequence[str], by: str | None, runs_dir: str | os.PathLike[str]
-) -> Grid:
+) -> FactorGrid:
     from karat.core.language import parse
     from karat.experiment.store import find_run
     from karat.experiment.study import values_of
@@ -125,14 +125,14 @@ def _of_run(
     blocks = [scores.questions[q] for q in questions.tolist()]
     if not named:
         levels = {column: own for column, own in levels.items() if len(set(own)) > 1}
-    return Grid(folder.id, wanted, values[rows, questions], levels, "question", blocks, tuple(notes))
+    return FactorGrid(folder.id, wanted, values[rows, questions], levels, "question", blocks, tuple(notes))
 
 
 def _said(value: Any) -> str:
     return "none" if value is None else ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | None) -> Grid:
+def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | None) -> FactorGrid:
     from karat.diagnose.verify.rows import Rows, plain_value
     from karat.files import read_plain
 
@@ -155,7 +155,7 @@ def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | Non
     notes = (f"{lost:,} of {len(values):,} rows have no {score} and are left out.",) if lost else ()
     levels = {name: [plain_value(rows.texts(name)[i]) or "none" for i in scored] for name in named}
     blocks = [rows.texts(by)[i] for i in scored] if by is not None else []
-    return Grid(table.name, score, values[scored], levels, by, blocks, notes)
+    return FactorGrid(table.name, score, values[scored], levels, by, blocks, notes)
 
 
 def _no_number(table: Plain, texts: Sequence[str], score: str) -> Exception:
@@ -166,7 +166,7 @@ def _no_number(table: Plain, texts: Sequence[str], score: str) -> Exception:
     return table.error(problem, row=row, field=score, remedy="Leave the cell empty where there is no score.")
 
 
-def _narrowed(grid: Grid) -> Grid:
+def _narrowed(grid: FactorGrid) -> FactorGrid:
     """The grid without factors that say nothing: of one level, or the same as another."""
     notes, own = list(grid.notes), dict[str, list[str]]()
     for name, levels in grid.factors.items():
@@ -198,7 +198,7 @@ def _adjusted(effects: Sequence[Effect]) -> tuple[Effect, ...]:
     return tuple(effect if effect.p is None else replace(effect, adjusted=next(adjusted)) for effect in effects)
 
 
-def _levels(grid: Grid, factor: str) -> tuple[Level, ...]:
+def _levels(grid: FactorGrid, factor: str) -> tuple[Level, ...]:
     """The levels of a factor with their means: numbers in their order, then the others as they first stand."""
 
     def place(level: str) -> tuple[bool, float]:
@@ -212,7 +212,7 @@ def _levels(grid: Grid, factor: str) -> tuple[Level, ...]:
     return tuple(Level(level, len(values), float(values.mean())) for level, values in some.items())
 
 
-def _choice(grid: Grid, higher: bool) -> Choice | None:
+def _choice(grid: FactorGrid, higher: bool) -> Choice | None:
     """The best combination of levels, held against the others block by block."""
     from karat.report.chosen import in_words
     from karat.stats.choose import cells_of, choose

@@ -29,7 +29,7 @@ PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, repr=False)
-class Made(Glance):
+class GeneratedTestSet(Glance):
     """What came of a generation: the whole `testset`, the questions that are new in it, and what was spent.
 
     `generated` holds every draft that was rejected, with its reason, and the sample with why each other chunk was left
@@ -82,7 +82,7 @@ def generate(
     say: Say = lambda what, done, total: None,
     announce: Callable[[str], None] | None = None,
     **chat: Any,
-) -> Made:
+) -> GeneratedTestSet:
     """Make questions with gold and answers from the documents of an index, by a chat model or `offline`.
 
     `samples` chunks give one accepted question of each kind, or `each` where no model is asked. `mix` is a file or
@@ -129,7 +129,9 @@ def generate(
     written = target is not None and bool(made.questions)
     if written and target is not None:
         _write(made.questions, whole, target, in_place)
-    return Made(whole, made, opened.chunks, spent, told[0] if told else None, str(target) if written else None)
+    return GeneratedTestSet(
+        whole, made, opened.chunks, spent, told[0] if told else None, str(target) if written else None
+    )
 
 
 def _check(settings: MeansSettings, offline: bool, mix: bool, extend: bool, fill_gaps: bool) -> None:

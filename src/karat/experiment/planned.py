@@ -89,7 +89,7 @@ class PlannedRun:
 
 
 @dataclass
-class _Counting:
+class _CountingChat:
     """Notes what a chat model would be asked, each prompt once, and replies with what stands in."""
 
     settings: ChatSettings
@@ -120,17 +120,17 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
     """What the run of a karat.yaml would ask chat models. Nothing is asked, indexed, searched or written."""
     from karat.core.language import parse_all
     from karat.experiment._limited import answered_ids
-    from karat.experiment.contenders import Work
     from karat.experiment.run import questions_of
     from karat.experiment.spec.draft import spec_for
+    from karat.experiment.spec_systems import SpecSystems
 
     spec = spec_for(spec, testset).resolved()
     questions, _ = questions_of(spec)
-    work = Work(spec, questions, ())
+    work = SpecSystems(spec, questions, ())
     systems = list(_systems(spec, work.length))
     chat, judge = spec.chat_settings(), spec.chat_settings(judge=True)
-    counting = _Counting(chat) if chat is not None else None
-    judging = counting if judge == chat else _Counting(judge) if judge is not None else None
+    counting = _CountingChat(chat) if chat is not None else None
+    judging = counting if judge == chat else _CountingChat(judge) if judge is not None else None
     answer, words = spec.keys.answer, _chunk_words(spec)
     if counting is not None:
         _search([one for _, one in systems if one is not None], [q.text for q in questions], words, counting)
@@ -184,7 +184,7 @@ def _systems(spec: Spec, length: int) -> Iterator[tuple[str, SystemSettings | No
             yield one.name, None
 
 
-def _search(systems: Sequence[SystemSettings], questions: Sequence[str], words: int, chat: _Counting) -> None:
+def _search(systems: Sequence[SystemSettings], questions: Sequence[str], words: int, chat: _CountingChat) -> None:
     """Ask what rewriting and reranking by a chat model would."""
     from karat.models.chat_reranker import ChatReranker
     from karat.retrieve.rewrite import needs_of, rewrite_all, rewriter_named

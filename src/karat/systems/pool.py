@@ -81,7 +81,7 @@ class Pool:
     def ranks(self, systems: Sequence[SystemSettings], candidates: Ints, orders: list[Ints] | None = None) -> Ints:
         """The rank of some candidates (ascending) under each system; all in order are added to `orders` if given."""
         found = np.zeros((len(systems), len(candidates)), np.int64)
-        counting = _Counting(self, candidates)
+        counting = _RankCounter(self, candidates)
         for line, system in zip(found, systems, strict=True):
             scores = self.scores(system)
             if orders is None and counting.most <= _FEW:
@@ -96,7 +96,7 @@ class Pool:
         return found
 
 
-class _Counting:
+class _RankCounter:
     """Ranks of the same candidates under one score after the other: laid out once."""
 
     def __init__(self, pool: Pool, candidates: Ints) -> None:

@@ -25,7 +25,7 @@ _FEW = 20  # values of a tag that is still worth a table
 
 
 @dataclass(frozen=True)
-class Draft:
+class SpecDraft:
     """A karat.yaml that was written, and what was seen on the way, in sentences."""
 
     path: Path
@@ -39,7 +39,7 @@ def write_spec(
     *,
     force: bool = False,
     progress: Progress | None = None,
-) -> Draft:
+) -> SpecDraft:
     """Look at documents (or an index) and a test set, and write a karat.yaml for them; none is overwritten unasked."""
     path = Path(output)
     if path.is_dir():
@@ -55,7 +55,7 @@ def write_spec(
         f"{docs}: {held}",
         *problems,
     ]
-    return Draft(path, tuple(seen))
+    return SpecDraft(path, tuple(seen))
 
 
 def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[str] | None = None) -> Spec:

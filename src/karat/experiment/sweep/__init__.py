@@ -19,7 +19,7 @@ from karat.core.progress import shown_in_notebook
 from karat.core.scores import Scores
 from karat.experiment.frozen import changed_notes
 from karat.experiment.sweep.grid import Grid, Point
-from karat.experiment.sweep.swept import Part, Swept
+from karat.experiment.sweep.swept import Swept, SweptIndex
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Retrieval
 
@@ -95,13 +95,13 @@ def sweep(
         raise UsageError("gold resolved against one index says nothing of those that are to be built. Leave it out.")
     with ExitStack() as stack:
         sources = _sources(source, grid, points, _folder(work, stack), say)
-        parts: list[Part] = []
+        parts: list[SweptIndex] = []
         scores: list[Scores] = []
         shares: dict[str, float] = {}
         for number, (index, chunk, embedder, chosen) in enumerate(sources):
             retrieval = _retrieval(index, questions, chosen, length, say)
             held = resolution or resolved(questions, index, choices, lambda what: say(what, 0, 1))
-            part = Part(index, held, chosen, retrieval, length, pages, chunk, embedder)
+            part = SweptIndex(index, held, chosen, retrieval, length, pages, chunk, embedder)
             say(f"scoring {len(part.points)} configurations", number, len(sources))
             judged = judge(part, wanted, repeats or spoken.repeats)
             shares |= share_matched(judged)
@@ -240,7 +240,7 @@ def _retrieval(index: Index, testset: TestSet, points: Sequence[Point], length: 
     return retrieval
 
 
-def _noticed(part: Part, measures: Sequence[Measure]) -> Iterator[Note]:
+def _noticed(part: SweptIndex, measures: Sequence[Measure]) -> Iterator[Note]:
     """What should be known of an index before its figures are read."""
     chunks, where = len(part.index.chunks), f"{part.chunk}: " if part.chunk else ""
     large = sorted({m.k for m in measures if m.k is not None and m.k > chunks})
@@ -258,7 +258,7 @@ def _noticed(part: Part, measures: Sequence[Measure]) -> Iterator[Note]:
         )
 
 
-def judge(part: Part, measures: Sequence[Measure], repeats: Repeats) -> Judged:
+def judge(part: SweptIndex, measures: Sequence[Measure], repeats: Repeats) -> Judged:
     """Where gold stands in the list of every configuration."""
     from karat.experiment.sweep._judge import Ranking, held_by, judged_of
 

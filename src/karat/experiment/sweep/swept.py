@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Part:
+class SweptIndex:
     """One index of a sweep: what its engines retrieved, and the configurations over it."""
 
     index: Index
@@ -69,7 +69,7 @@ class Swept(Glance):
 
     testset: TestSet
     scores: Scores
-    parts: tuple[Part, ...]
+    parts: tuple[SweptIndex, ...]
     cells: tuple[Measure, ...]
     main: str
     length: int
@@ -98,7 +98,7 @@ class Swept(Glance):
         """The gold beside the chunks that hold it; of the first index where there are several."""
         return self.parts[0].resolution
 
-    def part_of(self, system: str) -> tuple[Part, Point]:
+    def part_of(self, system: str) -> tuple[SweptIndex, Point]:
         """The index and the settings of a configuration."""
         for part in self.parts:
             for point in part.points:

@@ -19,7 +19,7 @@ from karat.core.errors import UsageError
 from karat.core.loading import load_named
 from karat.core.types import Question
 from karat.files import ReplyReader
-from karat.systems.outside._reply import BadReply, Reply, one_line, read_returned
+from karat.systems.outside._reply import BadReply, SystemReply, one_line, read_returned
 from karat.systems.outside._wait import Threads, TimeIsOver
 
 MOST_HANGING = 32  # calls left behind after which no more are made
@@ -44,11 +44,11 @@ class Got:
     error: str | None = None
     asked: bool = True
 
-    def reply(self) -> Reply:
+    def reply(self) -> SystemReply:
         """The reply that was read, with the seconds it took."""
         if self.error is not None:
-            return Reply(seconds=self.seconds, error=self.error, asked=self.asked)
-        read: Reply = self.value
+            return SystemReply(seconds=self.seconds, error=self.error, asked=self.asked)
+        read: SystemReply = self.value
         return replace(read, seconds=self.seconds)
 
 
@@ -146,7 +146,7 @@ class CallSystem:
         """What should be known of all replies together."""
         return (*self._function.remarks, *self._reader.notes())
 
-    def ask(self, question: Question, k: int) -> Reply:
+    def ask(self, question: Question, k: int) -> SystemReply:
         """What the function returns for a question; whatever goes wrong is the error of the reply."""
         positional, keywords = self._arguments(Question(question.id, question.text), k)
         return self._function.call(

@@ -11,7 +11,7 @@ from karat.files import ReplyReader
 from karat.systems.environment import Environment
 from karat.systems.outside._endpoint import Endpoint, Filling, HttpSettings
 from karat.systems.outside._json_path import JsonPath
-from karat.systems.outside._reply import BadReply, Hit, Reply, reply_of
+from karat.systems.outside._reply import BadReply, Hit, SystemReply, reply_of
 
 _FIELDS = {"ids": "id", "docs": "doc", "pages": "page", "urls": "url", "texts": "text", "scores": "score"}
 
@@ -38,12 +38,12 @@ class HttpSystem:
             return (f"{paths} found nothing in any of {replies} replies. Check paths and endpoint.",)
         return (*self._endpoint.remarks, *self._reader.notes())
 
-    def ask(self, question: Question, k: int) -> Reply:
+    def ask(self, question: Question, k: int) -> SystemReply:
         """What the endpoint replies to a question; whatever goes wrong is the error of the reply."""
         filling = Filling({"question": question.text, "id": question.id, "k": str(k)}, {"k": k})
         return self._endpoint.ask(filling, lambda value: self._read(value, question, k)).reply()
 
-    def _read(self, value: Any, question: Question, k: int) -> Reply:
+    def _read(self, value: Any, question: Question, k: int) -> SystemReply:
         hits = self._hits(value, k)
         record: dict[str, Any] = {} if hits is None else {"retrieved": hits}
         if "answer" in self._paths:

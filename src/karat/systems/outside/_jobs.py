@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from karat.core.errors import UsageError
 
 
-class Told(Protocol):
+class JobResult(Protocol):
     """What came of asking."""
 
     @property
@@ -20,7 +20,7 @@ class Told(Protocol):
 
 
 A = TypeVar("A")
-B = TypeVar("B", bound=Told)
+B = TypeVar("B", bound=JobResult)
 
 
 def in_jobs(

@@ -24,7 +24,7 @@ _LONGEST = 500
 
 
 @dataclass(frozen=True)
-class Reply:
+class SystemReply:
     """The hits of one question, best first, and the answer; or the error.
 
     `hits` None: the system returned no list, as one that only answers. `asked` False: the question was never put.
@@ -70,16 +70,16 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
     return line if len(line) <= longest else line[: longest - 3] + "..."
 
 
-def reply_of(record: Mapping[str, Any], question: Question, k: int, reader: ReplyReader) -> Reply:
+def reply_of(record: Mapping[str, Any], question: Question, k: int, reader: ReplyReader) -> SystemReply:
     """What a record of results says of a question, with at most k hits."""
     try:
         row = reader.read(record, question.id)
     except InputError as error:
         raise BadReply(one_line(str(error))) from None
-    return Reply(None if row.hits is None else tuple(row.hits[:k]), row.answer, error=row.error)
+    return SystemReply(None if row.hits is None else tuple(row.hits[:k]), row.answer, error=row.error)
 
 
-def read_returned(value: Any, question: Question, k: int, reader: ReplyReader) -> Reply:
+def read_returned(value: Any, question: Question, k: int, reader: ReplyReader) -> SystemReply:
     """What a function returned for a question: a list of hits, or a record of results."""
     if not isinstance(value, Mapping):
         if not isinstance(value, Iterable) or isinstance(value, str | bytes | bytearray | set | frozenset):

@@ -1,4 +1,4 @@
-"""Entrants: what a comparison is given (runs, result files, score tables) as systems with scores for each question."""
+"""What a comparison is given (runs, result files, score tables), as systems with scores for each question."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Repeats = Mapping[int, Sequence[float | None]]
 
 
 @dataclass(frozen=True)
-class Entrant:
+class ScoredSystem:
     """One system: by measure, a value and a status for each of its questions."""
 
     name: str
@@ -43,13 +43,13 @@ class Entrant:
 
 
 @dataclass(frozen=True)
-class Source:
+class ComparedInput:
     """One input with its systems; `main` are the measures that matter most, first of all."""
 
     place: str
     label: str  # put before a system's name where two have the same
     id: str  # the same where labels are no better
-    entrants: tuple[Entrant, ...]
+    systems: tuple[ScoredSystem, ...]
     measures: Mapping[str, Measured]
     main: tuple[str, ...]
     taken: tuple[Taken, ...] = ()
@@ -60,7 +60,7 @@ class Source:
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
-def sources(
+def compared_inputs(
     inputs: Sequence[Any],
     *,
     testset: Any = None,
@@ -69,13 +69,13 @@ def sources(
     lower: Sequence[str] = (),
     columns: Mapping[str, str] | None = None,
     match: str | None = None,
-) -> list[Source]:
+) -> list[ComparedInput]:
     """Each input read; result files are scored together against the test set, by these measures or the default ones."""
     from karat.experiment.finished import FinishedRun
     from karat.experiment.report import Report
     from karat.results.study import Study
 
-    found: list[Source] = []
+    found: list[ComparedInput] = []
     results: list[Any] = []
     for given in (one.study if isinstance(one, FinishedRun) else one for one in inputs):
         if isinstance(given, Report):
@@ -107,7 +107,7 @@ def sources(
     return found
 
 
-def _refuse_idle(lower: Sequence[str], found: Sequence[Source]) -> None:
+def _refuse_idle(lower: Sequence[str], found: Sequence[ComparedInput]) -> None:
     """Refuse a --lower that would do nothing."""
     columns = [one for source in found if source.testset is None for one in source.measures.values()]
     for name in lower:
@@ -123,7 +123,7 @@ def _refuse_idle(lower: Sequence[str], found: Sequence[Source]) -> None:
             )
 
 
-def _file(given: str | os.PathLike[str], lower: Sequence[str], columns: Mapping[str, str] | None) -> Source:
+def _file(given: str | os.PathLike[str], lower: Sequence[str], columns: Mapping[str, str] | None) -> ComparedInput:
     from karat.files import is_score_table
 
     if not is_score_table(given, columns):
@@ -134,12 +134,12 @@ def _file(given: str | os.PathLike[str], lower: Sequence[str], columns: Mapping[
     return _table(given, lower, columns)
 
 
-def _table(given: Any, lower: Sequence[str], columns: Mapping[str, str] | None) -> Source:
+def _table(given: Any, lower: Sequence[str], columns: Mapping[str, str] | None) -> ComparedInput:
     from karat.files import as_score_table
 
     table: ScoreTable = as_score_table(given, columns)
     measures = {column: _measured(column, lower) for column in table.measures}
-    entrants = []
+    systems = []
     for number, system in enumerate(table.systems):
         kept = np.flatnonzero(table.held[number])
         values = {measures[name].name: table.values[number, kept, place] for place, name in enumerate(table.measures)}
@@ -150,10 +150,10 @@ def _table(given: Any, lower: Sequence[str], columns: Mapping[str, str] | None) 
             )
             for name, one in values.items()
         }
-        entrants.append(Entrant(system, tuple(table.questions[q] for q in kept.tolist()), values, status))
+        systems.append(ScoredSystem(system, tuple(table.questions[q] for q in kept.tolist()), values, status))
     named = {measured.name: measured for measured in measures.values()}
-    return Source(
-        table.place, Path(table.place).stem, table.place, tuple(entrants), named, _best_known(named), (table.taken,),
+    return ComparedInput(
+        table.place, Path(table.place).stem, table.place, tuple(systems), named, _best_known(named), (table.taken,),
         slices=table.slices, texts=table.texts,
     )  # fmt: skip
 
@@ -189,7 +189,7 @@ def _of(measure: Measure) -> Measured:
     return Measured(measure.name, measure.spec.direction, low, high)
 
 
-def _run(reference: str, runs_dir: str | os.PathLike[str]) -> Source:
+def _run(reference: str, runs_dir: str | os.PathLike[str]) -> ComparedInput:
     """LAST, a name, a prefix or a path; behind a colon one system of it."""
     from karat.experiment.store import find_run
     from karat.results.serial import load_study
@@ -210,22 +210,22 @@ def _run(reference: str, runs_dir: str | os.PathLike[str]) -> Source:
     found = _studied(load_study(folder.path), reference, name, folder.id, folder.manifest)
     if system is None:
         return found
-    names = [entrant.name for entrant in found.entrants]
+    names = [one.name for one in found.systems]
     if system not in names:
         offered = f"There are {', '.join(names)}."
         raise UsageError(f"run {folder.id} has no system {system!r}.{did_you_mean(system, names)} {offered}")
     taken = (Taken(reference, "stored run", f"{system} of {folder.id}"),)
-    return replace(found, entrants=tuple(e for e in found.entrants if e.name == system), taken=taken)
+    return replace(found, systems=tuple(e for e in found.systems if e.name == system), taken=taken)
 
 
-def _studied(study: Study, place: str, label: str, id_: str, manifest: Mapping[str, Any]) -> Source:
+def _studied(study: Study, place: str, label: str, id_: str, manifest: Mapping[str, Any]) -> ComparedInput:
     found = _evaluated(study.evaluation, place, label, id_, study.main)
-    systems = len(found.entrants)
+    systems = len(found.systems)
     what = f"{systems} system{'s' if systems != 1 else ''} over {len(study.evaluation.testset)} questions"
     return replace(found, manifest=manifest or None, taken=(Taken(place, "stored run", f"{id_}: {what}"),))
 
 
-def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: str | None = None) -> Source:
+def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: str | None = None) -> ComparedInput:
     from karat.report.verdict import main_measures
 
     scores = evaluation.scores
@@ -238,8 +238,8 @@ def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: s
     names = [measure.name for measure in scores.measures]
     broken = (scores.status == Status.ok) & ~np.isfinite(scores.values)
     status = np.where(broken, np.uint8(Status.failed), scores.status)
-    entrants = tuple(
-        Entrant(
+    systems = tuple(
+        ScoredSystem(
             system,
             scores.questions,
             {
@@ -254,29 +254,29 @@ def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: s
     first = [main] if main in measures else []
     order = tuple(dict.fromkeys([*first, *ordered, *measures]))
     texts = {question.id: question.text for question in evaluation.testset if question.text}
-    return Source(
-        place, label, id_, entrants, measures, order, evaluation.taken, evaluation.testset,
+    return ComparedInput(
+        place, label, id_, systems, measures, order, evaluation.taken, evaluation.testset,
         matching=evaluation.matching, texts=texts,
     )  # fmt: skip
 
 
-def named(found: Sequence[Source]) -> list[Entrant]:
+def named(found: Sequence[ComparedInput]) -> list[ScoredSystem]:
     """All systems in order, each under a name of its own: where two share one, their run or file goes before it."""
-    every = [(source, entrant) for source in found for entrant in source.entrants]
-    names = [entrant.name for _, entrant in every]
-    often, labels = Counter(names), Counter(f"{source.label}:{entrant.name}" for source, entrant in every)
+    every = [(source, system) for source in found for system in source.systems]
+    names = [system.name for _, system in every]
+    often, labels = Counter(names), Counter(f"{source.label}:{system.name}" for source, system in every)
     made = []
-    for source, entrant in every:
-        longer = f"{source.label}:{entrant.name}"
-        longer = longer if labels[longer] == 1 else f"{source.id}:{entrant.name}"
-        made.append(replace(entrant, name=entrant.name if often[entrant.name] == 1 else longer))
-    doubled = next((name for name, many in Counter(entrant.name for entrant in made).items() if many > 1), None)
+    for source, system in every:
+        longer = f"{source.label}:{system.name}"
+        longer = longer if labels[longer] == 1 else f"{source.id}:{system.name}"
+        made.append(replace(system, name=system.name if often[system.name] == 1 else longer))
+    doubled = next((name for name, many in Counter(system.name for system in made).items() if many > 1), None)
     if doubled is not None:
         raise UsageError(f"{doubled} is named twice. A system cannot be compared with itself: name another.")
     return made
 
 
-def slice_values(found: Sequence[Source], name: str) -> dict[str, str | None]:
+def slice_values(found: Sequence[ComparedInput], name: str) -> dict[str, str | None]:
     """The value of a slice for each question, by the test set or a column of a table."""
     known: dict[str, None] = {}
     for source in found:
@@ -291,6 +291,6 @@ def slice_values(found: Sequence[Source], name: str) -> dict[str, str | None]:
     raise UsageError(f"there is no slice {name!r}.{did_you_mean(name, known)} {offered}")
 
 
-def lacking(found: Sequence[Source], measure: str) -> Iterator[str]:
+def lacking(found: Sequence[ComparedInput], measure: str) -> Iterator[str]:
     """Inputs that were not scored by a measure."""
     return (source.place for source in found if measure not in source.measures)

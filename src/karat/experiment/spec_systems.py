@@ -1,4 +1,4 @@
-"""Contenders: every system of a spec over its questions and indexes, and what each returned."""
+"""Every system of a spec over its questions and indexes, and what each returned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from karat.core.errors import UsageError
 from karat.core.means import Means
 from karat.core.ranked import Ranked
-from karat.experiment.study import Contender, Plan
+from karat.experiment.study import Plan, StudySystem
 from karat.results.study import Configuration
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Memory, Retrieval
@@ -33,7 +33,7 @@ LENGTH = 20  # hits that are kept of every list, or the largest cut-off where th
 
 
 @dataclass(frozen=True)
-class Made:
+class BuiltIndex:
     """An index of the run, and what it adds to the names of systems where there are several."""
 
     index: Index
@@ -46,10 +46,10 @@ class Made:
         return str(self.index.about["generation"])
 
 
-class Work:
+class SpecSystems:
     """The systems of a spec over its questions and indexes."""
 
-    def __init__(self, spec: Spec, testset: TestSet, indexes: Sequence[Made]) -> None:
+    def __init__(self, spec: Spec, testset: TestSet, indexes: Sequence[BuiltIndex]) -> None:
         from karat.core.language import parse_all
         from karat.experiment.score import slices_of
 
@@ -78,34 +78,34 @@ class Work:
         contexts = spec.answerer.contexts if spec.answerer is not None else 0
         return max(self.plan.k, contexts, *(m.k or 0 for m in measures))
 
-    def contenders(
+    def retrieve(
         self,
         records: Sequence[Mapping[str, Any]],
         journal: Journal,
         retry_errors: bool,
         say: Say,
         means: Means | None = None,
-    ) -> tuple[list[Contender], list[Note]]:
+    ) -> tuple[list[StudySystem], list[Note]]:
         """What every system returned, from the journal where it is there already; `means` rewrite and rerank."""
         means = means or Means()
         listed = self.spec.systems()
-        found: list[Contender] = []
+        found: list[StudySystem] = []
         notes: list[Note] = []
         for made in self.indexes:
             own, told = self._own(made, listed, _Journaled(records, journal, made.generation), means, say)
             found += own
             notes += told
         for one in listed:
-            contenders: list[Contender] = []
+            systems: list[StudySystem] = []
             told = []
             if isinstance(one.source, SystemSettings):
                 if one.source.has_store:
-                    contenders, told = self._stores(one, one.source, means, say)
+                    systems, told = self._stores(one, one.source, means, say)
             else:
-                contenders, told = self._outside(one, records, journal, retry_errors, say)
-            found += contenders
+                systems, told = self._outside(one, records, journal, retry_errors, say)
+            found += systems
             notes += told
-        names = [contender.name for contender in found]
+        names = [system.name for system in found]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise UsageError(f"two systems are called {twice[0]!r}. Give one of them a name of its own.")
@@ -114,8 +114,8 @@ class Work:
         return found, notes
 
     def _own(
-        self, made: Made, listed: Sequence[Listed], memory: Memory, means: Means, say: Say
-    ) -> tuple[list[Contender], list[Note]]:
+        self, made: BuiltIndex, listed: Sequence[Listed], memory: Memory, means: Means, say: Say
+    ) -> tuple[list[StudySystem], list[Note]]:
         from karat.results.evaluation import Note
         from karat.systems.defaults import default_notes
 
@@ -137,13 +137,13 @@ class Work:
             retrieved = retrieval.of(settings, self.length)
             shown = _marked(configuration, made)
             hit_run = retrieved.top(self.length).run(shown.name, self.testset.ids, self.choices.pages)
-            found.append(Contender(shown, hit_run, retrieved.total_seconds, retrieved, retrieval, resolution))
+            found.append(StudySystem(shown, hit_run, retrieved.total_seconds, retrieved, retrieval, resolution))
             notes += [Note("warning", f"{shown.name}: {note}") for note in retrieved.notes]
         return found, notes
 
     def _stores(
         self, one: Listed, settings: SystemSettings, means: Means, say: Say
-    ) -> tuple[list[Contender], list[Note]]:
+    ) -> tuple[list[StudySystem], list[Note]]:
         """A system that searches a store of another tool, whose chunks are its own; the rest comes from the index."""
         from karat.results.evaluation import Note
         from karat.systems.system import System
@@ -155,13 +155,13 @@ class Work:
             say(f"searching by {shown.name}", 0, 1)
             system = System(settings, made.index if made is not None else None, means)
             hits = system.search([q.text for q in self.testset], self.length)
-            found.append(self._contender(shown, hits.run(shown.name, self.testset.ids, self.choices.pages), ()))
+            found.append(self._study_system(shown, hits.run(shown.name, self.testset.ids, self.choices.pages), ()))
             notes += [Note("warning", f"{shown.name}: {note}") for note in hits.notes]
         return found, notes
 
     def _outside(
         self, one: Listed, records: Sequence[Mapping[str, Any]], journal: Journal, retry_errors: bool, say: Say
-    ) -> tuple[list[Contender], list[Note]]:
+    ) -> tuple[list[StudySystem], list[Note]]:
         """A results file, or a system that is asked question by question."""
         from karat.experiment.score import brought_together
         from karat.experiment.spec import ResultsFile
@@ -175,7 +175,7 @@ class Work:
             runs = [replace(run, name=configuration.name) for configuration, run in zip(shown, runs, strict=True)]
             runs, told = brought_together(self.testset, runs, self.choices)
             timed = [seconds_before_answering(run, self.testset.ids) for run in runs]
-            return [self._contender(c, run, s) for c, run, s in zip(shown, runs, timed, strict=True)], told
+            return [self._study_system(c, run, s) for c, run, s in zip(shown, runs, timed, strict=True)], told
         assert not isinstance(one.source, SystemSettings)
         known = {str(r["row"]["id"]): r["row"] for r in records if r.get("system") == one.name}
         kept = {q: r for q, r in known.items() if not (retry_errors and r.get("status") == "failed")}
@@ -197,18 +197,18 @@ class Work:
                 notes = [Note("warning", f"{one.name}: {remark}") for remark in system.remarks]
         rows = [kept[qid] for qid in self.testset.ids]
         seconds = [_seconds_to_retrieve(row.get("seconds", {})) for row in rows]
-        return [self._contender(one.configuration, run_of_records(one.name, rows), seconds)], notes
+        return [self._study_system(one.configuration, run_of_records(one.name, rows), seconds)], notes
 
-    def _contender(self, configuration: Configuration, hits: Run, seconds: Sequence[float | None]) -> Contender:
+    def _study_system(self, configuration: Configuration, hits: Run, seconds: Sequence[float | None]) -> StudySystem:
         """A system that is not karat's; its hits may be chunks of an index of the run all the same."""
         hits = replace(hits, name=configuration.name)
         known = [sum(i.strip() in made.index.chunks.row_of for i in hits.doc_list) for made in self.indexes]
         if not known:
-            return Contender(configuration, hits, seconds)
+            return StudySystem(configuration, hits, seconds)
         made = self.indexes[known.index(max(known))]
-        return Contender(configuration, hits, seconds, resolution=self._resolution(made))
+        return StudySystem(configuration, hits, seconds, resolution=self._resolution(made))
 
-    def _resolution(self, made: Made) -> Resolution:
+    def _resolution(self, made: BuiltIndex) -> Resolution:
         from karat.experiment.score import resolved
 
         if made.generation not in self._resolutions:
@@ -237,7 +237,7 @@ class _Journaled(Memory):
         self._journal.add([record])
 
 
-def _marked(configuration: Configuration, made: Made) -> Configuration:
+def _marked(configuration: Configuration, made: BuiltIndex) -> Configuration:
     """The configuration with its chunking and embedder, in its name too where several are compared."""
     settings = dict(configuration.settings)
     settings |= {"chunk": made.chunk} if made.chunk is not None else {}
