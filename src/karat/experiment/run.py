@@ -19,8 +19,8 @@ from karat.experiment.study import study_of
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
-    from karat.experiment._models import Models
     from karat.experiment.finished import FinishedRun
+    from karat.experiment.means import RunModels
     from karat.experiment.spec import Spec
     from karat.experiment.store import RunFolder
     from karat.experiment.sweep.swept import Swept
@@ -84,9 +84,9 @@ def run(
         unread = unread_line(problems)
         unread_notes = () if unread is None else (Note("warning", unread),)
         with _models(spec, folder, root, opened, say, announce) as models, folder.journal() as journal:
-            systems, of_systems = spec_systems.retrieve(records, journal, retry_errors, say, models.means)
+            systems, of_systems = spec_systems.retrieve(records, journal, retry_errors, say, models.answering)
             systems, told = answers_for(
-                spec, systems, questions, models.means, records=records, journal=journal, retry_errors=retry_errors,
+                spec, systems, questions, models.answering, records=records, journal=journal, retry_errors=retry_errors,
                 say=say,
             )  # fmt: skip
             study = study_of(
@@ -118,11 +118,11 @@ def _redone(damaged: Sequence[int]) -> list[Note]:
 @contextmanager
 def _models(
     spec: Spec, folder: RunFolder, root: Path, indexes: Sequence[Index], say: Say, announce: Announce | None
-) -> Iterator[Models]:
+) -> Iterator[RunModels]:
     """The models of a spec. What they are asked joins what the run has spent before, however it ends."""
-    from karat.experiment._models import models_of
+    from karat.experiment.means import run_models
 
-    with models_of(spec, folder.path, root, indexes, say, announce) as models:
+    with run_models(spec, folder.path, root, indexes, say, announce) as models:
         try:
             yield models
         finally:

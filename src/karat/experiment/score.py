@@ -258,9 +258,7 @@ def evaluate(
     from karat.diagnose import guards
     from karat.experiment._answered import answered_of
     from karat.experiment._facts import facts_of, ranked_ids, ranked_places, ranked_scores
-    from karat.experiment._measured import measures_of, scored
-    from karat.experiment._parts import joined_matching, joined_scores, parted
-    from karat.experiment._reachable import reachable
+    from karat.experiment._measured import joined_matching, joined_scores, measures_of, parted, reachable, scored
     from karat.experiment._remarks import dialect_notes, floor_notes, refusals_of, usage_of
     from karat.experiment.frozen import changed_notes
     from karat.experiment.means import check_needs, means_of
