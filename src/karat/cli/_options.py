@@ -257,10 +257,10 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
     from karat.models.hosts import KEY_ENV, allow_host, is_allowed
     from karat.systems.defaults import system_for
     from karat.systems.index import Index
-    from karat.systems.settings import HYBRID, SystemSettings
+    from karat.systems.settings import HYBRID, OF_FUSION, SystemSettings
 
     engine, fused = options["engine"] or HYBRID, options["fusion"] or SystemSettings.fusion
-    for option, fusion in (("alpha", "weighted"), ("normalise", "weighted"), ("rrf_k", "rrf")):
+    for option, fusion in OF_FUSION.items():
         if options[option] is not None and (engine != HYBRID or fused != fusion):
             named = option.replace("_", "-")
             raise UsageError(

@@ -12,7 +12,7 @@ from karat.core.means import Means
 from karat.core.text import NAMES
 from karat.models import EmbedderSettings
 from karat.models.embedders import multilingual
-from karat.systems.settings import HYBRID, SystemSettings
+from karat.systems.settings import HYBRID, OF_HYBRID, SystemSettings
 from karat.systems.system import System
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from karat.systems.index import Index
 
 _USUAL, _OTHER = EmbedderSettings(), EmbedderSettings("multilingual")
-_FUSED = ("legs", "alpha", "fusion", "normalise", "rrf_k")
 _WEIGHT = 0.5  # of vectors by any model but wordllama, which has that of `SystemSettings`
 
 
@@ -37,7 +36,7 @@ def system_for(index: Index | None, means: Means | None = None, **given: Any) ->
     """
     named = {name: value for name, value in given.items() if value is not None}
     notes: tuple[str, ...] = ()
-    if index is not None and "engine" not in named and not any(name in named for name in _FUSED):
+    if index is not None and "engine" not in named and not any(name in named for name in OF_HYBRID):
         named["engine"] = _default_engine(index)
         notes = default_notes(index)
     if index is not None:

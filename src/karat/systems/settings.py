@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 HYBRID = "hybrid"
 CHAT = "chat"  # reranks, named in place of the folder of a cross-encoder
 DEPTH = 100
+OF_FUSION = {"alpha": "weighted", "normalise": "weighted", "rrf_k": "rrf"}  # settings of one fusion alone
+OF_HYBRID = ("legs", "fusion", *OF_FUSION)
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,18 @@ class SystemSettings:
         else:
             name = self.fusion
         return "+".join((name, *steps_of(self.rewrite, self.rerank)))
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """What there is to know of it in plain values: only what has a meaning for its engine and fusion."""
+        shown: dict[str, Any] = {"engine": self.engine}
+        if self.engine == HYBRID:
+            shown |= {"legs": list(self.legs), "fusion": self.fusion, "depth": self.depth}
+            shown |= {"normalise": self.normalise, "alpha": self.alpha} if self.fusion == "weighted" else {}
+            shown |= {"rrf_k": self.rrf_k} if self.fusion == "rrf" else {}
+        shown |= {"rewrite": list(self.rewrite)} if self.rewrite else {}
+        shown |= {"rerank": self.rerank, "rerank_depth": self.rerank_depth} if self.rerank else {}
+        return shown | ({"embedder": self.embedder.label} if self.embedder is not None else {})
 
     @property
     def needs_chat(self) -> bool:

@@ -175,7 +175,7 @@ def _own(place: Place, system: str | PresetKeys | EngineKeys, keys: SpecKeys) ->
     from karat.experiment.spec._check_answers import MODEL_NEEDED
     from karat.experiment.spec._listed import settings_of
     from karat.retrieve import STORES
-    from karat.systems.settings import HYBRID
+    from karat.systems.settings import HYBRID, OF_FUSION
 
     if any(has_variables(text) for text in (getattr(system, "engine", ""), getattr(system, "fusion", None) or "")):
         return
@@ -185,11 +185,9 @@ def _own(place: Place, system: str | PresetKeys | EngineKeys, keys: SpecKeys) ->
         return
     hybrid = settings.engine == HYBRID
     idle: dict[str, bool] = {
-        "alpha": not (hybrid and settings.fusion == "weighted"),
-        "normalise": not (hybrid and settings.fusion == "weighted"),
+        **{name: not hybrid or settings.fusion != fusion for name, fusion in OF_FUSION.items()},
         "fusion": not hybrid,
         "legs": not hybrid,
-        "rrf_k": not (hybrid and settings.fusion == "rrf"),
         "rerank_depth": settings.rerank is None,
         "embedder": not any(":" in name for name in (settings.engine, *settings.legs)),
     }
@@ -288,13 +286,14 @@ def _sweep(keys: SpecKeys) -> Iterator[Mistake]:
     if keys.sweep is None:
         return
     from karat.experiment.spec._listed import grid_of
+    from karat.systems.settings import OF_FUSION
 
     values = keys.sweep.model_dump(exclude_none=True)
     if not values:
         yield ("sweep",), "names nothing to vary. Write for example alpha: 0:1:0.1."
         return
     problems: list[Mistake] = []
-    for name, fusion in (("alpha", "weighted"), ("normalise", "weighted"), ("rrf_k", "rrf")):
+    for name, fusion in OF_FUSION.items():
         if name in values and fusion not in values.get("fusion", [fusion]):
             problems.append((("sweep", name), f"has no effect without the fusion {fusion}. Add it, or remove this."))
     problems += [
