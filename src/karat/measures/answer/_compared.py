@@ -8,9 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from karat.core.answered import Answered
-from karat.core.judged import Bools, Floats, Ints
-from karat.core.scores import Outcome
+from karat.core.measure import Answered, Bools, Floats, Ints, Outcome
 from karat.core.text import Norm, guess_language, stop_words, tokenise
 from karat.core.text.citations import comparable
 from karat.core.text.codes import Coded, Vocabulary, shared

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from math import fsum
 from typing import Any
 
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import Outcome
+from karat.core.measure import Answered, Outcome, measure
 from karat.measures.answer._support import BLANK_CONTEXTS, NO_CONTEXTS
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._heuristics import NO_WORDS, content_words, held_words

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import EMPTY_ANSWER, Outcome
+from karat.core.measure import EMPTY_ANSWER, Answered, Outcome, measure
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._claims import Checked, check_claims
 from karat.measures.judge._heuristics import covered_sentences
