@@ -23,28 +23,10 @@ from karat.core.scores import EMPTY_ANSWER, Outcome
 from karat.core.text.normalise import Norm
 
 __all__ = [
-    "ANYTHING",
-    "CONDENSED",
-    "EMPTY_ANSWER",
-    "MEASURES",
-    "REL",
-    "Answered",
-    "Bools",
-    "Column",
-    "Cut",
-    "Floats",
-    "Ints",
-    "Judged",
-    "Measure",
-    "MeasureSpec",
-    "Norm",
-    "Outcome",
-    "facts",
-    "find_measure",
-    "list_measures",
-    "measure",
+    "ANYTHING", "CONDENSED", "EMPTY_ANSWER", "MEASURES", "REL", "Answered", "Bools", "Column", "Cut", "Floats", "Ints",
+    "Judged", "Measure", "MeasureSpec", "Norm", "Outcome", "facts", "find_measure", "list_measures", "measure",
     "measure_as",
-]
+]  # fmt: skip
 
 Column = Floats
 F = TypeVar("F", bound=Callable[..., Any])
