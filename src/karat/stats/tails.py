@@ -105,7 +105,7 @@ def incomplete_beta(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
 
 
 def _fraction(a: Floats, b: Floats, x: Floats) -> Floats:
-    c, d = np.ones(x.shape), 1 / _away(1 - (a + b) * x / (a + 1))
+    c, d = np.ones(x.shape), 1 / _not_zero(1 - (a + b) * x / (a + 1))
     value = d.copy()
     for m in range(1, _STEPS):
         before = value.copy()
@@ -113,14 +113,14 @@ def _fraction(a: Floats, b: Floats, x: Floats) -> Floats:
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
             -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
         ):
-            d, c = 1 / _away(1 + term * d), _away(1 + term / c)
+            d, c = 1 / _not_zero(1 + term * d), _not_zero(1 + term / c)
             value = value * d * c
         if (np.abs(value - before) <= _EXACT * np.abs(value)).all():
             break
     return value
 
 
-def _away(values: Floats) -> Floats:
+def _not_zero(values: Floats) -> Floats:
     """The same, no value so near to 0 that it cannot be divided by."""
     return np.where(np.abs(values) < _TINY, _TINY, values)
 
