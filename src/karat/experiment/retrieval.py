@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.experiment.index import Index
-    from karat.fuse import Legs, Parts
+    from karat.fuse import FusedParts, Legs
     from karat.retrieve.rewrite import Rewriter, Rewritten
 
     Seconds = NDArray[np.float64]
@@ -36,7 +36,7 @@ class Retrieved:
     ranked: Ranked
     legs: Mapping[str, Ranked]
     seconds: Seconds
-    parts: Parts | None = None
+    parts: FusedParts | None = None
     failed: Mapping[int, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -121,7 +121,7 @@ class Retrieval:
         ranked: Ranked,
         legs: Mapping[str, Ranked],
         seconds: Seconds,
-        parts: Parts | None,
+        parts: FusedParts | None,
     ) -> Retrieved:
         rewritten = self._rewritten.get(settings.rewrite, {})
         failed = {i: one.error for i, one in rewritten.items() if one.error is not None}

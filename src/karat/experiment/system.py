@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from karat.core.ranked import Ranked
     from karat.core.run import Run
     from karat.experiment.index import Index
-    from karat.fuse import Parts
+    from karat.fuse import FusedParts
     from karat.match import Pages
     from karat.models import EmbedderSettings
     from karat.retrieve import Reranked
@@ -167,7 +167,7 @@ class Found:
     chunks: Chunks
     rewritten: tuple[Rewritten, ...]
     legs: Mapping[str, Ranked]
-    parts: Parts | None
+    parts: FusedParts | None
     ranked: Ranked
     notes: tuple[str, ...] = ()  # what a store of another tool should be known for
     seconds: Mapping[str, float] = field(default_factory=dict)  # of each step, for all questions together
