@@ -91,7 +91,7 @@ def by_words(case: Case) -> Evidence | None:
 def chance(wins: int, losses: int) -> float:
     """How likely at least so many wins are if wins and losses are equally likely.
 
-    >>> chance(3, 0)
+    >>> round(chance(3, 0), 6)
     0.125
     """
     return float(binomial_tail(losses, wins + losses)) if wins else 1.0
