@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ def reranked_by(
     model: str, depth: int, means: Means, ranked: Ranked, chunks: Chunks, questions: Sequence[str]
 ) -> Reranked:
     """The first `depth` hits of each question ordered anew; lists that a chat model failed on are told apart."""
-    from karat.retrieve import Reranked, rerank, rerank_lists
+    from karat.retrieve import rerank
 
     first = (ranked.of(i)[0][:depth].tolist() for i in range(len(ranked)))
     for row in dict.fromkeys(row for rows in first for row in rows):
@@ -36,10 +37,10 @@ def reranked_by(
         from karat.models.chat_reranker import ChatReranker
 
         scorer = ChatReranker(means.chat_for("reranking by chat"))
-        return rerank_lists(ranked, lambda row: chunks[row].text, questions, scorer, depth)
+        return rerank(ranked, lambda row: chunks[row].text, questions, scorer, depth)
     from karat.models.cross_encoder import CrossEncoder
 
     started = perf_counter()
-    new = rerank(ranked, lambda row: chunks[row].text, questions, CrossEncoder(model), depth)
+    done = rerank(ranked, lambda row: chunks[row].text, questions, CrossEncoder(model), depth)
     spent = (perf_counter() - started) / max(1, len(questions))
-    return Reranked(new, seconds=np.full(len(questions), spent))
+    return replace(done, seconds=np.full(len(questions), spent))

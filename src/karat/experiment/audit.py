@@ -84,10 +84,10 @@ def _vectors(opened: Index, engines: Mapping[str, Engine]) -> Any:
 
     from karat.experiment.index import searched
     from karat.models import text_digest
-    from karat.retrieve.engines.dense import Engine as Dense
+    from karat.retrieve.engines.dense import DenseEngine
 
     dense = engines.get("dense")
-    if not isinstance(dense, Dense) or not len(dense.vectors):
+    if not isinstance(dense, DenseEngine) or not len(dense.vectors):
         return None
     number = {digest.tobytes(): place for place, digest in enumerate(dense.digests)}
     titles = bool(opened.about["settings"].get("titles", True))

@@ -282,9 +282,9 @@ class System:
         """What one engine finds, the phrasings of a question fused."""
         from karat.core.ranked import Ranked
         from karat.fuse.rrf import fuse_phrasings
-        from karat.retrieve.rewrite import spread
+        from karat.retrieve.rewrite import queries_with_owner
 
-        queries, owner = spread(rewritten)
+        queries, owner = queries_with_owner(rewritten)
         engine = self.engine(name)
         ranked = engine.search(queries, depth) if queries else Ranked.empty(0)
         if any(len(one.queries) > 1 for one in rewritten):
