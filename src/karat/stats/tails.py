@@ -77,7 +77,7 @@ def f_tail(f: ArrayLike, between: ArrayLike, within: ArrayLike) -> Floats:
 def binomial_tail(most: ArrayLike, n: ArrayLike) -> Floats:
     """P(X <= most) of n fair coins; n is more than `most`.
 
-    >>> float(binomial_tail(1, 5))
+    >>> round(float(binomial_tail(1, 5)), 6)
     0.1875
     """
     most = np.asarray(most, np.float64)
