@@ -64,7 +64,7 @@ def f_tail(f: ArrayLike, between: ArrayLike, within: ArrayLike) -> Floats:
     """P(F >= f) with so many degrees of freedom; they need not be whole.
 
     >>> f_tail([4.0, 0.0], 2, 27).round(6).tolist()
-    [0.030079, 1.0]
+    [0.030095, 1.0]
     """
     d1, d2 = np.asarray(between, np.float64), np.asarray(within, np.float64)
     if (d1 <= 0).any() or (d2 <= 0).any():
