@@ -318,8 +318,8 @@ def test_an_endpoint_that_fails_costs_one_engine_and_is_named(docs, karat, endpo
 
 KILL = """
 import os, signal, sys
-from karat.retrieve.engines.dense import Engine
-Engine.save = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
+from karat.retrieve.engines.dense import DenseEngine
+DenseEngine.save = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
 from karat.cli.main import main
 main()
 """

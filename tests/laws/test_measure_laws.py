@@ -12,7 +12,7 @@ from karat.core.measure import MEASURES, Measure, measure
 from karat.core.run import Run
 from karat.core.scores import Status
 from karat.core.types import Gold, Question, TestSet
-from karat.match import Settings, judge
+from karat.match import JudgingSettings, judge
 from karat.measures.compute import compute
 
 CUTS = (1, 2, 3, 5, 10)
@@ -52,7 +52,7 @@ def judged_of(world, repeats="once"):
             scores = np.array([s for q in lists for s in world.scores[name][q]], float)
             run = Run(name, list(lists), offsets, ids, scores, order="score", fields=pages)
         runs.append(run)
-    return judge(testset, runs, "page", Settings(repeats=repeats, collection=COLLECTION))
+    return judge(testset, runs, "page", JudgingSettings(repeats=repeats, collection=COLLECTION))
 
 
 def ranking_measures(variants=True):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25L, BM25Okapi, BM25Plus
 
-from karat.retrieve.engines.bm25 import Engine
+from karat.retrieve.engines.bm25 import BM25Engine
 
 WORDS = [f"w{i}" for i in range(9)]
 DOCS = st.lists(st.lists(st.sampled_from(WORDS), max_size=12), min_size=1, max_size=40).filter(any)
@@ -27,7 +27,7 @@ def _quiet():
 
 def compare(docs, query, theirs, **asked):
     """Every document that holds a term of the query is found with the peer's score, in order; no other is found."""
-    engine = Engine.build([" ".join(doc) for doc in docs], {"terms": "plain", **asked}, lambda *_: None)
+    engine = BM25Engine.build([" ".join(doc) for doc in docs], {"terms": "plain", **asked}, lambda *_: None)
     rows, scores = engine.search([" ".join(query)], depth=len(docs)).of(0)
     assert sorted(rows.tolist()) == [i for i, doc in enumerate(docs) if set(doc) & set(query)]
     np.testing.assert_allclose(scores, theirs[rows], rtol=1e-6, atol=1e-6)

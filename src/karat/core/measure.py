@@ -1,4 +1,7 @@
-"""What a measure is: a function with a declared range, direction and stage, and its uses at a cut with parameters."""
+"""What a measure is: a function with a declared range, direction and stage, and its uses at a cut with parameters.
+
+A file that holds a measure imports all that it needs to declare one from here.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,17 @@ import numpy as np
 
 from karat.core.answered import Answered
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.judged import Floats, Judged
+from karat.core.judged import Bools, Cut, Floats, Ints, Judged
 from karat.core.means import Need
 from karat.core.registry import Registry
-from karat.core.scores import Outcome
+from karat.core.scores import EMPTY_ANSWER, Outcome
+from karat.core.text.normalise import Norm
+
+__all__ = [
+    "ANYTHING", "CONDENSED", "EMPTY_ANSWER", "MEASURES", "REL", "Answered", "Bools", "Column", "Cut", "Floats", "Ints",
+    "Judged", "Measure", "MeasureSpec", "Norm", "Outcome", "facts", "find_measure", "list_measures", "measure",
+    "measure_as",
+]  # fmt: skip
 
 Column = Floats
 F = TypeVar("F", bound=Callable[..., Any])

@@ -11,7 +11,7 @@ import numpy as np
 from karat.experiment._subjects import Subject
 from karat.results.gating import Broken, Outcome, Rule, Verdict
 from karat.stats.arrays import TIE
-from karat.stats.intervals import LEVEL, mean_intervals
+from karat.stats.intervals import CONFIDENCE, mean_intervals
 from karat.stats.permutation import drawn_pairs
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _interval(held: HeldRule, known: NDArray[np.bool_]) -> tuple[float | None, f
     """The interval of the mean, as a run's tables have it, or of the differences, as `karat compare` has it."""
     if not held.subject.is_measure:
         return None, None, None
-    level = held.rule.confidence or LEVEL
+    level = held.rule.confidence or CONFIDENCE
     values = held.subject.values[known]
     if held.beside is None or held.rule.factor is None:
         ends = mean_intervals(values[None, :], held.subject.bounds, level=level)

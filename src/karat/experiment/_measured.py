@@ -111,17 +111,19 @@ def _match(
 
     A run without any stands beside others as it is: `brought_together` warns of it.
     """
-    from karat.match import Join, Matched, Settings, check_questions, judge, match, match_resolved
+    from karat.match import Join, JudgingSettings, Matched, check_questions, judge, match, match_resolved
 
     check_questions(testset, [run for run in runs if run.asked] or runs)
     ranked = [run for run in runs if run.has_rankings]
     if not ranked:
         return None
     ranked = [run for run in ranked if len(run)] or ranked
-    settings = Settings(repeats=choices.repeats or dialect.repeats, ties=choices.ties, collection=choices.collection)
+    settings = JudgingSettings(
+        repeats=choices.repeats or dialect.repeats, ties=choices.ties, collection=choices.collection
+    )
     if not any((testset.qrels or {}).values()):
         join = Join(testset, runs)
-        return Matched(judge(testset, runs, join, settings), None, join, settings)
+        return Matched(judged=judge(testset, runs, join, settings), matching=None, join=join, settings=settings)
     if resolution is not None:
         matched = match_resolved(resolution, ranked, settings, allow_zero=choices.allow_zero_overlap)
         return matched if len(ranked) == len(runs) else match_resolved(resolution, runs, settings, allow_zero=True)

@@ -83,11 +83,11 @@ def _vectors(opened: Index, engines: Mapping[str, Engine]) -> Any:
     import numpy as np
 
     from karat.models import text_digest
-    from karat.retrieve.engines.dense import Engine as Dense
+    from karat.retrieve.engines.dense import DenseEngine
     from karat.systems.index import searched
 
     dense = engines.get("dense")
-    if not isinstance(dense, Dense) or not len(dense.vectors):
+    if not isinstance(dense, DenseEngine) or not len(dense.vectors):
         return None
     number = {digest.tobytes(): place for place, digest in enumerate(dense.digests)}
     titles = bool(opened.about["settings"].get("titles", True))

@@ -99,7 +99,7 @@ def compare(
     chosen, past = range_notes(values, names, questions, chosen)
     notes += past
     pairs = _pairs(names, baseline)
-    from karat.results.study import LEVEL
+    from karat.results.study import SIGNIFICANT
     from karat.stats.compare import compare_systems, draws_for
 
     if test == "tukey" and len(names) < _SEVERAL:
@@ -123,10 +123,10 @@ def compare(
     )
     if len(found) > 1 and any(source.testset is None for source in found):
         notes.append(Note("info", "Score tables do not say which test set they are of: they are paired by id alone."))
-    notes += [*missing_notes(status, names, chosen), *unreachable_notes(many, tests, correction, test, LEVEL)]
+    notes += [*missing_notes(status, names, chosen), *unreachable_notes(many, tests, correction, test, SIGNIFICANT)]
     means = system_means(values, status, names, chosen, baseline)
     return Comparison(
-        tuple(names), tuple(chosen), questions, means, tuple(results), sliced, baseline, test, correction, LEVEL,
+        tuple(names), tuple(chosen), questions, means, tuple(results), sliced, baseline, test, correction, SIGNIFICANT,
         tests, slice_tests, many, seed, tuple(taken for source in found for taken in source.taken), losses,
         tuple(noise.values()), tuple(notes),
     )  # fmt: skip

@@ -38,7 +38,7 @@ def explain(
     """How a question came to its hits and its scores: legs, fusion, matches and the scores."""
     from karat.core.types import TestSet
     from karat.files import as_testset
-    from karat.match import Settings, judge, resolve
+    from karat.match import JudgingSettings, judge, resolve
     from karat.results.explanation import Explanation
 
     questions, _ = as_testset(testset, columns=columns)
@@ -52,7 +52,7 @@ def explain(
     whole = system.index is not None and found.chunks is system.index.chunks
     resolution = resolve(questions, found.chunks, docs, by=match, page_offset=page_offset, pages=pages)
     run = found.run(system.settings.name, [asked.id], pages)
-    judged = judge(TestSet([asked]), [run], resolution, Settings(tokens=True))
+    judged = judge(TestSet([asked]), [run], resolution, JudgingSettings(tokens=True))
     (rewritten,) = found.rewritten
     return Explanation(
         asked,

@@ -192,9 +192,9 @@ def _narrowed(grid: FactorGrid) -> FactorGrid:
 
 def _adjusted(effects: Sequence[Effect]) -> tuple[Effect, ...]:
     """Effects with p adjusted by Holm over all of them."""
-    from karat.stats.corrections import holm
+    from karat.stats.corrections import adjust
 
-    adjusted = iter(holm([effect.p for effect in effects if effect.p is not None]).tolist())
+    adjusted = iter(adjust([effect.p for effect in effects if effect.p is not None]).tolist())
     return tuple(effect if effect.p is None else replace(effect, adjusted=next(adjusted)) for effect in effects)
 
 
@@ -232,15 +232,17 @@ def _choice(grid: FactorGrid, higher: bool) -> Choice | None:
 
 def _sentences(score: str, effects: Sequence[Effect]) -> list[str]:
     """The effects in words, the largest factor first; of interactions only what is significant."""
-    from karat.results.study import LEVEL
+    from karat.results.study import SIGNIFICANT
 
     said = []
     for effect in sorted(effects, key=lambda e: (len(e.factors), -e.eta)):
         p = effect.adjusted
         told = f"p {probability(p)}"
         if len(effect.factors) == 1:
-            how = "not testable" if p is None else f"{'significant' if p <= LEVEL else 'not significant'} ({told})"
+            how = (
+                "not testable" if p is None else f"{'significant' if p <= SIGNIFICANT else 'not significant'} ({told})"
+            )
             said.append(f"{100 * effect.eta:.1f}% of the spread of {score} goes with {effect.name}: {how}.")
-        elif p is not None and p <= LEVEL:
+        elif p is not None and p <= SIGNIFICANT:
             said.append(f"{' and '.join(effect.factors)} interact ({told}): read their cells, not their means alone.")
     return said

@@ -209,8 +209,7 @@ def _joined(evaluation: Evaluation, judged: Scores) -> Evaluation:
     """
     from karat.experiment.score import slices_of
     from karat.report.verdict import verdicts
-    from karat.stats.bands import targets
-    from karat.stats.summary import summarise
+    from karat.stats.summary import summarise, targets
 
     old, names = evaluation.scores, {measure.name for measure in judged.measures}
     kept = [number for number, measure in enumerate(old.measures) if measure.name not in names]

@@ -265,8 +265,7 @@ def evaluate(
     from karat.measures.dialects import dialect_named
     from karat.report.verdict import verdicts
     from karat.results.evaluation import Evaluation, Note
-    from karat.stats.bands import targets
-    from karat.stats.summary import summarise
+    from karat.stats.summary import summarise, targets
 
     dialect = dialect_named(choices.dialect, bands=choices.bands)
     slices = slices_of(testset, choices.by)

@@ -108,7 +108,7 @@ def _by_testset(
     from karat.diagnose.verify.rows import Rows
     from karat.experiment.score import Choices, brought_together
     from karat.files import as_runs, as_testset, read_plain
-    from karat.match import Settings, check_questions
+    from karat.match import JudgingSettings, check_questions
     from karat.match import match as matched
     from karat.measures.dialects import dialect_named
 
@@ -120,7 +120,7 @@ def _by_testset(
     check_questions(questions, runs)
     summary = read_plain(table, "table")
     repeats = dialect_named(dialect or "karat").repeats
-    scored = matched(questions, runs, Settings(repeats=repeats), by=match)
+    scored = matched(questions, runs, JudgingSettings(repeats=repeats), by=match)
     names = list(dict.fromkeys(one.name for one in printed_figures(summary) if one.name))
     computed: dict[str, Values] = from_testset(scored, runs, names, k)
     rows = [{"system": run.name, "question_id": qid} for run in runs for qid in questions.ids]

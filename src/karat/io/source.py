@@ -172,14 +172,14 @@ class Source:
                 remedy="Save it as UTF-8.",
             ) from None
 
-    def text(self) -> str:
-        """The whole file, decoded; a file over TEXT_LIMIT is refused before it is read."""
-        return self._decoded(self.data(), 1)
+    def text(self, limit: int | None = None) -> str:
+        """The whole file, decoded; a file over the limit is refused before it is read."""
+        return self._decoded(self.data(limit), 1)
 
-    def data(self) -> bytes:
-        """All bytes, unpacked, without a byte order mark; refused over TEXT_LIMIT."""
+    def data(self, limit: int | None = None) -> bytes:
+        """All bytes, unpacked, without a byte order mark; refused over the limit, else over TEXT_LIMIT."""
         with self._explained():
-            return read_whole(self.path, TEXT_LIMIT)[self._mark :]
+            return read_whole(self.path, limit or TEXT_LIMIT)[self._mark :]
 
     @cached_property
     def first_line(self) -> str:

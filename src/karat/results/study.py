@@ -17,7 +17,7 @@ FailureLabel = Literal[
     "cut_by_budget", "refused", "unsupported", "wrong_answer",
 ]  # fmt: skip
 
-LEVEL = 0.05  # an adjusted p up to this is significant
+SIGNIFICANT = 0.05  # an adjusted p up to this is significant
 
 
 @dataclass(frozen=True)

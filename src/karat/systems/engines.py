@@ -67,9 +67,9 @@ class Engines:
         """What one engine retrieves for each question, whose phrasings are fused."""
         from karat.core.ranked import Ranked
         from karat.fuse.rrf import fuse_phrasings
-        from karat.retrieve.rewrite import spread
+        from karat.retrieve.rewrite import queries_with_owner
 
-        queries, owner = spread(rewritten)
+        queries, owner = queries_with_owner(rewritten)
         ranked = self.get(name).search(queries, depth) if queries else Ranked.empty(0)
         if any(len(one.queries) > 1 for one in rewritten):
             ranked = fuse_phrasings(ranked, owner, len(rewritten)).top(depth)

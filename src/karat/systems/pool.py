@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from karat.core.ranked import Floats, Ints
 
 _FEW = 24  # candidates of a question up to which counting beats sorting
-_LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -65,12 +64,7 @@ class Pool:
         settings = dict(system.fusion_settings)
         if settings.get("weights") is not None:
             settings["weights"] = np.asarray(settings["weights"], np.float64)
-        contribution = FUSIONS.get(system.fusion).share(self.legs, **settings).contribution
-        limit = _LARGEST / len(self.legs)
-        with np.errstate(over="ignore"):
-            held = np.clip(contribution, -limit, limit)
-            summed: Floats = held[0] + held[1] if len(held) == 2 else np.sort(held, axis=0).sum(axis=0)
-        return summed
+        return self.legs.summed(FUSIONS.get(system.fusion).contribute(self.legs, **settings).contribution)
 
     def ranked(self, system: SystemSettings) -> Ranked:
         """The whole list of every question."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from karat.core.docs import Chunk, Chunks
     from karat.core.run import Run
-    from karat.fuse import Parts
+    from karat.fuse import FusedParts
     from karat.match import Pages
     from karat.retrieve import Reranked
     from karat.retrieve.rewrite import Rewritten
@@ -48,7 +48,7 @@ class Retrieved:
     chunks: Chunks
     ranked: Ranked
     legs: Mapping[str, Ranked]
-    parts: Parts | None = None
+    parts: FusedParts | None = None
     rewritten: tuple[Rewritten, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, Seconds] = field(default_factory=dict)
@@ -302,7 +302,7 @@ class Retrieval:
 
     def _reranked(self, settings: SystemSettings, ranked: Ranked, chunks: Chunks) -> Reranked:
         """The first hits ordered anew by a cross-encoder in a folder, or by a chat model; it may fail on a list."""
-        from karat.retrieve import Reranked, rerank, rerank_lists
+        from karat.retrieve import rerank
 
         depth = settings.rerank_depth
         first = (ranked.of(i)[0][:depth].tolist() for i in range(len(ranked)))
@@ -316,13 +316,13 @@ class Retrieval:
             from karat.models.chat_reranker import ChatReranker
 
             scorer = ChatReranker(self._models.chat_for("reranking by chat"))
-            return rerank_lists(ranked, lambda row: chunks[row].text, self.questions, scorer, depth)
+            return rerank(ranked, lambda row: chunks[row].text, self.questions, scorer, depth)
         from karat.models.cross_encoder import CrossEncoder
 
         assert settings.rerank is not None
         started = perf_counter()
-        new = rerank(ranked, lambda row: chunks[row].text, self.questions, CrossEncoder(settings.rerank), depth)
-        return Reranked(new, seconds=self._shared(perf_counter() - started))
+        done = rerank(ranked, lambda row: chunks[row].text, self.questions, CrossEncoder(settings.rerank), depth)
+        return replace(done, seconds=self._shared(perf_counter() - started))
 
     def _shared(self, seconds: float) -> Seconds:
         """Seconds that all questions took together, a share for each."""

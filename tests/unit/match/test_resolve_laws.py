@@ -13,7 +13,7 @@ from karat.core.run import Run
 from karat.core.text import normalise, tokenise
 from karat.core.text.typography import without_typography
 from karat.core.types import Gold, Question, TestSet
-from karat.match import Settings, judge, resolve
+from karat.match import JudgingSettings, judge, resolve
 from karat.match._passages import Passages, word_bounds
 
 FILES = ("a.pdf", "b.pdf", "c.md")
@@ -65,8 +65,8 @@ def test_a_run_is_judged_as_by_the_plain_matcher(kind, repeats, data):
     testset = TestSet([Question(f"q{i}", gold=tuple(g)) for i, g in enumerate([*gold, ()])])
     run = run_over(chunks, [*lists, everything])
     found = resolve(testset, chunks, by=kind)
-    plain = judge(testset, [run], kind, Settings(repeats=repeats))
-    assert_same(judge(testset, [run], found, Settings(repeats=repeats)), plain)
+    plain = judge(testset, [run], kind, JudgingSettings(repeats=repeats))
+    assert_same(judge(testset, [run], found, JudgingSettings(repeats=repeats)), plain)
     reached = {int(u) for u in plain.unit}
     assert reached <= set(np.flatnonzero(found.reached).tolist())
 

@@ -264,12 +264,12 @@ def judge(part: SweptIndex, measures: Sequence[Measure], repeats: Repeats) -> Ju
 
     tokens = any(m.tokens is not None for m in measures)
     if repeats == "collapse":  # what is removed shifts every rank: the lists are needed
-        from karat.match import Settings
+        from karat.match import JudgingSettings
         from karat.match import judge as judge_runs
 
         runs = [part.run(point) for point in part.points]
         resolution = part.resolution
-        return judge_runs(resolution.testset, runs, resolution, Settings(repeats=repeats, tokens=tokens))
+        return judge_runs(resolution.testset, runs, resolution, JudgingSettings(repeats=repeats, tokens=tokens))
     pools: dict[Pool, list[int]] = {}
     for number, point in enumerate(part.points):
         pools.setdefault(part.pool(point), []).append(number)
