@@ -10,10 +10,10 @@ from typing import Any
 from karat.core.types import Gold
 from karat.io import cells
 from karat.io.cells import CellError, shown
-from karat.io.fields import HIT, field_name, nested
+from karat.io.fields import HIT, FieldReader, field_name
 from karat.io.pages import PageReader, counts_from_0
 
-_FIELD_OF = {alias: field for field, aliases in HIT.items() for alias in aliases}
+_HIT = FieldReader(HIT)
 _PAGES = ("page_number", "page", "page_label")
 _NAMING = ("id", "chunk", "url", "doc", "page", "span", "quote", "text")
 _CONVERT: dict[str, Callable[[Any], Any]] = {
@@ -30,31 +30,26 @@ def entry_fields(entry: Mapping[str, Any], pages: PageReader) -> dict[str, Any]:
 
     Of several names of one field the first of its aliases counts. A score or grade of NaN is an error, not a gap.
     """
-    ranked: dict[str, tuple[int, Any]] = {}
-    outer = {field_name(str(key)): value for key, value in entry.items()}
-    for depth, part in enumerate((outer, nested(entry))):
-        for name, value in part.items():
-            field = _FIELD_OF.get(name, "")
-            if field and (not cells.is_missing(value) or (field in ("score", "grade") and isinstance(value, float))):
-                rank = depth * len(_FIELD_OF) + HIT[field].index(name)
-                if field not in ranked or rank < ranked[field][0]:
-                    ranked[field] = rank, value
-    raw = {field: value for field, (_, value) in ranked.items()}
+    raw = {
+        field: value
+        for field, value in _HIT.read(entry).items()
+        if not cells.is_missing(value) or (field in ("score", "grade") and isinstance(value, float))
+    }
     fields = {field: _CONVERT[field](value) for field, value in raw.items() if field in _CONVERT}
     if not raw.keys().isdisjoint(_PAGES):
         page, label = pages.read(*map(raw.get, _PAGES), from_0="page" in raw and counts_from_0(entry))
         fields |= {name: text for name, text in (("page", page), ("page_label", label)) if text is not None}
     if "span" in raw or ("start" in raw and "end" in raw):
         fields["span"] = span_of(raw.get("span", [raw.get("start"), raw.get("end")]))
-    _refuse_misspelled([name for name in outer if name not in _FIELD_OF], fields)
+    _refuse_misspelled([name for name in map(field_name, map(str, entry)) if name not in _HIT.names], fields)
     return fields
 
 
 def _refuse_misspelled(unknown: list[str], fields: Mapping[str, Any]) -> None:
     named = any(field in fields for field in _NAMING)
     for name in unknown:
-        near = difflib.get_close_matches(name, _FIELD_OF, n=1, cutoff=0.75)
-        if near and (not named or _FIELD_OF[near[0]] not in fields) and len(name) > 2:
+        near = difflib.get_close_matches(name, _HIT.names, n=1, cutoff=0.75)
+        if near and (not named or _HIT.names[near[0]][0] not in fields) and len(name) > 2:
             raise CellError(f'the field "{name}" is not known', f"Did you mean {near[0]}?")
     if not named:
         others = f" (fields: {', '.join(unknown[:8])})" if unknown else ""

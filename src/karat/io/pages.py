@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from karat.io.cells import CellError
-from karat.io.fields import field_name, nested
+from karat.io.fields import field_name, metadata_of
 
 MOST_PAGES = 1000
 """The longest range that is read as one; a longer one is a single label."""
@@ -103,7 +103,7 @@ def page_number(page: PageText) -> int | None:
 def counts_from_0(record: Mapping[str, Any]) -> bool:
     """Whether the page of a record is LangChain's: in its metadata, beside a page_content."""
     names = {field_name(str(name)) for name in record}
-    return "page_content" in names and "page" not in names and nested(record).get("page") is not None
+    return "page_content" in names and "page" not in names and metadata_of(record).get("page") is not None
 
 
 class PageReader:

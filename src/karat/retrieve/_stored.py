@@ -12,7 +12,7 @@ from karat.core.docs import Chunk, Chunks
 from karat.core.errors import KaratError
 from karat.core.ranked import Ranked
 from karat.core.text.wellformed import well_formed
-from karat.io.fields import DOC, FILE, URL, flattened
+from karat.io.fields import DOC, FILE, URL, with_metadata
 from karat.io.pages import PageReader, counts_from_0, page_number
 from karat.models import EmbedderSettings, embedder_named
 from karat.retrieve._engine import check_depth
@@ -47,7 +47,7 @@ def id_of(record: Mapping[str, Any]) -> str | None:
 
 def chunk_of(id_: str, record: Mapping[str, Any], text: str | None = None, *, from_0: bool = False) -> Chunk:
     """A record of a store as a chunk; `from_0`: its pages are LangChain's and count from 0, though it is flat."""
-    fields = flattened(record)
+    fields = with_metadata(record)
     text = text if text is not None else first_of(fields, _TEXTS)
     url = first_of(fields, URL)
     used = {*_IDS, *_TEXTS, *_DOCS, *URL, *_TITLES, *_PAGES}
@@ -76,7 +76,7 @@ def pages_notes(records: Iterable[Mapping[str, Any] | None], *, from_0: bool = F
     reader = PageReader()
     for record in records:
         if record:
-            reader.read(*_page_fields(flattened(record)), from_0=from_0 or counts_from_0(record))
+            reader.read(*_page_fields(with_metadata(record)), from_0=from_0 or counts_from_0(record))
     return tuple(f"{note}." for note in reader.notes())
 
 
