@@ -280,21 +280,22 @@ def read_judgements(input: Input) -> tuple[Judgements, Columns]:
     return table, columns
 
 
-def joined_judgements(
-    input: Input, questions: list[Question], queries: Path, qrels: Path
-) -> tuple[list[Question], list[str]]:
-    """Questions with the gold that the other table of a folder gives them, and the ids judged there, in its order."""
-    if not questions:
-        raise input.error(f"no questions in {queries.name}", remedy="Give at least one.")
+def joined_judgements(input: Input, queries: Input, qrels: Path) -> tuple[dict[str, Question], list[str]]:
+    """The questions of one table of a folder by id, with the gold that another gives; and the ids judged, in order."""
+    reader = QuestionReader(queries)
+    questions: dict[str, Question] = {}
+    for row, record in queries.records():
+        question = reader.read(record, row)
+        reader.refuse_double(question.id, row)
+        questions[question.id] = question
     judged, _ = read_judgements(Input.open(qrels))
-    ids = {question.id for question in questions}
-    unknown = next((qid for qid in judged if qid not in ids), None)
-    if unknown is not None:
-        raise input.error(
-            f"question {unknown!r} of {qrels.name} is not in {queries.name}", remedy="Give matching files."
-        )
-    golds = {qid: tuple(Gold(id=doc, grade=grade) for doc, grade in docs.items()) for qid, docs in judged.items()}
-    return [replace(question, gold=golds.get(question.id, ())) for question in questions], list(judged)
+    for qid, docs in judged.items():
+        if qid not in questions:
+            names = f"question {qid!r} of {qrels.name} is not in {Path(queries.name).name}"
+            raise input.error(names, remedy="Give matching files.")
+        gold = tuple(Gold(id=doc, grade=grade) for doc, grade in docs.items())
+        questions[qid] = replace(questions[qid], gold=gold)
+    return questions, list(judged)
 
 
 def _judgements(input: Input, columns: Columns) -> Iterator[tuple[int, str, int, Record]]:

@@ -51,7 +51,8 @@ class Input:
         self.folder: Path | None = None
         self.source: Source | None = None
         self._names: dict[str, str] = {}
-        self._rows: list[Record] | None = None
+        self._rows: list[tuple[int, Record]] | None = None
+        self._unit: str | None = None
         self._frame: pl.DataFrame | None = None
 
     @classmethod
@@ -85,9 +86,15 @@ class Input:
                 raise input.error(
                     f"a dict with named fields was expected, and {type(record).__name__} stands there", row=row
                 )
-            input._rows.append(well_formed_values(record))
+            input._rows.append((row, well_formed_values(record)))
         if not input._rows:
             raise input.error("no records", remedy="Give at least one.")
+        return input
+
+    def with_rows(self, rows: Iterable[tuple[int, Record]]) -> Input:
+        """The same input read as these records, each with the number that it has here; none of its columns mapped."""
+        input = Input(self.name)
+        input.source, input._unit, input._rows = self.source, self.unit, list(rows)
         return input
 
     @classmethod
@@ -113,6 +120,8 @@ class Input:
     @property
     def unit(self) -> str:
         """What a row of the input is called in messages."""
+        if self._unit is not None:
+            return self._unit
         if self.shape in ("jsonl", "csv", "tsv", "columns", "text"):
             return "line"
         return "row" if self.shape in FRAMES else "record"
@@ -149,10 +158,10 @@ class Input:
     def shape(self) -> Shape:
         """The container, told by content."""
         source = self.source
+        if self._rows is not None:
+            return "records"
         if source is None:
-            if self.folder is not None:
-                return "folder"
-            return "frame" if self._frame is not None else "records"
+            return "folder" if self.folder is not None else "frame"
         if source.is_parquet:
             return "parquet"
         if source.is_workbook:
@@ -214,7 +223,7 @@ class Input:
     def raw(self) -> _records.Rows:
         """Rows with their numbers, as the input spells them."""
         if self._rows is not None:
-            return enumerate(self._rows, 1)
+            return iter(self._rows)
         if self.shape in FRAMES:
             return enumerate(self.frame.iter_rows(named=True), 1)
         if self.shape == "jsonl":
