@@ -70,11 +70,10 @@ class RecordReader:
 
 
 def has_float_ids(input: Input, aliases: tuple[str, ...]) -> bool:
-    """Whether a text column of ids was a column of floats ("7.0") before it was written."""
+    """Whether the ids of questions in a CSV or TSV file were floats; document ids are taken as they stand."""
     if not aliases or input.shape not in ("csv", "tsv"):
         return False
-    values = [str(record.get(aliases[0]) or "").strip() for record in input.sample]
-    return all(value.endswith(".0") and value[:-2].isdecimal() for value in values)
+    return cells.were_floats(str(record.get(aliases[0]) or "").strip() for _, record in input.records())
 
 
 def id_of(value: Any, from_float: bool) -> str:

@@ -102,8 +102,11 @@ def _series(values: list[Any]) -> pl.Series:
     return pl.Series([v if v is None or isinstance(v, str) else cells.id_text(v) for v in values])
 
 
-def id_column(column: pl.Series) -> pl.Series:
-    """Ids as text: whole floats without their .0, blanks around text dropped, empty text as null."""
+def id_column(column: pl.Series, *, from_floats: bool = False) -> pl.Series:
+    """Ids as text: whole floats without their .0, blanks around text dropped, empty text as null.
+
+    `from_floats`: text loses its .0 as well, where all of it were floats before it was written.
+    """
     import polars as pl
 
     if column.dtype == pl.Object:
@@ -121,8 +124,8 @@ def id_column(column: pl.Series) -> pl.Series:
     if column.dtype.is_nested() or column.dtype == pl.Binary:
         raise CellError(f"the column {column.name!r} holds {column.dtype} where ids are meant", "Give one id a row.")
     text = column.cast(pl.String).str.strip_chars()
-    if text.str.contains(r"^\d+\.0$").any() and text.drop_nulls().str.contains(r"^\d+(\.0)?$").all():
-        text = text.str.strip_suffix(".0")  # a column of floats before it was written
+    if from_floats and cells.were_floats(text):
+        text = text.str.strip_suffix(".0")
     return text.set(text == "", None)
 
 
@@ -159,9 +162,10 @@ def _read_columns(input: Input) -> tuple[list[Run], list[str]]:
     of = {field: names[0] for field, names in Columns(TABLE, frame.columns).of.items() if names}
     columns: dict[str, pl.Series] = {}
     notes: list[str] = []
+    is_text = input.shape in ("csv", "tsv")
     for field in ("question", "doc", "system"):
         if field in of:
-            columns[field] = id_column(frame[of[field]])
+            columns[field] = id_column(frame[of[field]], from_floats=field == "question" and is_text)
             if columns[field].null_count():
                 row = rows[_first(columns[field].is_null())]
                 remedy = "Fill in the cell, or remove the row."
@@ -174,7 +178,9 @@ def _read_columns(input: Input) -> tuple[list[Run], list[str]]:
         notes.append("no scores: hits are ordered by their rank")
     else:
         notes.append("neither scores nor ranks: hits are taken in the order of the rows")
-    paged, page_notes = _pages({field: id_column(frame[of[field]]) for field in _PAGES if field in of})
+    paged, page_notes = _pages(
+        {field: id_column(frame[of[field]], from_floats=is_text) for field in _PAGES if field in of}
+    )
     columns |= paged
     for field in ("url", "text", "tokens"):
         if field in of:

@@ -10,7 +10,7 @@ import ast
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -32,6 +32,7 @@ _USAGE = (
     ("prompt_tokens", "input_tokens", "prompt", "input"),
     ("completion_tokens", "output_tokens", "completion", "output"),
 )
+_FLOAT_ID = re.compile(r"\d+\.0")
 _TRUE = frozenset({"true", "yes", "y", "1", "t"})
 _FALSE = frozenset({"false", "no", "n", "0", "f"})
 
@@ -79,6 +80,15 @@ def id_text(value: Any) -> str:
     elif isinstance(value, float) and math.isfinite(value):
         return str(int(value)) if value.is_integer() else repr(value)
     raise CellError(f"{shown(value)} is no id", "Give text or a whole number.")
+
+
+def were_floats(ids: Iterable[str | None]) -> bool:
+    """Whether the ids of a text column were a column of floats before it was written: each filled cell reads "7.0".
+
+    >>> were_floats(["7.0", None, "12.0"]), were_floats(["7.0", "7.1"]), were_floats(["7.0", "8"])
+    (True, False, False)
+    """
+    return all(_FLOAT_ID.fullmatch(text) for text in ids if text)
 
 
 def plain_text(value: Any) -> str:
