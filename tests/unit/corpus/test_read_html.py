@@ -44,9 +44,9 @@ def test_a_whole_page(tmp_path):
     assert doc.title == "Night watch"
     assert doc.url == "https://example.org/watch"
     assert doc.sections == (
-        Section("Watches", 1, 0, "top"),
-        Section("Relief", 2, 30, "relief"),
-        Section("Gear", 2, 53, "gear"),
+        Section("Watches", 1, 0),
+        Section("Relief", 2, 30),
+        Section("Gear", 2, 53),
     )
     assert [doc.text[s.start :].split("\n")[0] for s in doc.sections] == ["Watches", "Relief", "Gear"]
     assert reading.problems == ()

@@ -112,7 +112,7 @@ def _enter(node: Any, tag: str, blocks: Blocks, layout: set[int]) -> None:
     elif tag == "pre":
         blocks.verbatim += 1
     elif len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
-        blocks.begin_heading(int(tag[1]), _anchor(node))
+        blocks.begin_heading(int(tag[1]))
     elif tag == "tr" and not _is_laid_out(node, layout):
         blocks.begin_row()
 
@@ -164,24 +164,6 @@ def _is_frame(node: Any, tag: str) -> bool:
     if tag == "header":
         return node.css_first("h1") is None
     return tag in _FRAME or node.attributes.get("role") in _FRAME_ROLES
-
-
-def _anchor(heading: Any) -> str | None:
-    """The id that links to a heading: its own, that of an anchor within it, or of the section it opens."""
-    own = heading.attributes.get("id")
-    if own:
-        return plain(own)
-    inner = heading.css_first("[id], a[name]")
-    if inner is not None:
-        return plain(inner.attributes.get("id") or inner.attributes.get("name") or "") or None
-    outer = heading.parent
-    if outer is not None and outer.tag in ("section", "article", "div"):
-        before = heading.prev
-        while before is not None and not before.is_element_node:
-            before = before.prev
-        named = outer.attributes.get("id")
-        return plain(named) if named and before is None else None
-    return None
 
 
 def _url(tree: Any, text: str) -> str | None:

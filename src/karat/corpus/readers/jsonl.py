@@ -1,4 +1,4 @@
-"""jsonl: one record a line, or a JSON list or object of records."""
+"""jsonl: one record a line, as in BEIR's corpus.jsonl, or a JSON list or object of records, as hybrid-rag's chunks."""
 
 from __future__ import annotations
 
