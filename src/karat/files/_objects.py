@@ -25,7 +25,7 @@ from karat.core.run import Run
 from karat.core.text.wellformed import well_formed
 from karat.core.types import Answer, TestSet
 from karat.files._questions import described_testset
-from karat.files._read import read_results, read_testset, results_from, testset_from
+from karat.files._read import read_input, read_results, read_testset
 from karat.files._runs import answers_only, described
 from karat.io import cells
 from karat.io.cells import CellError, shown
@@ -59,7 +59,7 @@ def as_testset(testset: Any, *, columns: Names = None) -> tuple[TestSet, Taken]:
     if isinstance(testset, Mapping):
         judged = qrels_testset(testset, "test set (dict)")
         return judged, Taken("test set (dict)", "dict", described_testset(judged))
-    return testset_from(Input.of(testset, "test set", columns))
+    return read_input(Input.of(testset, "test set", columns), "testset")
 
 
 def as_runs(results: Any, name: str | None = None, *, columns: Names = None) -> Read:
@@ -70,7 +70,7 @@ def as_runs(results: Any, name: str | None = None, *, columns: Names = None) -> 
         runs, taken = read_results(results, columns=columns)
         return _renamed(runs, name), [taken]
     if is_frame(results):
-        runs, taken = results_from(Input.of_frame(name or "results", results, columns))
+        runs, taken = read_input(Input.of_frame(name or "results", results, columns), "results")
         runs = _renamed(runs, name) if len(runs) > 1 else runs
         return runs, [replace(taken, place=f"{name or 'results'} (frame)")]
     if isinstance(results, Mapping):
@@ -96,7 +96,7 @@ def _from_list(results: Sequence[Any], name: str | None, columns: Names) -> Read
     if not all(isinstance(item, Mapping) for item in results):
         kinds = ", ".join(sorted({type(item).__name__ for item in results})[:4])
         raise UsageError(f"a list of results must hold paths only, or dicts only, and this one holds {kinds}.")
-    runs, taken = results_from(Input.of_records(name or "results", results, columns))
+    runs, taken = read_input(Input.of_records(name or "results", results, columns), "results")
     return runs, [replace(taken, place=f"{name or 'results'} (list)")]
 
 
