@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from karat.core.docs import Doc, Problem
+from karat.core.docs import Doc, Problem, unread_line
 from karat.core.errors import InputError, UsageError
 from karat.corpus._file import HEAD, File, Progress, ReadError, silent
 from karat.corpus._process import ReaderProcess
 from karat.corpus._reader import Reader, content_of, readable, reader_of, unforeseen
-from karat.corpus._records import check_used, checked
+from karat.corpus._records import refuse_unused_map
 from karat.corpus._walk import Walk, ids_of
 from karat.io.decoding import printable
+from karat.io.fields import DOCUMENT, checked_map
 from karat.io.limits import ReadLimits
 
 _AHEAD = 8  # files that are opened before the first of them is read
-_NAMED = 5  # places of each kind that the error of an empty corpus names
+_NAMED = 5  # sources and notes that the error of an empty corpus names
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def read(
     given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     if not given:
         raise UsageError("no documents were named. Give a file or a folder.")
-    mapped = checked(columns)
+    mapped = checked_map(columns, DOCUMENT)
     limits = limits or ReadLimits()
     walk = Walk(follow_links=follow_links)
     for source in given:
@@ -82,7 +83,7 @@ def read(
             corpus.take(file, reader, docs, fault)
             fields |= dict.fromkeys(sorted(file.fields))
     progress("reading", total, total)
-    check_used(mapped, fields)
+    refuse_unused_map(mapped, fields)
     if not corpus.taken:
         raise _nothing(given, corpus.problems)
     return Reading(tuple(corpus.docs), tuple(corpus.problems), tuple(corpus.taken))
@@ -158,11 +159,6 @@ class _Corpus:
 def _nothing(sources: Sequence[str | os.PathLike[str]], problems: Sequence[Problem]) -> InputError:
     """The error of a corpus without documents, which says what was seen instead."""
     place = ", ".join(printable(str(source)) for source in sources[:_NAMED])
-    kinds = Counter(problem.kind for problem in problems)
-    seen = []
-    for kind, count in kinds.items():
-        named = [str(problem) for problem in problems if problem.kind == kind][:_NAMED]
-        more = f" (and {count - _NAMED} more)" if count > _NAMED else ""
-        seen.append(f"{kind}: {' '.join(named)}{more}")
-    summary = f"Seen: {'; '.join(seen)}" if seen else "It holds no files."
-    return InputError("no document could be read", place=place, remedy=f"{summary} Readable: {readable()}.")
+    notes = [str(problem) for problem in problems if not problem.fatal][:_NAMED]
+    seen = " ".join(filter(None, (unread_line(problems), *notes))) or "It holds no files."
+    return InputError("no document could be read", place=place, remedy=f"{seen} Readable: {readable()}.")

@@ -15,28 +15,13 @@ from karat.io.fields import DOCUMENT, FieldReader, field_name, with_metadata
 from karat.io.pages import PageReader, counts_from_0, page_number
 from karat.io.records import JSONError, parse_json
 
-_FIELD_OF = {alias: field for field, aliases in DOCUMENT.items() for alias in (*aliases, field)}
 _HELD = ("id", "chunk", "text", "title", "url")
 _MAP_REMEDY = "Name the column of the texts with --map COLUMN=text."
 
 Row = tuple[int, Any]
 
 
-def checked(columns: Mapping[str, str] | None) -> dict[str, str]:
-    """The user's column -> field, with each field known."""
-    fields = {}
-    for column, wanted in (columns or {}).items():
-        name = field_name(str(wanted))
-        if name not in _FIELD_OF:
-            raise UsageError(
-                f"--map {column}={wanted}: there is no field {wanted!r}.{did_you_mean(name, DOCUMENT)} "
-                f"Fields of a document: {', '.join(DOCUMENT)}."
-            )
-        fields[str(column)] = _FIELD_OF[name]
-    return fields
-
-
-def check_used(columns: Mapping[str, str], fields: Iterable[str]) -> None:
+def refuse_unused_map(columns: Mapping[str, str], fields: Iterable[str]) -> None:
     """Refuse a column that no record has: a slip that would change nothing in silence."""
     known = dict.fromkeys(fields)
     for column, wanted in columns.items():
@@ -154,7 +139,7 @@ def _scalar(value: Any) -> str | None:
         return None
 
 
-def parsed(text: str) -> Any:
+def parsed_json(text: str) -> Any:
     """JSON, or ReadError that says where it breaks."""
     try:
         return parse_json(text, strict=False)

@@ -9,7 +9,7 @@ from typing import Any
 from karat.core.docs import Doc
 from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
-from karat.corpus._records import Row, docs_of, parsed
+from karat.corpus._records import Row, docs_of, parsed_json
 from karat.io.decoding import decode, is_binary
 from karat.io.fields import DOCUMENT, field_name
 from karat.io.records import from_columns
@@ -24,7 +24,7 @@ def _sniff(file: File) -> bool | None:
 
 def _read(file: File) -> Iterator[Doc]:
     if file.ending == ".json" and not is_lines(file):
-        yield from docs_of(file, _rows(parsed(file.text())), "record")
+        yield from docs_of(file, _rows(parsed_json(file.text())), "record")
     else:
         yield from docs_of(file, lines_of(file))
 
@@ -35,7 +35,7 @@ def is_lines(file: File) -> bool:
     if not (end and rest.strip() and first.startswith(b"{")):
         return False
     try:
-        return isinstance(parsed(first.decode("utf-8", "replace")), dict)
+        return isinstance(parsed_json(first.decode("utf-8", "replace")), dict)
     except ReadError:
         return False
 
@@ -56,7 +56,7 @@ def lines_of(file: File) -> Iterator[Row]:
             file.row_problem(row, "encoding", reason, "Save it as UTF-8.", fatal=False)
             told = True
         try:
-            yield row, parsed(decoded.text)
+            yield row, parsed_json(decoded.text)
         except ReadError as fault:
             file.row_problem(row, fault.kind, fault.reason, fault.remedy)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from karat.core.docs import Doc
 from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
-from karat.corpus._records import parsed
+from karat.corpus._records import parsed_json
 from karat.io.decoding import plain
 from karat.io.squad import paragraphs
 
@@ -22,7 +22,7 @@ def _sniff(file: File) -> bool | None:
 
 
 def _read(file: File) -> Iterator[Doc]:
-    document = parsed(file.text())
+    document = parsed_json(file.text())
     articles = document.get("data") if isinstance(document, dict) else None
     if not isinstance(articles, list):
         raise ReadError("broken", 'holds no list "data".', "Give a SQuAD file.")
