@@ -14,7 +14,6 @@ from karat.io.input import Input
 from karat.results.calibration import Label, Labels
 from karat.results.evaluation import Taken
 
-_NO_LABEL = frozenset({"n/a", "na", "none", "null", "nan", "-", "?"})
 _WORDS = {
     "yes": 1.0, "true": 1.0, "correct": 1.0, "pass": 1.0, "right": 1.0,
     "no": 0.0, "false": 0.0, "incorrect": 0.0, "fail": 0.0, "wrong": 0.0,
@@ -55,12 +54,10 @@ def _read(input: Input) -> Labels:
 def _label(input: Input, columns: Columns, row: int, record: Mapping[str, Any]) -> Label | None:
     """The label of a row; None where it is left empty."""
     with input.reading(row, columns):
-        texts = {}
-        for field in ("id", "system", "measure", "rater"):
-            value = columns.value(record, field)
-            texts[field] = None if value is None else cells.id_text(value)
+        values = {field: columns.value(record, field) for field in ("id", "system", "measure", "rater")}
+        texts = {field: None if value is None else cells.id_text(value) for field, value in values.items()}
         value = columns.value(record, "label")
-        if value is None or (isinstance(value, str) and value.strip().lower() in _NO_LABEL):
+        if value is None or (isinstance(value, str) and value.strip().lower() in cells.NOTHING):
             return None
         for field in ("id", "system", "measure"):
             if texts[field] is None and columns.has(field):

@@ -172,15 +172,12 @@ def _texts(keys: Iterable[Any], place: str) -> list[str] | None:
     if _are_plain(listed):
         return None
     originals: dict[str, Any] = {}
-    for key in listed:
-        try:
-            text = cells.id_text(key.item() if isinstance(key, np.generic) else key)
-        except CellError as error:
-            raise InputError(error.problem, place=place, remedy=error.remedy) from None
-        if text in originals:
-            problem = f"ids {shown(originals[text])} and {shown(key)} are the same"
-            raise InputError(problem, place=place, remedy="Keep one.")
-        originals[text] = key
+    with Input(place).reading():
+        for key in listed:
+            text = _id(key)
+            if text in originals:
+                raise CellError(f"ids {shown(originals[text])} and {shown(key)} are the same", "Keep one.")
+            originals[text] = key
     return list(originals)
 
 
@@ -233,10 +230,12 @@ def _ids(docs: Any, qid: str, place: str) -> list[str]:
         raise InputError(f"question {shown(qid)} has {type(docs).__name__} where a list of ids is meant", place=place)
     if _are_plain(docs):
         return list(docs)
-    try:
-        return [cells.id_text(doc.item() if isinstance(doc, np.generic) else doc) for doc in docs]
-    except CellError as error:
-        raise InputError(f"question {shown(qid)}: {error.problem}", place=place, remedy=error.remedy) from None
+    with Input(f"{place} question {shown(qid)}").reading():
+        return [_id(doc) for doc in docs]
+
+
+def _id(key: Any) -> str:
+    return cells.id_text(key.item() if isinstance(key, np.generic) else key)
 
 
 def qrels_testset(qrels: Mapping[Any, Any], place: str) -> TestSet:
@@ -262,7 +261,5 @@ def qrels_testset(qrels: Mapping[Any, Any], place: str) -> TestSet:
 def _grade(value: Any, qid: str, place: str) -> int:
     if type(value) is int and abs(value) < cells.GRADE_LIMIT:
         return value
-    try:
+    with Input(f"{place} question {shown(qid)}").reading():
         return cells.whole(value.item() if isinstance(value, np.generic) else value)
-    except CellError as error:
-        raise InputError(f"question {shown(qid)}: {error.problem}", place=place, remedy=error.remedy) from None

@@ -386,4 +386,4 @@ def printed_measures(path: str | os.PathLike[str], *, columns: Mapping[str, str]
 def _only(texts: set[str]) -> int | None:
     """The one cut-off that all rows name, if they do."""
     (text, *more) = texts
-    return int(float(text)) if not more and cells.is_number(text) and float(text) >= 1 else None
+    return int(float(text)) if not more and cells.can_be(float, text) and float(text) >= 1 else None

@@ -41,17 +41,9 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
         return None if columns.has("grade") else Fit(0.4, "a question and a document in every row")
     if any(name != "score" for name in columns.of["grade"]):
         return Fit(0.9, "a question, a document and a grade in every row")
-    if columns.has("grade") and all(_is_grade(record.get("score")) for record in input.sample):
+    if columns.has("grade") and all(cells.can_be(cells.whole, record.get("score")) for record in input.sample):
         return Fit(0.6, "a question, a document and a whole number in every row")
     return None
-
-
-def _is_grade(value: Any) -> bool:
-    try:
-        cells.whole(value)
-    except CellError:
-        return False
-    return True
 
 
 def _frame(input: Input) -> tuple[pl.DataFrame, Sequence[int]]:
@@ -151,7 +143,7 @@ def _numbers(input: Input, column: pl.Series, rows: Sequence[int]) -> pl.Series:
 
 
 def _read_results(input: Input) -> tuple[list[Run], list[str]]:
-    with input.reading(None):
+    with input.reading():
         return _read_columns(input)
 
 

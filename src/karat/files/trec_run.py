@@ -18,7 +18,7 @@ from karat.core.run import Run
 from karat.core.text.words import plural
 from karat.files._format import Fit, Format
 from karat.files._write import PlainIds, plain, written
-from karat.io.cells import is_number
+from karat.io.cells import can_be
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +50,7 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
 
 def _is_hit(fields: Sequence[str]) -> bool:
     """Whether a line is a hit, with or without text after the tag: the fourth field a rank, the fifth a score."""
-    return len(fields) >= 6 and fields[3].lstrip("-").isdigit() and is_number(fields[4])
+    return len(fields) >= 6 and fields[3].lstrip("-").isdigit() and can_be(float, fields[4])
 
 
 def read(source: Source, name: str | None = None) -> tuple[Run, int]:
@@ -160,7 +160,7 @@ def _explain(source: Source) -> Exception:
                 row=row,
                 remedy="Ids may not hold blanks: replace them, or give the results as JSONL.",
             )
-        if not is_number(fields[4]) or not math.isfinite(float(fields[4])):
+        if not can_be(float, fields[4]) or not math.isfinite(float(fields[4])):
             return source.error(
                 f"the score {fields[4]!r} is not a finite number", row=row, field="score",
                 remedy="Give every hit a number.",

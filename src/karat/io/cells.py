@@ -10,13 +10,16 @@ import ast
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from karat.core.text.wellformed import well_formed, well_formed_values
 
 Record = dict[str, Any]
+
+NOTHING = frozenset({"", "n/a", "na", "none", "null", "nan", "-", "?", "unknown"})
+"""What files write, in any case, where there is no page or no label. An id may be called so."""
 
 LITERAL_LIMIT = 16 << 20
 GRADE_LIMIT = 1 << 31
@@ -224,10 +227,10 @@ def ids_of(value: Any) -> list[str | None] | None:
     return ids if not ids or any(item is not None for item in ids) else None
 
 
-def is_number(text: str) -> bool:
-    """Whether a text reads as a number, infinities and NaN included."""
+def can_be(convert: Callable[[Any], Any], value: Any) -> bool:
+    """Whether a value converts: `can_be(float, "1e3")`, `can_be(whole, 3.0)`."""
     try:
-        float(text)
+        convert(value)
     except ValueError:
         return False
     return True

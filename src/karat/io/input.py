@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.text.wellformed import well_formed_values
 from karat.io import records as _records
-from karat.io.cells import CellError, Record, is_number
+from karat.io.cells import CellError, Record, can_be
 from karat.io.fields import PRINTED, UNSCORED, Columns, checked_map, field_name, looks_keyed
 from karat.io.formulas import original
 from karat.io.frames import is_frame, polars_frame, read_workbook
@@ -144,7 +144,7 @@ class Input:
             raise self.error(f"{what} stands twice (first in {self.unit} {first})", row=row, remedy=remedy)
 
     @contextmanager
-    def reading(self, row: int | None, columns: Columns | None = None) -> Iterator[None]:
+    def reading(self, row: int | None = None, columns: Columns | None = None) -> Iterator[None]:
         """A CellError raised in the block becomes an InputError that names the row and the column being read."""
         if columns is not None:
             columns.at = None
@@ -360,7 +360,7 @@ def _text_shape(source: Source) -> Shape:
 def _is_trec(cells: list[str]) -> bool:
     """Whether a line may be of qrels (four values, a number last) or of a run (six, a number fifth)."""
     if len(cells) == 4:
-        return is_number(cells[3])
+        return can_be(float, cells[3])
     if len(cells) > 6:  # text after the tag
-        return cells[1].upper() == "Q0" and is_number(cells[3]) and is_number(cells[4])
-    return len(cells) == 6 and is_number(cells[4]) and (cells[1].upper() == "Q0" or is_number(cells[3]))
+        return cells[1].upper() == "Q0" and can_be(float, cells[3]) and can_be(float, cells[4])
+    return len(cells) == 6 and can_be(float, cells[4]) and (cells[1].upper() == "Q0" or can_be(float, cells[3]))
