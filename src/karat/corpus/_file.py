@@ -13,7 +13,7 @@ from pathlib import Path
 from karat.core.docs import Problem
 from karat.io.decoding import decode, plain, printable
 from karat.io.limits import LINE_LIMIT, ReadLimits
-from karat.io.opening import FileRefusedError, is_gzip, pieces, read_whole
+from karat.io.opening import FileRefusedError, first_bytes, is_gzip, pieces, read_whole, refusing
 
 Progress = Callable[[str, int, int], None]
 """What is being done, how much of it is done, and how much there is."""
@@ -94,30 +94,21 @@ class File:
 
     @cached_property
     def is_gzip(self) -> bool:
-        with explained():
-            return is_gzip(self.path)
+        return is_gzip(self.path)
 
     @cached_property
     def size(self) -> int:
         """What it takes on disk, in bytes."""
-        with explained():
-            return os.stat(self.path).st_size
+        return os.stat(self.path).st_size
 
     @cached_property
     def head(self) -> bytes:
         """The first 64 KiB, unpacked."""
-        head = bytearray()
-        with explained():
-            for piece in pieces(self.path, HEAD):
-                head += piece
-                if len(head) >= HEAD:
-                    break
-        return bytes(head[:HEAD])
+        return first_bytes(self.path, HEAD)
 
     def data(self) -> bytes:
         """All bytes, unpacked."""
-        with explained():
-            return read_whole(self.path)
+        return read_whole(self.path)
 
     def text(self, declared: str | None = None) -> str:
         """The whole file as text; an encoding other than UTF-8 is noted."""
@@ -155,21 +146,15 @@ class File:
         )
 
     def _pieces(self) -> Iterator[bytes]:
-        with explained():
+        with as_read_errors():
             yield from pieces(self.path)
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """Turn what the operating system says into ReadError."""
+def as_read_errors() -> Iterator[None]:
+    """Whatever is said against opening a file becomes a ReadError."""
     try:
-        yield
+        with refusing(""):
+            yield
     except FileRefusedError as refused:
         raise ReadError(refused.kind, f"{refused.problem}.", refused.remedy or "") from None
-    except FileNotFoundError:
-        raise ReadError("unreadable", "was there when the folder was listed, but is gone.", "Index again.") from None
-    except PermissionError:
-        raise ReadError("unreadable", "cannot be read: permission denied.", "Check its permissions.") from None
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise ReadError("unreadable", f"cannot be read: {why}.", "Check the disk and the path.") from None

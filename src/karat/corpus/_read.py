@@ -11,7 +11,7 @@ from pathlib import Path
 
 from karat.core.docs import Doc, Problem, unread_line
 from karat.core.errors import InputError, UsageError
-from karat.corpus._file import HEAD, File, Progress, ReadError, silent
+from karat.corpus._file import HEAD, File, Progress, ReadError, as_read_errors, silent
 from karat.corpus._process import ReaderProcess
 from karat.corpus._reader import Reader, content_of, readable, reader_of, unforeseen
 from karat.corpus._records import refuse_unused_map
@@ -97,9 +97,10 @@ def _with_readers(
     for file in files:
         reader, fault = None, None
         try:
-            reader = reader_of(file)
-            if not _is_plain(file, reader):
-                process.request(file, reader)
+            with as_read_errors():
+                reader = reader_of(file)
+                if not _is_plain(file, reader):
+                    process.request(file, reader)
         except ReadError as unreadable:
             reader, fault = None, unreadable
         except Exception as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 from karat.core.docs import Doc
 from karat.core.registry import Registry
-from karat.corpus._file import File, ReadError, explained
+from karat.corpus._file import File, ReadError, as_read_errors
 from karat.io.decoding import is_binary, plain
 from karat.io.limits import raise_limit
 
@@ -115,8 +115,8 @@ def content_of(file: File, reader: Reader) -> tuple[list[Doc], ReadError | None]
     """The documents of a file, and why no more of them were read, where something went wrong."""
     docs: list[Doc] = []
     try:
-        left = file.limits.text(file.size)
-        with explained():
+        with as_read_errors():
+            left = file.limits.text(file.size)
             for doc in reader.read(file):
                 left -= len(doc.text)
                 if left < 0:

@@ -58,6 +58,16 @@ def _refuse_misspelled(unknown: list[str], fields: Mapping[str, Any]) -> None:
         )
 
 
+def side_by_side(lists: Mapping[str, list[Any]], what: str, *, spread: bool = False) -> list[dict[str, Any]]:
+    """Lists of one length read side by side, an entry of each place; `spread`: a single value holds for all entries."""
+    size = max(map(len, lists.values()), default=0)
+    if any(len(items) != size and not (spread and len(items) == 1) for items in lists.values()):
+        counts = ", ".join(f"{name} {len(items)}" for name, items in lists.items())
+        other = ", or one value for all entries" if spread else ""
+        raise CellError(f"the {what} do not pair up ({counts})", f"Give lists of equal length{other}.")
+    return [{name: items[place if len(items) == size else 0] for name, items in lists.items()} for place in range(size)]
+
+
 def span_of(value: Any) -> tuple[int, int]:
     """A start and an end, given as a list, as text or as an object."""
     if isinstance(value, Mapping):

@@ -15,7 +15,7 @@ from karat.core.errors import InputError
 from karat.core.ranked import trec_key
 from karat.core.run import Run
 from karat.core.types import Answer
-from karat.files._entries import entry_fields
+from karat.files._entries import entry_fields, side_by_side
 from karat.files._format import names_gold
 from karat.files._questions import RecordReader
 from karat.files._runs import Key, RunBuilder, list_notes, system_names
@@ -130,12 +130,9 @@ class ResultReader(RecordReader):
         texts = self._texts(record)
         if not columns:
             return (None if texts is None else [{"text": text} for text in texts]), texts
-        if len({len(items) for items in columns.values()}) > 1:
-            counts = ", ".join(f"{len(items)} {unit}s" for unit, items in columns.items())
-            raise CellError(f"the lists of hits do not pair up ({counts})", "Give lists of equal length, or one list.")
-        hits: list[dict[str, Any]] = [
-            {unit: item for unit, item in zip(columns, items, strict=True) if item is not None or unit == "page"}
-            for items in zip(*columns.values(), strict=True)
+        hits = [
+            {unit: item for unit, item in hit.items() if item is not None or unit == "page"}
+            for hit in side_by_side(columns, "lists of hits")
         ]
         if not all(hits):
             raise CellError("a hit without an id", "Give every hit an id, or leave it out of the list.")

@@ -19,7 +19,6 @@ from karat.io.cells import CellError, Record, can_be
 from karat.io.fields import PRINTED, UNSCORED, Columns, checked_map, field_name, looks_keyed
 from karat.io.formulas import original
 from karat.io.frames import is_frame, polars_frame, read_workbook
-from karat.io.opening import FileRefusedError
 from karat.io.parquet import read_parquet
 from karat.io.source import HEAD, Source
 
@@ -209,10 +208,7 @@ class Input:
             if others:
                 self.sheet_notes = (f'sheet "{sheet}" read; not read: {", ".join(others)}',)
             return frame
-        try:
-            return read_parquet(source.data() if source.is_gzip else source.path, source.name)
-        except FileRefusedError as refused:
-            raise source.error(refused.problem, remedy=refused.remedy) from None
+        return read_parquet(source.data() if source.is_gzip else source.path, source.name)
 
     @cached_property
     def wrapper(self) -> str | None:

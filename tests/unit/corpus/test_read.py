@@ -238,7 +238,7 @@ def test_a_file_that_is_deleted_before_it_is_read(folder):
     assert said(reading) == [
         (
             "unreadable", True,
-            f"{folder / 'gone.txt'}: was there when the folder was listed, but is gone. Index again.",
+            f"{folder / 'gone.txt'}: does not exist. Check the path.",
         )
     ]  # fmt: skip
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from karat.core.docs import Doc, Section
-from karat.corpus._file import File, ReadError, explained
+from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
 from karat.io.decoding import plain
 from karat.io.opening import check_zip
@@ -81,8 +81,7 @@ def _check_archive(data: bytes, place: str) -> None:
         raise ReadError("encrypted", "is an encrypted archive.", "Save a copy without the password.")
     if _MAIN not in {part.filename for part in parts}:
         raise ReadError("unsupported", "is an archive (zip) without a Word document.", "Unpack it.")
-    with explained():
-        check_zip(io.BytesIO(data), place)
+    check_zip(io.BytesIO(data), place)
 
 
 def _heading_styles(document: Any) -> dict[str, int]:
