@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from karat.core.docs import Problem
-from karat.io.decoding import decode, plain, printable
+from karat.io.decoding import cleaned, decode, printable
 from karat.io.limits import LINE_LIMIT, ReadLimits
 from karat.io.opening import FileRefusedError, first_bytes, is_gzip, pieces, read_whole, refusing
 
@@ -19,7 +19,7 @@ Progress = Callable[[str, int, int], None]
 """What is being done, how much of it is done, and how much there is."""
 
 
-def silent(what: str, done: int, total: int) -> None:
+def no_progress(what: str, done: int, total: int) -> None:
     """A Progress that tells nobody."""
 
 
@@ -51,7 +51,7 @@ class File:
     place: str
     named: bool = False  # given by its own name, not found in a folder
     columns: Mapping[str, str] = field(default_factory=dict)
-    progress: Progress = silent
+    progress: Progress = no_progress
     limits: ReadLimits = field(default_factory=ReadLimits)
     problems: list[Problem] = field(default_factory=list)
     fields: set[str] = field(default_factory=set)  # what its records call their fields, where columns are named
@@ -119,7 +119,7 @@ class File:
             places = "one place" if decoded.replaced == 1 else f"{decoded.replaced:,} places"
             reason = f"{places} could not be decoded as {decoded.encoding} and read \ufffd."
             self.problem("encoding", reason, _OTHER_ENCODING)
-        return plain(decoded.text)
+        return cleaned(decoded.text)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Lines with their numbers from 1, without their ends; one over LINE_LIMIT is named and left out."""

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from karat.core.docs import Doc, Problem, unread_line
 from karat.core.errors import InputError, UsageError
-from karat.corpus._file import HEAD, File, Progress, ReadError, as_read_errors, silent
+from karat.corpus._file import HEAD, File, Progress, ReadError, as_read_errors, no_progress
 from karat.corpus._process import ReaderProcess
 from karat.corpus._reader import Reader, content_of, readable, reader_of, unforeseen
 from karat.corpus._records import refuse_unused_map
-from karat.corpus._walk import Walk, ids_of
+from karat.corpus._walk import CorpusWalk, ids_of
 from karat.io.decoding import printable
 from karat.io.fields import DOCUMENT, checked_map
 from karat.io.limits import ReadLimits
@@ -25,7 +25,7 @@ _NAMED = 5  # sources and notes that the error of an empty corpus names
 
 
 @dataclass(frozen=True)
-class TakenFile:
+class ReadFile:
     """What one file was taken for, and how many documents and pages it held."""
 
     place: str
@@ -35,22 +35,22 @@ class TakenFile:
 
 
 @dataclass(frozen=True)
-class Reading:
+class CorpusReading:
     """Documents in the order they were read, what each file was taken for, and what could not be read."""
 
     docs: tuple[Doc, ...]
     problems: tuple[Problem, ...]
-    taken: tuple[TakenFile, ...]
+    taken: tuple[ReadFile, ...]
 
 
 def read(
     sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     columns: Mapping[str, str] | None = None,
     limits: ReadLimits | None = None,
     follow_links: bool = False,
-) -> Reading:
+) -> CorpusReading:
     """Read documents from files and folders, whatever their formats.
 
     A file that cannot be read becomes a Problem and the rest goes on; only a source that does not exist, or a corpus
@@ -63,10 +63,10 @@ def read(
         raise UsageError("no documents were named. Give a file or a folder.")
     mapped = checked_map(columns, DOCUMENT)
     limits = limits or ReadLimits()
-    walk = Walk(follow_links=follow_links)
+    walk = CorpusWalk(follow_links=follow_links)
     for source in given:
-        walk.add(Path(source))
-    walk.finish()
+        walk.add_source(Path(source))
+    walk.count_skipped()
     corpus = _Corpus(walk.problems)
     fields: dict[str, None] = {}
     total = len(walk.files)
@@ -86,7 +86,7 @@ def read(
     refuse_unused_map(mapped, fields)
     if not corpus.taken:
         raise _nothing(given, corpus.problems)
-    return Reading(tuple(corpus.docs), tuple(corpus.problems), tuple(corpus.taken))
+    return CorpusReading(tuple(corpus.docs), tuple(corpus.problems), tuple(corpus.taken))
 
 
 def _with_readers(
@@ -113,7 +113,7 @@ def _with_readers(
 
 def _is_plain(file: File, reader: Reader) -> bool:
     """Whether a file is read in this process. Its head says how long it is, if it is short and not packed."""
-    return reader.plain == math.inf or len(file.head) < min(reader.plain, HEAD)
+    return reader.in_place_below == math.inf or len(file.head) < min(reader.in_place_below, HEAD)
 
 
 class _Corpus:
@@ -121,7 +121,7 @@ class _Corpus:
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = list(problems)
-        self.taken: list[TakenFile] = []
+        self.taken: list[ReadFile] = []
         self._by_id: dict[str, tuple[Doc, str]] = {}  # each with the file it is from
 
     @property
@@ -141,7 +141,7 @@ class _Corpus:
         self.problems += file.problems
         if reader is not None and added:
             pages = sum(len(doc.pages) for doc in added)
-            self.taken.append(TakenFile(file.place, reader.name, len(added), pages))
+            self.taken.append(ReadFile(file.place, reader.name, len(added), pages))
 
     def _add(self, doc: Doc, file: File) -> bool:
         """Whether a document is added: its id may be taken, by the same text or by another."""

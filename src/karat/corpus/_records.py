@@ -10,7 +10,7 @@ from karat.core.docs import Doc, Page
 from karat.core.errors import UsageError, did_you_mean
 from karat.corpus._file import File, ReadError
 from karat.io.cells import CellError, is_missing
-from karat.io.decoding import plain
+from karat.io.decoding import cleaned
 from karat.io.fields import DOCUMENT, FieldReader, field_name, with_metadata
 from karat.io.pages import PageReader, counts_from_0, page_number
 from karat.io.records import JSONError, parse_json
@@ -58,9 +58,9 @@ def docs_of(file: File, rows: Iterable[Row], unit: str = "line") -> Iterator[Doc
         fault = stop
     if textless and not docs and fault is None:
         seen = ", ".join(dict.fromkeys(name for _, names in textless[:20] for name in names)) or "none"
-        raise ReadError("unsupported", f"no {unit} has a text. Fields: {plain(seen)[:200]}.", _MAP_REMEDY)
+        raise ReadError("unsupported", f"no {unit} has a text. Fields: {cleaned(seen)[:200]}.", _MAP_REMEDY)
     for row, names in textless:
-        seen = plain(", ".join(names))[:120] or "none"
+        seen = cleaned(", ".join(names))[:120] or "none"
         file.row_problem(row, "textless", f"the {unit} has no text. Fields: {seen}.", _MAP_REMEDY)
     for note in reader.pages.notes():
         file.problem("pages", f"{note}.")
@@ -126,7 +126,7 @@ def _text_of(value: Any) -> str | None:
     if is_missing(value):
         return None
     text = _scalar(int(value) if isinstance(value, float) and value.is_integer() else value)
-    return None if text is None else plain(text).strip() or None
+    return None if text is None else cleaned(text).strip() or None
 
 
 def _scalar(value: Any) -> str | None:
@@ -134,7 +134,7 @@ def _scalar(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     try:
-        return plain(str(value)) if isinstance(value, str | int | float) else None
+        return cleaned(str(value)) if isinstance(value, str | int | float) else None
     except ValueError:  # thousands of digits
         return None
 

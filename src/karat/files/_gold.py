@@ -45,14 +45,14 @@ class GoldReader:
         units, none_stated = self._units(record)
         if none_stated and not units and not listed:
             return None
-        return listed + [entry for entry in _joined(units) if not any(_says(other, entry) for other in listed)]
+        return listed + [entry for entry in _joined(units) if not any(_covers(other, entry) for other in listed)]
 
     def _listed(self, value: Any) -> list[Gold]:
         if not isinstance(value, Mapping):
             return [gold_of(entry, self.pages) for entry in cells.as_list(value) or []]
         if any(isinstance(v, str | list | dict) for v in value.values()) or {"doc", "id", "page"} & set(value):
             return [gold_of(value, self.pages)]
-        return [Gold(id=cells.id_text(doc), grade=cells.whole(grade)) for doc, grade in value.items()]
+        return [Gold(id=cells.id_text(doc), grade=cells.whole_number(grade)) for doc, grade in value.items()]
 
     def _units(self, record: Record) -> tuple[dict[str, list[Any]], bool]:
         """The items of each unit that the flat columns name, and whether they state that there is no gold."""
@@ -63,7 +63,7 @@ class GoldReader:
             alias, value = self.columns.first(record, field)
             if alias in self.pages_in:
                 pages["gold_page"] = cells.page_items(value)
-            elif unit == "url" and _says_none(value):
+            elif unit == "url" and _states_no_gold(value):
                 none_stated = True
             elif ids := cells.ids_of(value):
                 units[unit] = ids
@@ -83,7 +83,7 @@ class GoldReader:
         for entry in side_by_side(columns, "gold fields", spread=True):
             page, _ = self.pages.read(*map(entry.get, _PAGES))
             if isinstance(page, tuple):
-                raise CellError(f"page {cells.shown(page)} is a list", "Write one entry for each page.")
+                raise CellError(f"page {cells.quoted(page)} is a list", "Write one entry for each page.")
             self.missing_pages += page is None
             pages.append(page)
         return pages
@@ -100,13 +100,13 @@ def _joined(units: Mapping[str, list[Any]]) -> list[Gold]:
     ]
 
 
-def _says(entry: Gold, other: Gold) -> bool:
+def _covers(entry: Gold, other: Gold) -> bool:
     """Whether an entry says all that the other does."""
     fields = ("id", "doc", "page", "url", "chunk", "quote", "span")
     return all(getattr(other, field) in (None, getattr(entry, field)) for field in fields)
 
 
-def _says_none(value: Any) -> bool:
+def _states_no_gold(value: Any) -> bool:
     items = cells.as_list(value) or []
     return len(items) == 1 and isinstance(items[0], str) and items[0].strip().upper() == "NONE"
 
@@ -128,7 +128,7 @@ def _spans(value: Any) -> list[tuple[int, int]]:
 
 
 def _grades(value: Any) -> list[int]:
-    return [cells.whole(grade) for grade in cells.as_list(value) or []]
+    return [cells.whole_number(grade) for grade in cells.as_list(value) or []]
 
 
 def range_note(golds: Iterable[Gold]) -> list[str]:

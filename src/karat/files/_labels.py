@@ -8,7 +8,7 @@ from typing import Any
 from karat.core.errors import UsageError
 from karat.core.text.words import plural
 from karat.io import cells
-from karat.io.cells import CellError, shown
+from karat.io.cells import CellError, quoted
 from karat.io.fields import LABELS, Columns
 from karat.io.input import Input
 from karat.results.calibration import Label, Labels
@@ -23,7 +23,7 @@ _FORM = "Name the columns id, system, measure, label, rater; id and label must b
 
 def as_labels(labels: Any, *, columns: Mapping[str, str] | None = None) -> Labels:
     """Labels from a path, a list of dicts or a frame."""
-    return labels if isinstance(labels, Labels) else _read(Input.of(labels, "labels", columns))
+    return labels if isinstance(labels, Labels) else _read(Input.from_any(labels, "labels", columns))
 
 
 def _read(input: Input) -> Labels:
@@ -66,10 +66,10 @@ def _label(input: Input, columns: Columns, row: int, record: Mapping[str, Any]) 
         word = str(value).strip().lower()
         is_word = isinstance(value, bool | str) and word in _WORDS
         try:
-            number = _WORDS[word] if is_word else cells.finite(value)
+            number = _WORDS[word] if is_word else cells.finite_number(value)
         except CellError:
             raise CellError(
-                f"label {shown(value)} is neither a number nor yes or no",
+                f"label {quoted(value)} is neither a number nor yes or no",
                 "Give numbers of one scale, or yes and no; leave the cell empty where a person did not say.",
             ) from None
     return Label(texts["id"] or "", number, texts["system"], texts["measure"], texts["rater"], row, is_word)
@@ -92,8 +92,8 @@ def _refuse_mixtures(input: Input, rows: Sequence[Label]) -> None:
 def _refuse_doubles(input: Input, rows: Sequence[Label]) -> None:
     seen: dict[tuple[str | None, ...], int] = {}
     for label in rows:
-        who = "" if label.rater is None else f" by {shown(label.rater)}"
-        what = f"a label{who} for the same answer to question {shown(label.question)}"
+        who = "" if label.rater is None else f" by {quoted(label.rater)}"
+        what = f"a label{who} for the same answer to question {quoted(label.question)}"
         remedy = 'Keep one, or name the raters in a column "rater", if they are two people.'
         key = (label.question, label.system, label.measure, label.rater)
-        input.once(seen, key, label.row, what, remedy)
+        input.refuse_repeat(seen, key, label.row, what, remedy)

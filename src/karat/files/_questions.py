@@ -12,7 +12,7 @@ from karat.core.types import Gold, Question, TestSet
 from karat.files._format import lists_hits
 from karat.files._gold import GoldReader, complete_gold, range_note
 from karat.io import cells
-from karat.io.cells import CellError, Record, shown
+from karat.io.cells import CellError, Record, quoted
 from karat.io.fields import FLAT_GOLD, GOLD_FIELDS, NO_TAG, RESULTS, TABLE, TAG_NAME, TESTSET, Columns
 from karat.io.input import Input
 from karat.io.pages import PageReader
@@ -55,10 +55,10 @@ class RecordReader:
 
     def refuse_double(self, qid: str, row: int, system: Any = None) -> None:
         """Remembers the row of a question of a system; a second one is an error that names both."""
-        what, remedy = f"question id {shown(qid)}", "Give every question its own id."
+        what, remedy = f"question id {quoted(qid)}", "Give every question its own id."
         if not self.has_ids and self.number_from is None:
-            what, remedy = f"the question {shown(qid)}", 'There are no ids: give every question an "id".'
-        self.input.once(self._rows, (system, qid), row, what, remedy)
+            what, remedy = f"the question {quoted(qid)}", 'There are no ids: give every question an "id".'
+        self.input.refuse_repeat(self._rows, (system, qid), row, what, remedy)
 
     def id_notes(self) -> list[str]:
         """What serves as the id of a question, where the input gives none."""
@@ -110,14 +110,14 @@ class QuestionReader(RecordReader):
     def _answerable(self, record: Record) -> bool:
         value = self.columns.value(record, "answerable")
         if value is not None:
-            return cells.truth(value)
+            return cells.truth_value(value)
         value = self.columns.value(record, "impossible")
-        return value is None or not cells.truth(value)
+        return value is None or not cells.truth_value(value)
 
     def _tags(self, record: Record) -> dict[str, str]:
         value = cells.as_object(self.columns.value(record, "tags"))
         if isinstance(value, str) and value.strip().startswith("{"):
-            raise CellError(f"{shown(value)} is not valid JSON", "Write an object of names and values.")
+            raise CellError(f"{quoted(value)} is not valid JSON", "Write an object of names and values.")
         if isinstance(value, Mapping):
             tags = {str(name): _tag(part) for name, part in value.items() if not cells.is_missing(part)}
         else:
@@ -185,7 +185,7 @@ def _refuse_other(input: Input, question: Question, first: Question, row: int, f
     ):
         if one != other:
             raise input.error(
-                f"question {shown(question.id)} has another {what} than in {input.unit} {first_row}",
+                f"question {quoted(question.id)} has another {what} than in {input.unit} {first_row}",
                 row=row,
                 remedy="Give the same gold to every system, or a test set of its own.",
             )
@@ -303,7 +303,7 @@ def _judgements(input: Input, columns: Columns) -> Iterator[tuple[int, str, int,
     for row, record in input.records():
         with input.reading(row, columns):
             qid = id_of(columns.cell(record, "question"), float_ids)
-            grade = cells.whole(columns.cell(record, "grade")) if columns.has("grade") else 1
+            grade = cells.whole_number(columns.cell(record, "grade")) if columns.has("grade") else 1
         yield row, qid, grade, record
 
 
@@ -322,5 +322,5 @@ def _judgement_columns(input: Input) -> Columns:
 
 def _refuse_judged_twice(input: Input, rows: dict[Any, int], qid: str, unit: Gold | str, row: int) -> None:
     name = unit.label if isinstance(unit, Gold) else unit
-    what, remedy = f"a judgement of {shown(name)} for question {shown(qid)}", "Keep one row for each pair."
-    input.once(rows, (qid, unit), row, what, remedy)
+    what, remedy = f"a judgement of {quoted(name)} for question {quoted(qid)}", "Keep one row for each pair."
+    input.refuse_repeat(rows, (qid, unit), row, what, remedy)

@@ -15,7 +15,7 @@ import numpy as np
 
 from karat.core.text.words import plural
 from karat.io import cells
-from karat.io.cells import CellError, shown
+from karat.io.cells import CellError, quoted
 from karat.io.fields import ID, QUESTION, RESULTS, TESTSET, Columns, field_name
 from karat.io.input import Input
 from karat.results.comparison import ScoreTable
@@ -36,7 +36,7 @@ _BESIDE = frozenset(
 _COUNTS = frozenset({"retrieved", "gold"})  # lists in results, counts in a score table
 _FORM = "A score table has a column with the question's id, one for the system, and one for each measure."
 _EMPTY = "Leave a cell empty where there is no score."
-_is_score = partial(cells.can_be, cells.finite)
+_is_score = partial(cells.can_be, cells.finite_number)
 
 Row = tuple[int, dict[str, Any]]
 
@@ -54,14 +54,14 @@ def is_score_table(path: str | os.PathLike[str], columns: Mapping[str, str] | No
 
 def as_score_table(scores: Any, columns: Mapping[str, str] | None = None) -> ScoreTable:
     """A score table from a path, a list of dicts or a frame."""
-    return scores if isinstance(scores, ScoreTable) else _read(Input.of(scores, "scores", columns))
+    return scores if isinstance(scores, ScoreTable) else _read(Input.from_any(scores, "scores", columns))
 
 
 def _read(input: Input) -> ScoreTable:
     if not input.has_records:
         raise input.error("is no table of scores", remedy=_FORM)
     mapped = input.columns
-    rows: list[Row] = [(row, {mapped.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in input.raw()]
+    rows: list[Row] = [(row, {mapped.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in input.raw_rows()]
     names = list(dict.fromkeys(name for _, record in rows for name in record))
     spelled = {field_name(name): name for name in reversed(names)}
     columns = Columns(_COLUMNS, spelled)
@@ -86,8 +86,8 @@ def _read(input: Input) -> ScoreTable:
     labels: dict[str, dict[str, str]] = {_slice(name): {} for name in slices}
     texts: dict[str, str] = {}
     for (row, record), (question, name) in zip(rows, keys, strict=True):
-        what = f"a row for question {shown(question)} of {shown(name)}"
-        input.once(seen, (question, name), row, what, "Keep one; or name two systems in a column system.")
+        what = f"a row for question {quoted(question)} of {quoted(name)}"
+        input.refuse_repeat(seen, (question, name), row, what, "Keep one; or name two systems in a column system.")
         place = systems[name], questions[question]
         held[place] = True
         failed[place] = status is not None and str(record.get(status)).strip().lower() in ("failed", "error")
@@ -144,5 +144,5 @@ def _score(value: Any) -> float:
     if value is None or (isinstance(value, str) and not value.strip()):
         return math.nan
     if not _is_score(value):
-        raise CellError(f"{shown(value)} is no score: it is not a finite number", _EMPTY)
-    return cells.finite(value)
+        raise CellError(f"{quoted(value)} is no score: it is not a finite number", _EMPTY)
+    return cells.finite_number(value)

@@ -151,7 +151,7 @@ class PlainIds:
         """The question with each of its documents; two documents that would be called the same are refused."""
         originals: dict[str, str] = {}
         for doc in docs:
-            names = plain(qid), plain(doc)
+            names = without_blanks(qid), without_blanks(doc)
             if originals.setdefault(names[1], doc) != doc:
                 raise UsageError(
                     f"question {qid!r}: {originals[names[1]]!r} and {doc!r} are the same id once blanks are replaced. "
@@ -165,7 +165,7 @@ class PlainIds:
         return [f"blanks in ids (written as _ in {plural(self.renamed, 'row')})"] if self.renamed else []
 
 
-def plain(text: str) -> str:
+def without_blanks(text: str) -> str:
     """An id as a format with blanks between its values can hold it: `_` for each blank."""
     return "".join("_" if letter.isspace() else letter for letter in text)
 

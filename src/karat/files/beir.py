@@ -8,7 +8,7 @@ from karat.core.types import TestSet
 from karat.files._format import Fit, Format, Kind
 from karat.files._questions import joined_judgements
 from karat.files._write import lost_of, write_lines, written
-from karat.io.formulas import cell
+from karat.io.formulas import guarded_cell
 from karat.io.input import Input
 
 _SPLITS = ("test", "dev", "validation", "train")
@@ -60,7 +60,7 @@ def _write_testset(testset: TestSet, path: Path) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    return cell(" ".join(text.split()) if any(letter in text for letter in '\t\r\n"') else text)
+    return guarded_cell(" ".join(text.split()) if any(letter in text for letter in '\t\r\n"') else text)
 
 
 FORMAT = Format(

@@ -11,7 +11,7 @@ from karat.io import cells
 from karat.io.cells import CellError, Record
 from karat.io.fields import looks_keyed
 from karat.io.input import Input
-from karat.io.squad import paragraphs
+from karat.io.squad import squad_paragraphs
 
 
 def _sniff(input: Input, kind: Kind) -> Fit | None:
@@ -28,7 +28,7 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
 def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
     rows: list[tuple[int, Record]] = []
     docs: set[str] = set()
-    for _, doc, paragraph in paragraphs(input.document["data"]):
+    for _, doc, paragraph in squad_paragraphs(input.document["data"]):
         entries = paragraph.get("qas") if isinstance(paragraph, dict) else None
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise input.error(
@@ -50,7 +50,7 @@ def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
 def _record(entry: Record, doc: str) -> Record:
     """A question as karat writes it; one without an answer has no gold either."""
     record = {"id": entry.get("id"), "question": entry.get("question", "")}
-    if not cells.is_missing(entry.get("is_impossible")) and cells.truth(entry["is_impossible"]):
+    if not cells.is_missing(entry.get("is_impossible")) and cells.truth_value(entry["is_impossible"]):
         return {**record, "answerable": False}
     answers = entry.get("answers") or []
     if not isinstance(answers, list):

@@ -14,10 +14,10 @@ from karat.core.run import Run
 from karat.files._format import Fit, Format, Kind, names_gold
 from karat.files._questions import read_judgement_rows
 from karat.io import cells
-from karat.io.cells import CellError, shown
+from karat.io.cells import CellError, quoted
 from karat.io.fields import RESULTS, RETRIEVED_FIELDS, TABLE, Columns, field_name
 from karat.io.formulas import MARKED
-from karat.io.frames import guarded
+from karat.io.frames import polars_errors_named
 from karat.io.input import FRAMES, Input
 from karat.io.pages import PageReader
 
@@ -41,7 +41,7 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
         return None if columns.has("grade") else Fit(0.4, "a question and a document in every row")
     if any(name != "score" for name in columns.of["grade"]):
         return Fit(0.9, "a question, a document and a grade in every row")
-    if columns.has("grade") and all(cells.can_be(cells.whole, record.get("score")) for record in input.sample):
+    if columns.has("grade") and all(cells.can_be(cells.whole_number, record.get("score")) for record in input.sample):
         return Fit(0.6, "a question, a document and a whole number in every row")
     return None
 
@@ -79,7 +79,7 @@ def _plain_text_table(input: Input) -> pl.DataFrame | None:
     def read() -> pl.DataFrame:
         return pl.read_csv(data, separator=input.delimiter, infer_schema=False, quote_char=None)
 
-    return guarded(read, source, "cannot be read as a table")
+    return polars_errors_named(read, source, "cannot be read as a table")
 
 
 def _series(values: list[Any]) -> pl.Series:
@@ -137,7 +137,7 @@ def _numbers(input: Input, column: pl.Series, rows: Sequence[int]) -> pl.Series:
     bad = ~numbers.is_finite().fill_null(False)
     if bad.any():
         value, row = column[_first(bad)], rows[_first(bad)]
-        problem = f"no {column.name}" if value is None else f"{column.name} {shown(value)} is not a finite number"
+        problem = f"no {column.name}" if value is None else f"{column.name} {quoted(value)} is not a finite number"
         raise input.error(problem, row=row, field=column.name, remedy="Give every hit a number.")
     return numbers
 
@@ -211,7 +211,7 @@ def _refuse_repeats(input: Input, table: pl.DataFrame, rows: Sequence[int]) -> N
     first = table.select(pl.struct(keys).is_first_distinct()).to_series()
     index = _first(~first)
     raise input.error(
-        f"document {shown(table['doc'][index])} stands twice for question {shown(table['question'][index])}",
+        f"document {quoted(table['doc'][index])} stands twice for question {quoted(table['question'][index])}",
         row=rows[index],
         remedy="Keep one row for each question and document.",
     )
@@ -230,7 +230,9 @@ def _run(table: pl.DataFrame, input: Input) -> Run:
         if column in table.columns:
             values = grouped[column].explode().to_list()
             fields[column] = (
-                [None if v is None else cells.whole(v, "tokens") for v in values] if column == "tokens" else values
+                [None if v is None else cells.whole_number(v, "tokens") for v in values]
+                if column == "tokens"
+                else values
             )
     scores = grouped["score"].explode().to_numpy() if "score" in table.columns else None
     return Run(

@@ -17,7 +17,7 @@ from karat.core.ranked import ranking
 from karat.core.run import Run
 from karat.core.text.words import plural
 from karat.files._format import Fit, Format
-from karat.files._write import PlainIds, plain, written
+from karat.files._write import PlainIds, without_blanks, written
 from karat.io.cells import can_be
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def _write(runs: Sequence[Run], path: Path) -> list[str]:
     if scores is not None and (ranking(run.by_score()) != order).any():
         scores = None
         lost.append("scores, which do not give the order of the hits: 1/rank is written")
-    docs, tag, ids = run.doc_list, plain(run.name), PlainIds()
+    docs, tag, ids = run.doc_list, without_blanks(run.name), PlainIds()
     with written(path) as file:
         for q, qid in enumerate(run.question_ids):
             hits = order[run.offsets[q] : run.offsets[q + 1]].tolist()

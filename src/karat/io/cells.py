@@ -48,7 +48,7 @@ class CellError(ValueError):
         self.problem, self.remedy = problem, remedy
 
 
-def shown(value: Any, size: int = 60) -> str:
+def quoted(value: Any, size: int = 60) -> str:
     """A value as messages quote it, cut short."""
     try:
         text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
@@ -82,7 +82,7 @@ def id_text(value: Any) -> str:
             raise CellError("a number of thousands of digits is no id", "Give text.") from None
     elif isinstance(value, float) and math.isfinite(value):
         return str(int(value)) if value.is_integer() else repr(value)
-    raise CellError(f"{shown(value)} is no id", "Give text or a whole number.")
+    raise CellError(f"{quoted(value)} is no id", "Give text or a whole number.")
 
 
 def were_floats(ids: Iterable[str | None]) -> bool:
@@ -102,10 +102,10 @@ def plain_text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, int | float):
         return id_text(value)
-    raise CellError(f"{shown(value)} is no text", "Give text.")
+    raise CellError(f"{quoted(value)} is no text", "Give text.")
 
 
-def whole(value: Any, what: str = "grade") -> int:
+def whole_number(value: Any, what: str = "grade") -> int:
     """A whole number; 3.0 is 3."""
     number: float | int = math.nan
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -114,13 +114,13 @@ def whole(value: Any, what: str = "grade") -> int:
         with suppress(ValueError):
             number = int(value) if value.strip().lstrip("+-").isdecimal() else float(value)
     if isinstance(number, float) and not number.is_integer():
-        raise CellError(f"{what} {shown(value)} is not a whole number", "Use 0, 1, 2, ...")
+        raise CellError(f"{what} {quoted(value)} is not a whole number", "Use 0, 1, 2, ...")
     if abs(number) >= GRADE_LIMIT:
-        raise CellError(f"{what} {shown(value)} is out of range", f"Use a number below {GRADE_LIMIT}.")
+        raise CellError(f"{what} {quoted(value)} is out of range", f"Use a number below {GRADE_LIMIT}.")
     return int(number)
 
 
-def finite(value: Any, what: str = "score") -> float:
+def finite_number(value: Any, what: str = "score") -> float:
     """A finite number."""
     number = math.nan
     if isinstance(value, int | float | str) and not isinstance(value, bool):
@@ -128,18 +128,18 @@ def finite(value: Any, what: str = "score") -> float:
             number = float(value)
     if not math.isfinite(number):
         remedy = "Give every hit a number, or none of them." if what == "score" else "Give a number, or leave it out."
-        raise CellError(f"{what} {shown(value)} is not a finite number", remedy)
+        raise CellError(f"{what} {quoted(value)} is not a finite number", remedy)
     return number
 
 
-def truth(value: Any) -> bool:
+def truth_value(value: Any) -> bool:
     """True or false, in the ways files write it."""
     if isinstance(value, bool):
         return value
     text = plain_text(value).strip().lower()
     if text in _TRUE or text in _FALSE:
         return text in _TRUE
-    raise CellError(f"{shown(value)} is neither true nor false", "Write true or false.")
+    raise CellError(f"{quoted(value)} is neither true nor false", "Write true or false.")
 
 
 def as_list(value: Any) -> list[Any] | None:
@@ -179,7 +179,7 @@ def _parsed_list(text: str) -> list[Any]:
         raise CellError(f"a list of more than {LITERAL_LIMIT >> 20} MB in one cell", "Write it as JSON.")
     literals = _literal_items(text)
     if literals is None:
-        raise CellError(f"{shown(text)} is not a list", 'Write a JSON list, as in ["a", "b"].')
+        raise CellError(f"{quoted(text)} is not a list", 'Write a JSON list, as in ["a", "b"].')
     return literals
 
 
@@ -228,7 +228,7 @@ def ids_of(value: Any) -> list[str | None] | None:
 
 
 def can_be(convert: Callable[[Any], Any], value: Any) -> bool:
-    """Whether a value converts: `can_be(float, "1e3")`, `can_be(whole, 3.0)`."""
+    """Whether a value converts: `can_be(float, "1e3")`, `can_be(whole_number, 3.0)`."""
     try:
         convert(value)
     except ValueError:

@@ -38,11 +38,11 @@ def read_workbook(source: Source) -> tuple[pl.DataFrame, str, list[str]]:
         names.extend(book.sheet_names)
         return book.load_sheet(0, schema_sample_rows=None).to_polars()
 
-    frame = guarded(read, source, "cannot be read as a workbook")
+    frame = polars_errors_named(read, source, "cannot be read as a workbook")
     return frame, names[0], names[1:]
 
 
-def guarded(read: Callable[[], pl.DataFrame], source: Source, problem: str) -> pl.DataFrame:
+def polars_errors_named(read: Callable[[], pl.DataFrame], source: Source, problem: str) -> pl.DataFrame:
     """What `read` returns; polars' errors and panics become an InputError."""
     import polars as pl
 

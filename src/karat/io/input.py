@@ -17,7 +17,7 @@ from karat.core.text.wellformed import well_formed_values
 from karat.io import records as _records
 from karat.io.cells import CellError, Record, can_be
 from karat.io.fields import PRINTED, UNSCORED, Columns, checked_map, field_name, looks_keyed
-from karat.io.formulas import original
+from karat.io.formulas import unguarded_cell
 from karat.io.frames import is_frame, polars_frame, read_workbook
 from karat.io.parquet import read_parquet
 from karat.io.source import HEAD, Source
@@ -55,7 +55,7 @@ class Input:
         self._frame: pl.DataFrame | None = None
 
     @classmethod
-    def of(cls, data: Any, what: str, columns: Mapping[str, str] | None = None) -> Input:
+    def from_any(cls, data: Any, what: str, columns: Mapping[str, str] | None = None) -> Input:
         """An input of whatever a caller has at hand; `what` says what is meant to be in it."""
         if isinstance(data, str | os.PathLike):
             return cls.open(data, columns)
@@ -136,7 +136,7 @@ class Input:
     def _refuse(self, row: int | None, problem: str, remedy: str) -> None:
         raise self.error(problem, row=row, remedy=remedy)
 
-    def once(self, seen: dict[Any, int], key: Any, row: int, what: str, remedy: str) -> None:
+    def refuse_repeat(self, seen: dict[Any, int], key: Any, row: int, what: str, remedy: str) -> None:
         """Remembers the row of a key; a second row with it is an error that names both."""
         first = seen.setdefault(key, row)
         if first != row:
@@ -216,7 +216,7 @@ class Input:
         named_list = _records.wrapped(self.document) if self.shape == "json object" else None
         return named_list[0] if named_list else None
 
-    def raw(self) -> _records.Rows:
+    def raw_rows(self) -> _records.NumberedRecords:
         """Rows with their numbers, as the input spells them."""
         if self._rows is not None:
             return iter(self._rows)
@@ -233,25 +233,25 @@ class Input:
                 items = [self.document]
         return _records.json_items(items or [], self._refuse)
 
-    def _table_rows(self) -> _records.Rows:
+    def _table_rows(self) -> _records.NumberedRecords:
         lines = (f"{line}\n" for _, line in self.need_source().lines())
         rows = _records.cell_rows(lines, self.delimiter, self._refuse)
         _, header = next(rows, (1, []))
         doubled = next((name for name, count in Counter(map(str.strip, header)).items() if name and count > 1), None)
         if doubled is not None:
             raise self.error(f"the header names the column {doubled!r} twice", row=1, remedy="Rename one of the two.")
-        cells = ((row, [original(cell) for cell in cells]) for row, cells in rows)
-        return _records.named_rows([original(name) for name in header], cells, self._refuse)
+        cells = ((row, [unguarded_cell(cell) for cell in cells]) for row, cells in rows)
+        return _records.named_rows([unguarded_cell(name) for name in header], cells, self._refuse)
 
     @cached_property
     def delimiter(self) -> str:
         """The separator of a CSV or TSV file, by its header."""
         return "\t" if self.shape == "tsv" else max(",;|", key=self.need_source().first_line.count)
 
-    def records(self) -> _records.Rows:
+    def records(self) -> _records.NumberedRecords:
         """Rows with their numbers; names normalised and mapped, NaN as None."""
         names = self._names
-        for row, raw in self.raw():
+        for row, raw in self.raw_rows():
             record: Record = {}
             for key, value in raw.items():
                 name = names.get(key) if isinstance(key, str) else None

@@ -84,4 +84,4 @@ def _rows(found: Any) -> Iterator[Row]:
         yield 1, found
 
 
-READER = Reader("jsonl", "JSON records", (".jsonl", ".ndjson", ".json"), _sniff, _read, plain=math.inf)
+READER = Reader("jsonl", "JSON records", (".jsonl", ".ndjson", ".json"), _sniff, _read, in_place_below=math.inf)

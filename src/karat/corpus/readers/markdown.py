@@ -161,4 +161,4 @@ class _Parsed:
             self.sections.append(Section(words, level, start))
 
 
-READER = Reader("markdown", "Markdown", (".md", ".markdown", ".mdown", ".mdx"), _sniff, _read, plain=_SMALL)
+READER = Reader("markdown", "Markdown", (".md", ".markdown", ".mdown", ".mdx"), _sniff, _read, in_place_below=_SMALL)

@@ -28,7 +28,7 @@ from karat.files._questions import described_testset
 from karat.files._read import read_input, read_results, read_testset
 from karat.files._runs import answers_only, described
 from karat.io import cells
-from karat.io.cells import CellError, shown
+from karat.io.cells import CellError, quoted
 from karat.io.frames import is_frame
 from karat.io.input import Input
 from karat.results.evaluation import Taken
@@ -59,7 +59,7 @@ def as_testset(testset: Any, *, columns: Names = None) -> tuple[TestSet, Taken]:
     if isinstance(testset, Mapping):
         judged = qrels_testset(testset, "test set (dict)")
         return judged, Taken("test set (dict)", "dict", described_testset(judged))
-    return read_input(Input.of(testset, "test set", columns), "testset")
+    return read_input(Input.from_any(testset, "test set", columns), "testset")
 
 
 def as_runs(results: Any, name: str | None = None, *, columns: Names = None) -> Read:
@@ -176,7 +176,7 @@ def _texts(keys: Iterable[Any], place: str) -> list[str] | None:
         for key in listed:
             text = _id(key)
             if text in originals:
-                raise CellError(f"ids {shown(originals[text])} and {shown(key)} are the same", "Keep one.")
+                raise CellError(f"ids {quoted(originals[text])} and {quoted(key)} are the same", "Keep one.")
             originals[text] = key
     return list(originals)
 
@@ -214,7 +214,7 @@ def _scored(hits: Mapping[str, Any], name: str, place: str) -> Run:
     for qid, docs in hits.items():
         if not isinstance(docs, Mapping):
             if len(docs):
-                raise InputError(f"question {shown(qid)} has a list among dicts of scores", place=place)
+                raise InputError(f"question {quoted(qid)} has a list among dicts of scores", place=place)
             changed[qid] = {}
         elif not _are_plain(docs):
             changed[qid] = dict(zip(_texts(docs, place) or docs, docs.values(), strict=True))
@@ -227,10 +227,10 @@ def _ids(docs: Any, qid: str, place: str) -> list[str]:
     if isinstance(docs, Mapping) and not docs:
         return []
     if not isinstance(docs, list | tuple):
-        raise InputError(f"question {shown(qid)} has {type(docs).__name__} where a list of ids is meant", place=place)
+        raise InputError(f"question {quoted(qid)} has {type(docs).__name__} where a list of ids is meant", place=place)
     if _are_plain(docs):
         return list(docs)
-    with Input(f"{place} question {shown(qid)}").reading():
+    with Input(f"{place} question {quoted(qid)}").reading():
         return [_id(doc) for doc in docs]
 
 
@@ -251,7 +251,7 @@ def qrels_testset(qrels: Mapping[Any, Any], place: str) -> TestSet:
             table[qid] = dict.fromkeys(_ids(list(docs), qid, place), 1)
         else:
             raise InputError(
-                f"question {shown(qid)} has {type(docs).__name__} where its documents are meant",
+                f"question {quoted(qid)} has {type(docs).__name__} where its documents are meant",
                 place=place,
                 remedy="Give {question: {doc: grade}} or {question: [doc, ...]}.",
             )
@@ -261,5 +261,5 @@ def qrels_testset(qrels: Mapping[Any, Any], place: str) -> TestSet:
 def _grade(value: Any, qid: str, place: str) -> int:
     if type(value) is int and abs(value) < cells.GRADE_LIMIT:
         return value
-    with Input(f"{place} question {shown(qid)}").reading():
-        return cells.whole(value.item() if isinstance(value, np.generic) else value)
+    with Input(f"{place} question {quoted(qid)}").reading():
+        return cells.whole_number(value.item() if isinstance(value, np.generic) else value)
