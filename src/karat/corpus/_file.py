@@ -13,7 +13,7 @@ from pathlib import Path
 from karat.core.docs import Problem
 from karat.io.decoding import cleaned, decode, printable
 from karat.io.limits import LINE_LIMIT, ReadLimits
-from karat.io.opening import FileRefusedError, first_bytes, is_gzip, pieces, read_whole, refusing
+from karat.io.opening import HEAD, FileRefusedError, first_bytes, is_gzip, pieces, read_whole, refusing
 
 Progress = Callable[[str, int, int], None]
 """What is being done, how much of it is done, and how much there is."""
@@ -26,7 +26,6 @@ def no_progress(what: str, done: int, total: int) -> None:
 ROWS_NAMED = 20
 """How many rows with the same kind of problem are named one by one."""
 
-HEAD = 64 << 10
 _OTHER_ENCODING = "Save it as UTF-8 if it reads wrongly."
 
 

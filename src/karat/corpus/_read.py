@@ -11,7 +11,7 @@ from pathlib import Path
 
 from karat.core.docs import Doc, Problem, unread_line
 from karat.core.errors import InputError, UsageError
-from karat.corpus._file import HEAD, File, Progress, ReadError, as_read_errors, no_progress
+from karat.corpus._file import File, Progress, ReadError, as_read_errors, no_progress
 from karat.corpus._process import ReaderProcess
 from karat.corpus._reader import Reader, content_of, readable, reader_of, unforeseen
 from karat.corpus._records import refuse_unused_map
@@ -19,6 +19,7 @@ from karat.corpus._walk import CorpusWalk, ids_of
 from karat.io.decoding import printable
 from karat.io.fields import DOCUMENT, checked_map
 from karat.io.limits import ReadLimits
+from karat.io.opening import HEAD
 
 _AHEAD = 8  # files that are opened before the first of them is read
 _NAMED = 5  # sources and notes that the error of an empty corpus names

@@ -62,8 +62,8 @@ class Format:
         return self.write_testset if kind == "testset" else self.write_results
 
 
-def _find(found: Any) -> Format | None:
-    entry = found if isinstance(found, Format) else getattr(found, "FORMAT", None)
+def _find(source: Any) -> Format | None:
+    entry = source if isinstance(source, Format) else getattr(source, "FORMAT", None)
     return entry if isinstance(entry, Format) else None
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from karat.core.errors import UsageError
 from karat.core.text.words import plural
+from karat.files._questions import has_float_ids, id_of
 from karat.io import cells
 from karat.io.cells import CellError, quoted
 from karat.io.fields import LABELS, Columns
@@ -38,7 +39,8 @@ def _read(input: Input) -> Labels:
             raise input.error(f"no column holds the {need} (there are {input.named(input.fields)})", remedy=remedy)
     if input.map_notes:
         raise UsageError(input.map_notes[0])
-    read = [_label(input, columns, row, record) for row, record in input.records()]
+    float_ids = has_float_ids(input, columns.of["id"])
+    read = [_label(input, columns, row, record, float_ids) for row, record in input.records()]
     rows = tuple(label for label in read if label is not None)
     empty = len(read) - len(rows)
     if not rows:
@@ -51,7 +53,7 @@ def _read(input: Input) -> Labels:
     return Labels(input.name, input.unit, rows, empty, Taken(input.name, "labels", what, tuple(notes)))
 
 
-def _label(input: Input, columns: Columns, row: int, record: Mapping[str, Any]) -> Label | None:
+def _label(input: Input, columns: Columns, row: int, record: Mapping[str, Any], float_ids: bool) -> Label | None:
     """The label of a row; None where it is left empty."""
     with input.reading(row, columns):
         values = {field: columns.value(record, field) for field in ("id", "system", "measure", "rater")}
@@ -72,7 +74,7 @@ def _label(input: Input, columns: Columns, row: int, record: Mapping[str, Any]) 
                 f"label {quoted(value)} is neither a number nor yes or no",
                 "Give numbers of one scale, or yes and no; leave the cell empty where a person did not say.",
             ) from None
-    return Label(texts["id"] or "", number, texts["system"], texts["measure"], texts["rater"], row, is_word)
+    return Label(id_of(texts["id"], float_ids), number, texts["system"], texts["measure"], texts["rater"], row, is_word)
 
 
 def _refuse_mixtures(input: Input, rows: Sequence[Label]) -> None:

@@ -19,8 +19,9 @@ from karat.io.cells import CellError, Record, can_be
 from karat.io.fields import PRINTED, UNSCORED, Columns, checked_map, field_name, looks_keyed
 from karat.io.formulas import unguarded_cell
 from karat.io.frames import is_frame, polars_frame, read_workbook
+from karat.io.opening import HEAD
 from karat.io.parquet import read_parquet
-from karat.io.source import HEAD, Source
+from karat.io.source import Source
 
 if TYPE_CHECKING:
     import polars as pl

@@ -17,6 +17,8 @@ from karat.io.limits import TEXT_LIMIT, unpacked_most
 
 GZIP = b"\x1f\x8b"
 PIECE = 1 << 20
+HEAD = 64 << 10
+"""Bytes at the beginning of a file by which it is told what it is."""
 _BROKEN_PART = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)  # said by who reads it
 
 Path = str | os.PathLike[str]

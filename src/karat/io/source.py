@@ -13,9 +13,8 @@ from pathlib import Path
 from karat.core.errors import InputError
 from karat.io import parquet
 from karat.io.limits import LINE_LIMIT, TEXT_LIMIT
-from karat.io.opening import PIECE, first_bytes, is_gzip, pieces, read_whole, refusing
+from karat.io.opening import HEAD, PIECE, first_bytes, is_gzip, pieces, read_whole, refusing
 
-HEAD = 64 << 10
 _ENDINGS = (".gz", ".trec", ".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".parquet", ".xlsx")
 _ZIP = b"PK\x03\x04"
 _REFUSED = {
