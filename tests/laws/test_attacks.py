@@ -26,7 +26,7 @@ from karat.corpus import read
 from karat.corpus.chunkers import tokens
 from karat.diagnose.verify import _digits
 from karat.diagnose.verify import names as headings
-from karat.files import read_plain
+from karat.files import read_raw_table
 from karat.io import fields, pages
 from karat.models import fences
 from karat.testset import _reply
@@ -126,7 +126,7 @@ def test_a_header_of_thousands_of_columns_is_read_in_linear_time(guard, tmp_path
     path = tmp_path / "wide.csv"
     columns = [f"c{n}" for n in range(50_000)]
     path.write_text(",".join(columns) + "\n" + ",".join("1" for _ in columns) + "\n", encoding="utf-8")
-    assert len(read_plain(path).columns) == 50_000
+    assert len(read_raw_table(path).columns) == 50_000
 
 
 def test_headings_that_name_no_measure_are_passed_over_quickly():

@@ -311,6 +311,6 @@ def test_the_laws_catch_a_measure_that_breaks_them():
     deep = lying(lambda judged, k=None: judged.found_within() / judged.relevant)
     with pytest.raises(AssertionError, match="lying"):
         check_nothing_below(WORLD, [deep])
-    silent = scores_of(WORLD, [parse("MRR")])
+    no_progress = scores_of(WORLD, [parse("MRR")])
     with pytest.raises(AssertionError):
-        check_values_and_reasons(replace(silent, values=np.full_like(silent.values, np.nan)))
+        check_values_and_reasons(replace(no_progress, values=np.full_like(no_progress.values, np.nan)))

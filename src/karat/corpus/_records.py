@@ -10,33 +10,18 @@ from karat.core.docs import Doc, Page
 from karat.core.errors import UsageError, did_you_mean
 from karat.corpus._file import File, ReadError
 from karat.io.cells import CellError, is_missing
-from karat.io.decoding import plain
+from karat.io.decoding import cleaned
 from karat.io.fields import DOCUMENT, FieldReader, field_name, with_metadata
 from karat.io.pages import PageReader, counts_from_0, page_number
 from karat.io.records import JSONError, parse_json
 
-_FIELD_OF = {alias: field for field, aliases in DOCUMENT.items() for alias in (*aliases, field)}
 _HELD = ("id", "chunk", "text", "title", "url")
 _MAP_REMEDY = "Name the column of the texts with --map COLUMN=text."
 
 Row = tuple[int, Any]
 
 
-def checked(columns: Mapping[str, str] | None) -> dict[str, str]:
-    """The user's column -> field, with each field known."""
-    fields = {}
-    for column, wanted in (columns or {}).items():
-        name = field_name(str(wanted))
-        if name not in _FIELD_OF:
-            raise UsageError(
-                f"--map {column}={wanted}: there is no field {wanted!r}.{did_you_mean(name, DOCUMENT)} "
-                f"Fields of a document: {', '.join(DOCUMENT)}."
-            )
-        fields[str(column)] = _FIELD_OF[name]
-    return fields
-
-
-def check_used(columns: Mapping[str, str], fields: Iterable[str]) -> None:
+def refuse_unused_map(columns: Mapping[str, str], fields: Iterable[str]) -> None:
     """Refuse a column that no record has: a slip that would change nothing in silence."""
     known = dict.fromkeys(fields)
     for column, wanted in columns.items():
@@ -73,9 +58,9 @@ def docs_of(file: File, rows: Iterable[Row], unit: str = "line") -> Iterator[Doc
         fault = stop
     if textless and not docs and fault is None:
         seen = ", ".join(dict.fromkeys(name for _, names in textless[:20] for name in names)) or "none"
-        raise ReadError("unsupported", f"no {unit} has a text. Fields: {plain(seen)[:200]}.", _MAP_REMEDY)
+        raise ReadError("unsupported", f"no {unit} has a text. Fields: {cleaned(seen)[:200]}.", _MAP_REMEDY)
     for row, names in textless:
-        seen = plain(", ".join(names))[:120] or "none"
+        seen = cleaned(", ".join(names))[:120] or "none"
         file.row_problem(row, "textless", f"the {unit} has no text. Fields: {seen}.", _MAP_REMEDY)
     for note in reader.pages.notes():
         file.problem("pages", f"{note}.")
@@ -141,7 +126,7 @@ def _text_of(value: Any) -> str | None:
     if is_missing(value):
         return None
     text = _scalar(int(value) if isinstance(value, float) and value.is_integer() else value)
-    return None if text is None else plain(text).strip() or None
+    return None if text is None else cleaned(text).strip() or None
 
 
 def _scalar(value: Any) -> str | None:
@@ -149,12 +134,12 @@ def _scalar(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     try:
-        return plain(str(value)) if isinstance(value, str | int | float) else None
+        return cleaned(str(value)) if isinstance(value, str | int | float) else None
     except ValueError:  # thousands of digits
         return None
 
 
-def parsed(text: str) -> Any:
+def parsed_json(text: str) -> Any:
     """JSON, or ReadError that says where it breaks."""
     try:
         return parse_json(text, strict=False)

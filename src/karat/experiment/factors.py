@@ -17,7 +17,7 @@ from karat.results.factors import Effect, Factored, Level
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.files import Plain
+    from karat.files import RawTable
     from karat.results.study import Choice
 
     Floats = NDArray[np.float64]
@@ -134,9 +134,9 @@ def _said(value: Any) -> str:
 
 def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | None) -> FactorGrid:
     from karat.diagnose.verify.rows import Rows, plain_value
-    from karat.files import read_plain
+    from karat.files import read_raw_table
 
-    table = read_plain(given, "grid")
+    table = read_raw_table(given, "grid")
     if not table.rows:
         raise table.error("holds no rows", remedy="Give a table with a row a score.")
     if score is None or not named:
@@ -158,7 +158,7 @@ def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | Non
     return FactorGrid(table.name, score, values[scored], levels, by, blocks, notes)
 
 
-def _no_number(table: Plain, texts: Sequence[str], score: str) -> Exception:
+def _no_number(table: RawTable, texts: Sequence[str], score: str) -> Exception:
     from karat.diagnose.verify._digits import read_cell
 
     row = next((i for i, text in enumerate(texts) if text and read_cell(text) is None), None)

@@ -9,7 +9,7 @@ from typing import Any
 
 from karat.core.types import Gold
 from karat.io import cells
-from karat.io.cells import CellError, shown
+from karat.io.cells import CellError, quoted
 from karat.io.fields import HIT, FieldReader, field_name
 from karat.io.pages import PageReader, counts_from_0
 
@@ -19,9 +19,9 @@ _NAMING = ("id", "chunk", "url", "doc", "page", "span", "quote", "text")
 _CONVERT: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("id", "chunk", "doc", "url"), cells.id_text),
     **dict.fromkeys(("text", "quote"), cells.plain_text),
-    "tokens": partial(cells.whole, what="tokens"),
-    "score": cells.finite,
-    "grade": cells.whole,
+    "tokens": partial(cells.whole_number, what="tokens"),
+    "score": cells.finite_number,
+    "grade": cells.whole_number,
 }
 
 
@@ -58,16 +58,28 @@ def _refuse_misspelled(unknown: list[str], fields: Mapping[str, Any]) -> None:
         )
 
 
+def side_by_side(lists: Mapping[str, list[Any]], what: str, *, spread: bool = False) -> list[dict[str, Any]]:
+    """Lists of one length read side by side, an entry of each place; `spread`: a single value holds for all entries."""
+    size = max(map(len, lists.values()), default=0)
+    if any(len(items) != size and not (spread and len(items) == 1) for items in lists.values()):
+        counts = ", ".join(f"{name} {len(items)}" for name, items in lists.items())
+        other = ", or one value for all entries" if spread else ""
+        raise CellError(f"the {what} do not pair up ({counts})", f"Give lists of equal length{other}.")
+    return [{name: items[place if len(items) == size else 0] for name, items in lists.items()} for place in range(size)]
+
+
 def span_of(value: Any) -> tuple[int, int]:
     """A start and an end, given as a list, as text or as an object."""
     if isinstance(value, Mapping):
         value = [value.get("start"), value.get("end")]
     items = cells.as_list(value)
     if items is None or len(items) != 2:
-        raise CellError(f"span {shown(value)} is not a start and an end", "Give two character positions, [start, end].")
-    start, end = (cells.whole(item, "span") for item in items)
+        raise CellError(
+            f"span {quoted(value)} is not a start and an end", "Give two character positions, [start, end]."
+        )
+    start, end = (cells.whole_number(item, "span") for item in items)
     if start < 0 or end < start:
-        raise CellError(f"span {shown(value)} does not run forward", "Give [start, end] with start at most end.")
+        raise CellError(f"span {quoted(value)} does not run forward", "Give [start, end] with start at most end.")
     return start, end
 
 
@@ -77,7 +89,7 @@ def gold_of(entry: Any, pages: PageReader) -> Gold:
         return Gold(id=cells.id_text(entry))
     fields = entry_fields(entry, pages)
     if isinstance(fields.get("page"), tuple):
-        raise CellError(f"page {shown(fields['page'])} is a list", "Write one entry for each page.")
+        raise CellError(f"page {quoted(fields['page'])} is a list", "Write one entry for each page.")
     fields.setdefault("quote", fields.get("text"))
     names = ("id", "doc", "page", "url", "chunk", "quote", "span")
     return Gold(**{name: fields.get(name) for name in names}, grade=fields.get("grade", 1))

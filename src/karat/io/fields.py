@@ -204,6 +204,10 @@ RETRIEVED_FIELDS = (
     "retrieved_text",
 )  # fmt: skip
 TAG_NAME = re.compile(r"^(question|user)_|^difficulty$")
+_OFTEN_MAPPED = (
+    "id", "question", "answers", "gold", "gold_doc", "gold_page", "gold_url", "gold_chunk", "gold_quote", "kind",
+    "retrieved", "retrieved_id", "retrieved_page", "retrieved_url", "answer", "system", "doc", "score", "grade",
+)  # fmt: skip
 NO_TAG = frozenset({"question_length", "question_number", "user_input"})
 
 
@@ -253,17 +257,16 @@ def looks_keyed(document: Mapping[str, Any]) -> bool:
     return not any(field_name(key) in known for key in document)
 
 
-def checked_map(columns: Mapping[str, str] | None) -> dict[str, str]:
-    """The user's column -> field, with each field known."""
-    known = known_names(TESTSET, RESULTS, TABLE, FLAT_GOLD, LABELS)
+def checked_map(columns: Mapping[str, str] | None, table: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """The user's column -> field, each known in a table; without one, in those of test sets, results and labels."""
+    known = known_names(*((TESTSET, RESULTS, TABLE, FLAT_GOLD, LABELS) if table is None else (table,)))
     fields = {}
     for column, field in (columns or {}).items():
         fields[str(column)] = field_name(str(field))
         if fields[str(column)] not in known:
             raise UsageError(
                 f"--map {column}={field}: there is no field {field!r}.{did_you_mean(str(field), known)} "
-                "Fields: id, question, answers, gold, gold_doc, gold_page, gold_url, gold_chunk, gold_quote, kind, "
-                "retrieved, retrieved_id, retrieved_page, retrieved_url, answer, system, doc, score, grade."
+                f"Fields: {', '.join(table or _OFTEN_MAPPED)}."
             )
     return fields
 
@@ -277,7 +280,7 @@ class FieldReader:
 
     def __init__(self, table: Mapping[str, tuple[str, ...]], columns: Mapping[str, str] | None = None) -> None:
         names = {name: (field, place) for field, aliases in table.items() for place, name in enumerate(aliases)}
-        mapped = {field_name(column): (field, -1) for column, field in (columns or {}).items()}
+        mapped = {field_name(column): (names[field][0], -1) for column, field in (columns or {}).items()}
         self.names: Mapping[str, tuple[str, int]] = names | mapped
         """Each name with its field and its place among the names of that; -1 for the user's own."""
 
@@ -287,9 +290,12 @@ class FieldReader:
         values: dict[str, Any] = {}
         for depth, part in enumerate((record, metadata_of(record))):
             for key, value in part.items():
-                field, place = self.names.get(field_name(str(key)), ("", 0))
+                known = self.names.get(field_name(str(key)))
+                if known is None:
+                    continue
+                field, place = known
                 rank = is_missing(value), place >= 0, depth, place
-                if field and (field not in ranks or rank < ranks[field]):
+                if field not in ranks or rank < ranks[field]:
                     ranks[field], values[field] = rank, value
         return values
 

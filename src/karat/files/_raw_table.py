@@ -1,4 +1,4 @@
-"""Plain: a table as its file spells it, cell by cell, for those who check what was printed."""
+"""RawTable: a table as its file spells it, cell by cell, for those who check what was printed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATISTICS = frozenset({
 
 
 @dataclass(frozen=True)
-class Plain:
+class RawTable:
     """Rows under the names of their columns; cells of a text file are texts, so that printed digits are kept.
 
     `document` is a JSON object: figures lie somewhere in it, and rows too unless they are what it wraps.
@@ -60,7 +60,7 @@ class Plain:
         return lists
 
 
-def read_plain(table: Any, name: str = "table") -> Plain:
+def read_raw_table(table: Any, name: str = "table") -> RawTable:
     """A table of a path (CSV, TSV, JSON, JSONL, Parquet, Markdown with one table), a frame, a list of dicts, a dict."""
     tables = read_tables(table, name)
     if len(tables) > 1:
@@ -68,11 +68,11 @@ def read_plain(table: Any, name: str = "table") -> Plain:
     return tables[0]
 
 
-def read_tables(table: Any, name: str = "table") -> tuple[Plain, ...]:
-    """The same as `read_plain`, but Markdown may hold several tables."""
+def read_tables(table: Any, name: str = "table") -> tuple[RawTable, ...]:
+    """The same as `read_raw_table`, but Markdown may hold several tables."""
     if isinstance(table, Mapping):
-        return (Plain(name, (), (), (), "record", table),)
-    input = Input.of(table, name)
+        return (RawTable(name, (), (), (), "record", table),)
+    input = Input.from_any(table, name)
     if not isinstance(table, str | os.PathLike):
         input.name = name
     if input.name.lower().endswith((".md", ".markdown")):
@@ -85,11 +85,11 @@ def read_tables(table: Any, name: str = "table") -> tuple[Plain, ...]:
         raise
 
 
-def _markdown(input: Input) -> tuple[Plain, ...]:
+def _markdown(input: Input) -> tuple[RawTable, ...]:
     """The tables of a Markdown file, their cells without marks of emphasis."""
     from markdown_it import MarkdownIt
 
-    tables: list[Plain] = []
+    tables: list[RawTable] = []
     lines: list[list[str]] = []
     numbers: list[int] = []
     for token in MarkdownIt("commonmark").enable("table").parse(input.need_source().text()):
@@ -102,7 +102,7 @@ def _markdown(input: Input) -> tuple[Plain, ...]:
             columns = tuple(head or f"column {i}" for i, head in enumerate(lines[0], 1))
             rows = tuple(dict(zip(columns, line, strict=True)) for line in lines[1:])
             if rows:
-                tables.append(Plain(input.name, columns, rows, tuple(numbers[1:])))
+                tables.append(RawTable(input.name, columns, rows, tuple(numbers[1:])))
             lines, numbers = [], []
     if not tables:
         raise input.error("holds no table", remedy="Give CSV, TSV, JSON, JSONL, Parquet, or Markdown with a table.")
@@ -113,20 +113,20 @@ def _no_table(input: Input) -> InputError:
     return input.error("is no table with named columns", remedy="Give CSV, TSV, JSON, JSONL, Parquet or Markdown.")
 
 
-def _table(input: Input) -> Plain:
+def _table(input: Input) -> RawTable:
     if input.shape in ("text", "columns", "folder"):
         raise _no_table(input)
     document = input.document if input.shape == "json object" else None
     if document is not None and not input.wrapper:
-        return Plain(input.name, (), (), (), "record", document)
-    numbered = _two_headers(input) or [(row, dict(record)) for row, record in input.raw()]
+        return RawTable(input.name, (), (), (), "record", document)
+    numbered = _two_headers(input) or [(row, dict(record)) for row, record in input.raw_rows()]
     if not numbered:
         raise input.error("no rows", remedy="Give at least one.")
     if len(numbered) == 1 and any(isinstance(value, dict) for value in numbered[0][1].values()):
-        return Plain(input.name, (), (), (), "record", document or numbered[0][1])
+        return RawTable(input.name, (), (), (), "record", document or numbered[0][1])
     columns = tuple(dict.fromkeys(str(name) for _, record in numbered for name in record))
     rows = tuple({str(name): _without_nan(value) for name, value in record.items()} for _, record in numbered)
-    return Plain(input.name, columns, rows, tuple(row for row, _ in numbered), input.unit, document)
+    return RawTable(input.name, columns, rows, tuple(row for row, _ in numbered), input.unit, document)
 
 
 def _without_nan(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from karat.core.docs import Chunk, Doc, Page, Section
@@ -27,10 +28,7 @@ def chunk_fields(chunk: Chunk) -> dict[str, Any]:
 def doc_fields(doc: Doc) -> dict[str, Any]:
     """A document as a JSON object."""
     pages = [_filled(number=page.number, start=page.start, end=page.end, label=page.label) for page in doc.pages]
-    sections = [
-        _filled(title=section.title, level=section.level, start=section.start, anchor=section.anchor)
-        for section in doc.sections
-    ]
+    sections = [asdict(section) for section in doc.sections]
     return _filled(
         id=doc.id,
         text=doc.text,
@@ -78,7 +76,7 @@ def doc_of(row: Mapping[str, Any]) -> Doc:
             for page in _list(row, "pages", dict)
         ),
         tuple(
-            Section(_text(part, "title"), _number(part, "level"), _number(part, "start"), _maybe(part, "anchor", str))
+            Section(_text(part, "title"), _number(part, "level"), _number(part, "start"))
             for part in _list(row, "sections", dict)
         ),
         _maybe(row, "part_of", str),

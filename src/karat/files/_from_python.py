@@ -25,10 +25,10 @@ from karat.core.run import Run
 from karat.core.text.wellformed import well_formed
 from karat.core.types import Answer, TestSet
 from karat.files._questions import described_testset
-from karat.files._read import read_results, read_testset, results_from, testset_from
+from karat.files._read import read_input, read_results, read_testset
 from karat.files._runs import answers_only, described
 from karat.io import cells
-from karat.io.cells import CellError, shown
+from karat.io.cells import CellError, quoted
 from karat.io.frames import is_frame
 from karat.io.input import Input
 from karat.results.evaluation import Taken
@@ -59,7 +59,7 @@ def as_testset(testset: Any, *, columns: Names = None) -> tuple[TestSet, Taken]:
     if isinstance(testset, Mapping):
         judged = qrels_testset(testset, "test set (dict)")
         return judged, Taken("test set (dict)", "dict", described_testset(judged))
-    return testset_from(Input.of(testset, "test set", columns))
+    return read_input(Input.from_any(testset, "test set", columns), "testset")
 
 
 def as_runs(results: Any, name: str | None = None, *, columns: Names = None) -> Read:
@@ -70,7 +70,7 @@ def as_runs(results: Any, name: str | None = None, *, columns: Names = None) -> 
         runs, taken = read_results(results, columns=columns)
         return _renamed(runs, name), [taken]
     if is_frame(results):
-        runs, taken = results_from(Input.of_frame(name or "results", results, columns))
+        runs, taken = read_input(Input.of_frame(name or "results", results, columns), "results")
         runs = _renamed(runs, name) if len(runs) > 1 else runs
         return runs, [replace(taken, place=f"{name or 'results'} (frame)")]
     if isinstance(results, Mapping):
@@ -96,7 +96,7 @@ def _from_list(results: Sequence[Any], name: str | None, columns: Names) -> Read
     if not all(isinstance(item, Mapping) for item in results):
         kinds = ", ".join(sorted({type(item).__name__ for item in results})[:4])
         raise UsageError(f"a list of results must hold paths only, or dicts only, and this one holds {kinds}.")
-    runs, taken = results_from(Input.of_records(name or "results", results, columns))
+    runs, taken = read_input(Input.of_records(name or "results", results, columns), "results")
     return runs, [replace(taken, place=f"{name or 'results'} (list)")]
 
 
@@ -172,15 +172,12 @@ def _texts(keys: Iterable[Any], place: str) -> list[str] | None:
     if _are_plain(listed):
         return None
     originals: dict[str, Any] = {}
-    for key in listed:
-        try:
-            text = cells.id_text(key.item() if isinstance(key, np.generic) else key)
-        except CellError as error:
-            raise InputError(error.problem, place=place, remedy=error.remedy) from None
-        if text in originals:
-            problem = f"ids {shown(originals[text])} and {shown(key)} are the same"
-            raise InputError(problem, place=place, remedy="Keep one.")
-        originals[text] = key
+    with Input(place).reading():
+        for key in listed:
+            text = _id(key)
+            if text in originals:
+                raise CellError(f"ids {quoted(originals[text])} and {quoted(key)} are the same", "Keep one.")
+            originals[text] = key
     return list(originals)
 
 
@@ -217,7 +214,7 @@ def _scored(hits: Mapping[str, Any], name: str, place: str) -> Run:
     for qid, docs in hits.items():
         if not isinstance(docs, Mapping):
             if len(docs):
-                raise InputError(f"question {shown(qid)} has a list among dicts of scores", place=place)
+                raise InputError(f"question {quoted(qid)} has a list among dicts of scores", place=place)
             changed[qid] = {}
         elif not _are_plain(docs):
             changed[qid] = dict(zip(_texts(docs, place) or docs, docs.values(), strict=True))
@@ -230,13 +227,15 @@ def _ids(docs: Any, qid: str, place: str) -> list[str]:
     if isinstance(docs, Mapping) and not docs:
         return []
     if not isinstance(docs, list | tuple):
-        raise InputError(f"question {shown(qid)} has {type(docs).__name__} where a list of ids is meant", place=place)
+        raise InputError(f"question {quoted(qid)} has {type(docs).__name__} where a list of ids is meant", place=place)
     if _are_plain(docs):
         return list(docs)
-    try:
-        return [cells.id_text(doc.item() if isinstance(doc, np.generic) else doc) for doc in docs]
-    except CellError as error:
-        raise InputError(f"question {shown(qid)}: {error.problem}", place=place, remedy=error.remedy) from None
+    with Input(f"{place} question {quoted(qid)}").reading():
+        return [_id(doc) for doc in docs]
+
+
+def _id(key: Any) -> str:
+    return cells.id_text(key.item() if isinstance(key, np.generic) else key)
 
 
 def qrels_testset(qrels: Mapping[Any, Any], place: str) -> TestSet:
@@ -252,7 +251,7 @@ def qrels_testset(qrels: Mapping[Any, Any], place: str) -> TestSet:
             table[qid] = dict.fromkeys(_ids(list(docs), qid, place), 1)
         else:
             raise InputError(
-                f"question {shown(qid)} has {type(docs).__name__} where its documents are meant",
+                f"question {quoted(qid)} has {type(docs).__name__} where its documents are meant",
                 place=place,
                 remedy="Give {question: {doc: grade}} or {question: [doc, ...]}.",
             )
@@ -262,7 +261,5 @@ def qrels_testset(qrels: Mapping[Any, Any], place: str) -> TestSet:
 def _grade(value: Any, qid: str, place: str) -> int:
     if type(value) is int and abs(value) < cells.GRADE_LIMIT:
         return value
-    try:
-        return cells.whole(value.item() if isinstance(value, np.generic) else value)
-    except CellError as error:
-        raise InputError(f"question {shown(qid)}: {error.problem}", place=place, remedy=error.remedy) from None
+    with Input(f"{place} question {quoted(qid)}").reading():
+        return cells.whole_number(value.item() if isinstance(value, np.generic) else value)
