@@ -13,11 +13,11 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, quote_plus, urlsplit
 
 from karat.core.errors import InputError, UsageError
 
@@ -31,6 +31,7 @@ OPENAI, KEY_ENV = "https://api.openai.com/v1", "OPENAI_API_KEY"
 FILE = "allowed.jsonl"
 _HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
 _KINDS = ("host", "insecure_key", "model")
+SHORTEST = 4  # characters of a value that is blotted out
 _PORTS = {"https": 443, "http": 80}
 
 
@@ -88,6 +89,30 @@ def key_in(key_env: str) -> str:
     if not (key.isascii() and key.isprintable()):
         raise UsageError(f"the value of {key_env} holds characters that no key can have. Set it again.")
     return key
+
+
+class Blot:
+    """Puts `${NAME}` where the value of an environment variable stands, also quoted for URLs or JSON.
+
+    A value of fewer than `shortest` characters stays: it stands in many words.
+    """
+
+    def __init__(
+        self, names: Iterable[str], environment: Mapping[str, str] | None = None, shortest: int = SHORTEST
+    ) -> None:
+        known = os.environ if environment is None else environment
+        written = {}
+        for name in names:
+            value = known.get(name, "")
+            for form in (value, value.strip(), json.dumps(value)[1:-1], quote(value, safe=""), quote_plus(value)):
+                if len(form) >= shortest:
+                    written[form] = f"${{{name}}}"
+        self._longest_first = sorted(written.items(), key=lambda item: -len(item[0]))
+
+    def __call__(self, text: str) -> str:
+        for value, name in self._longest_first:
+            text = text.replace(value, name)
+        return text
 
 
 def key_for(address: str, key_env: str) -> str:

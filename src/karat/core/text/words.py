@@ -30,13 +30,13 @@ def clean(text: str, limit: int | None = None) -> str:
 
 
 def excerpt(text: str | None, most: int = 60) -> str:
-    """A text on one line, cut where it is long.
+    """A text on one printable line, cut where it is long.
 
     >>> excerpt("How high\\n is it?", 10)
     'How high …'
     """
-    line = " ".join((text or "").split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+    start = (text or "").lstrip()[: 20 * most]  # a text may be huge
+    return clean(" ".join(clean(start).split()), most)
 
 
 def plural(count: int, noun: str) -> str:

@@ -22,13 +22,14 @@ from karat.answer import within
 from karat.core.errors import UsageError
 from karat.core.loading import file_of
 from karat.core.text.wellformed import well_formed_values
+from karat.core.text.words import excerpt
 from karat.core.types import Answer
 from karat.experiment.outside._call import CallSettings, Function, Got
 from karat.experiment.outside._endpoint import Endpoint, Filling, HttpSettings
 from karat.experiment.outside._http import answer_at
 from karat.experiment.outside._jobs import in_jobs
 from karat.experiment.outside._json_path import JsonPath
-from karat.experiment.outside._reply import BadReply, one_line, shown
+from karat.experiment.outside._reply import BadReply, shown
 
 if TYPE_CHECKING:
     from karat.answer import Answerer, AnswererSettings
@@ -214,7 +215,7 @@ def read_answer(value: Any, contexts: Sequence[Context]) -> Spoken:
         raise BadReply(f"returned {shown(value)}. {ACCEPTED}")
     if "answer" not in value:
         keys = ", ".join(map(str, list(value)[:6])) or "nothing in it"
-        raise BadReply(f"returned a dict with {one_line(keys, 80)}. {ACCEPTED}")
+        raise BadReply(f"returned a dict with {excerpt(keys, 80)}. {ACCEPTED}")
     text = value["answer"]
     if text is not None and not isinstance(text, str):
         raise BadReply(f"returned the answer {shown(text)}, which is no text. {ACCEPTED}")

@@ -17,9 +17,9 @@ from typing import Any
 
 from karat.core.errors import UsageError
 from karat.core.loading import load_named
+from karat.core.text.words import excerpt
 from karat.core.types import Question
-from karat.experiment.outside._reply import BadReply, Reply, one_line, read_returned
-from karat.experiment.outside._wait import Threads, TimeIsOver
+from karat.experiment.outside._reply import LONGEST, BadReply, Reply, read_returned
 from karat.files import ReplyReader
 
 MOST_HANGING = 32  # calls left behind after which no more are made
@@ -50,6 +50,49 @@ class Got:
             return Reply(seconds=self.seconds, error=self.error, asked=self.asked)
         read: Reply = self.value
         return replace(read, seconds=self.seconds)
+
+
+class TimeIsOver(Exception):  # noqa: N818
+    """What was to be done is not done."""
+
+
+class Threads:
+    """Calls within some seconds, each in a thread that is left behind when the time is over.
+
+    A thread cannot be killed. One that hangs goes on until it ends or the process does; it keeps no process alive.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.hanging = 0
+
+    def within(self, seconds: float, act: Callable[[], Any]) -> Any:
+        """What `act` returns or raises, or TimeIsOver after so many seconds."""
+        done = threading.Event()
+        outcome: list[Any] = []
+        problem: list[BaseException] = []
+        left = False
+
+        def work() -> None:
+            try:
+                outcome.append(act())
+            except BaseException as error:
+                problem.append(error)
+            with self._lock:
+                done.set()
+                if left:
+                    self.hanging -= 1
+
+        threading.Thread(target=work, name="karat asks", daemon=True).start()
+        if not done.wait(seconds):
+            with self._lock:
+                if not done.is_set():
+                    left = True
+                    self.hanging += 1
+                    raise TimeIsOver
+        if problem:
+            raise problem[0]
+        return outcome[0]
 
 
 class Function:
@@ -126,7 +169,7 @@ class Function:
 
 
 def _failed(error: BaseException, begun: float) -> Got:
-    said = one_line(str(error))
+    said = excerpt(str(error), LONGEST)
     return Got(
         seconds=time.perf_counter() - begun, error=f"{type(error).__name__}: {said}" if said else type(error).__name__
     )

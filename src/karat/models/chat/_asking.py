@@ -75,10 +75,12 @@ class Asker:
             settings.address,
             settings.key_env,
             settings.model,
+            "/chat/completions",
             timeout_seconds=settings.timeout_seconds,
             retries=settings.retries,
             first_wait=first_wait,
             largest=LARGEST,
+            retry_large=True,
         )
         self._pace = Pace(settings.per_minute)
         self._slots, self._settled = asyncio.Semaphore(settings.jobs), asyncio.Event()
@@ -163,7 +165,7 @@ class Asker:
             await asyncio.sleep(self._pace.wait(time.monotonic()))
             outcome = RequestFailure(reason="stopped", free=False)
             begun = time.monotonic()
-            content = await self.endpoint.send("/chat/completions", request)
+            content = await self.endpoint.send(request)
             seconds = time.monotonic() - begun
             outcome = content if isinstance(content, RequestFailure) else self._read(content, seconds)
         finally:

@@ -31,14 +31,15 @@ def embedder(settings: EmbedderSettings) -> Embedder:
         settings.base_url or OPENAI,
         settings.key_env,
         model,
+        "/embeddings",
         timeout_seconds=settings.timeout_seconds,
         retries=settings.retries,
     )
-    place = f"{endpoint.address}/embeddings"
+    place = endpoint.place
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
         parts = [
-            _vectors(endpoint.post("/embeddings", {"model": model, "input": part}), len(part), place)
+            _vectors(endpoint.post({"model": model, "input": part}), len(part), place)
             for part in (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
         ]
         if len({part.shape[1] for part in parts}) > 1:

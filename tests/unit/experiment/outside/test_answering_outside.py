@@ -10,10 +10,10 @@ import pytest
 from karat.answer import Answerer, AnswererSettings
 from karat.core.asked import Asked, Context
 from karat.core.errors import UsageError
-from karat.experiment.outside import _endpoint as _outside_endpoint
 from karat.experiment.outside import answerer_outside
 from karat.experiment.spec._answers import AnswerKeys
 from karat.experiment.spec._fields import BudgetKeys
+from karat.models.endpoint import JsonEndpoint
 
 CONTEXTS = (Context("a", "Four hours."), Context("b", "Two people."), Context("c", "Lantern."))
 ASKED = Asked("q 1", 'How "long" {id}?', CONTEXTS)
@@ -23,7 +23,7 @@ ASKED = Asked("q 1", 'How "long" {id}?', CONTEXTS)
 def environment(monkeypatch):
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(_outside_endpoint, "_FIRST_WAIT", 0.01)
+    monkeypatch.setitem(JsonEndpoint.__init__.__kwdefaults__, "first_wait", 0.01)
 
 
 def answers(name, *asked, folder=None, keys=None, budgets=None, **settings):
