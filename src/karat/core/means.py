@@ -56,6 +56,11 @@ class Chats(Protocol):
         """The model, as reports name it."""
         ...
 
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever replies may change."""
+        ...
+
     def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
         """What it says to each prompt, in their order. `said` is called with the number of each as it is done."""
         ...

@@ -88,8 +88,6 @@ class JsonEndpoint:
         self.place, self.timeout_seconds, self.largest = place, timeout_seconds, largest
         self.retries, self.first_wait = retries, first_wait
         self._retry_late, self._retry_large = retry_late, retry_large
-        if not timeout_seconds > 0:
-            raise UsageError(f"the timeout must be more than 0 seconds, found {timeout_seconds}.")
         try:
             import httpx
         except ImportError:
@@ -247,11 +245,13 @@ class JsonEndpoint:
 class ModelEndpoint(JsonEndpoint):
     """One path of a server that speaks the OpenAI wire format, and the key for it."""
 
-    def __init__(self, base_url: str, key_env: str, model: str, path: str, **limits: Any) -> None:
-        self.address, self.key_env, self.model = base_url.rstrip("/"), key_env, model
-        hosts.check_url(base_url)
-        hosts.key_for(base_url, key_env)
-        super().__init__(self.address + path, **limits)
+    def __init__(self, settings: hosts.ServerSettings, model: str, path: str, **limits: Any) -> None:
+        self.address, self.key_env, self.model = settings.server, settings.key_env, model
+        hosts.check_url(self.address)
+        hosts.key_for(self.address, self.key_env)
+        super().__init__(
+            self.address + path, timeout_seconds=settings.timeout_seconds, retries=settings.retries, **limits
+        )
 
     def post(self, payload: Any) -> Any:
         """The reply to a request as JSON values, after retries where they may help."""

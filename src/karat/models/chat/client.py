@@ -126,7 +126,7 @@ class Chat:
 
     def _begin(self, missing: Sequence[Prompt], cached: int) -> Asker:
         """Refuse what cannot be, say what it will take, and get ready."""
-        address, key_env = self.settings.address, self.settings.key_env
+        address, key_env = self.settings.server, self.settings.key_env
         if not hosts.key_for(address, key_env) and address == hosts.OPENAI:
             raise UsageError(
                 f"{address} needs a key: set the environment variable {key_env}, or give the base url of a server "
