@@ -176,7 +176,7 @@ def test_settings_come_back_from_plain_values():
         EmbedderSettings.of({"query_prefx": ""})
     with pytest.raises(UsageError, match="retries must be a whole number, 0 or more, found 'many'"):
         EmbedderSettings.of({"retries": "many"})
-    with pytest.raises(UsageError, match="'name' cannot be None"):
+    with pytest.raises(UsageError, match="name must be text, found None"):
         EmbedderSettings.of({"name": None})
 
 

@@ -398,7 +398,7 @@ def test_an_address_that_cannot_be(url, problem):
 def test_a_model_must_be_named():
     with pytest.raises(UsageError, match="write openai:text-embedding-3-small"):
         embedder_named(EmbedderSettings("openai"))
-    with pytest.raises(UsageError, match="timeout_seconds must be a number, 0.001 or more, found 0"):
+    with pytest.raises(UsageError, match=r"timeout_seconds must be a number, 0\.001 or more, found 0"):
         embedder_at("http://host/v1", timeout_seconds=0.0)
 
 
