@@ -57,8 +57,6 @@ class Disagreement:
     question: str
     people: float  # their mean
     score: float
-    people_category: float
-    score_category: float
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,6 @@ class Reliability:
     ece_mass: float
     brier: float
     bins: tuple[Bin, ...]
-    bins_by_mass: tuple[Bin, ...] = ()
 
 
 @dataclass(frozen=True)
