@@ -96,11 +96,14 @@ class MeasureSpec:
         """The docstring below its first line."""
         return (inspect.getdoc(self.function) or "").partition("\n")[2].strip()
 
+    @property
+    def all_params(self) -> tuple[Param, ...]:
+        """Its own parameters; ranking measures also take `rel` and `condensed`."""
+        return (*self.params, REL, CONDENSED) if self.stage == "retrieval" else self.params
+
     def param(self, name: str) -> Param:
-        """A parameter by name; ranking measures also take `rel` and `condensed`."""
-        known = {p.name.lower(): p for p in self.params}
-        if self.stage == "retrieval":
-            known.update(rel=REL, condensed=CONDENSED)
+        """A parameter by name."""
+        known = {p.name.lower(): p for p in self.all_params}
         if name.lower() not in known:
             offered = f"It takes {', '.join(known)}." if known else "It takes no parameters."
             raise UsageError(f"{self.name} has no parameter {name!r}.{did_you_mean(name, known)} {offered}")
@@ -175,8 +178,7 @@ class Measure:
     def _spell(self) -> str:
         given = dict(self.given)
         parts = []
-        common = (REL, CONDENSED) if self.spec.stage == "retrieval" else ()
-        for param in (*self.spec.params, *common):
+        for param in self.spec.all_params:
             value = given.get(param.name, param.default)
             if param.name == self.spec.at:
                 continue
@@ -212,7 +214,7 @@ def _spell(value: Any) -> str:
 @typing.overload
 def measure(function: F, /) -> F: ...
 @typing.overload
-def measure(**declared: Any) -> Callable[[F], F]: ...
+def measure(function: None = None, /, **declared: Any) -> Callable[[F], F]: ...
 def measure(function: Any = None, /, **declared: Any) -> Any:
     """Declare a function to be a measure. The function itself is returned, unwrapped.
 
@@ -220,14 +222,8 @@ def measure(function: Any = None, /, **declared: Any) -> Any:
     `Name(param=value)`. Keywords: the fields of MeasureSpec.
     """
     if function is None:
-        return lambda f: measure_as(f, **declared)
-    return measure_as(function)
-
-
-def measure_as(function: Callable[..., Any], **declared: Any) -> Callable[..., Any]:
-    """Attach a MeasureSpec to a function."""
-    spec = _describe(function, **declared)
-    function.__karat_measure__ = spec  # type: ignore[attr-defined]
+        return lambda f: measure(f, **declared)
+    function.__karat_measure__ = _describe(function, **declared)
     return function
 
 
@@ -327,7 +323,6 @@ def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., Out
 def facts(measure: Measure) -> dict[str, Any]:
     """What is declared about a measure, in words, for lists and explanations."""
     spec, (low, high) = measure.spec, measure.bounds
-    common = [REL, CONDENSED] if spec.stage == "retrieval" else []
     return {
         "name": measure.name,
         "what": spec.summary,
@@ -337,7 +332,7 @@ def facts(measure: Measure) -> dict[str, Any]:
         "stage": spec.stage,
         "best_for": spec.best_for,
         "prefer": spec.prefer,
-        "parameters": [_offer(p) for p in (*spec.params, *common)],
+        "parameters": [_offer(p) for p in spec.all_params],
         "variants": list(spec.variants),
         "also_called": list(spec.aliases),
     }
