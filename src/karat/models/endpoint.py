@@ -102,7 +102,7 @@ class JsonEndpoint:
         )
         self._loop, stop = asyncio.new_event_loop(), asyncio.Event()
         self._thread = threading.Thread(
-            target=_live, args=(self._loop, self._client, stop), name="karat endpoint", daemon=True
+            target=_run_loop, args=(self._loop, self._client, stop), name="karat endpoint", daemon=True
         )
         self._end = weakref.finalize(self, self._loop.call_soon_threadsafe, stop.set)
         self._end.atexit = False
@@ -117,7 +117,7 @@ class JsonEndpoint:
         self._end()
         self._thread.join()
 
-    async def insist(
+    async def with_retries(
         self, attempt: Callable[[], Awaitable[T | RequestFailure]], seed: str = ""
     ) -> tuple[T | RequestFailure, int]:
         """What attempts come to in the end, and how many there were. Waits depend on the seed and on nothing else."""
@@ -256,7 +256,7 @@ class ModelEndpoint(JsonEndpoint):
     def post(self, payload: Any) -> Any:
         """The reply to a request as JSON values, after retries where they may help."""
         hosts.tell(self.address, self.key_env)
-        content, attempts = self.submit(self.insist(lambda: self.send(payload))).result()
+        content, attempts = self.submit(self.with_retries(lambda: self.send(payload))).result()
         if isinstance(content, RequestFailure):
             sentence = f"{self.place} failed: {after(content, attempts)}. {content.remedy}."
             raise KaratError(content.reason if content.fatal else sentence)
@@ -331,7 +331,7 @@ def wait_of(response: httpx.Response) -> float | None:
     return max(seconds, 0.01) if seconds == seconds else None
 
 
-def _live(loop: asyncio.AbstractEventLoop, client: httpx.AsyncClient, stop: asyncio.Event) -> None:
+def _run_loop(loop: asyncio.AbstractEventLoop, client: httpx.AsyncClient, stop: asyncio.Event) -> None:
     """The life of a loop: it ends when `stop` is set."""
 
     async def serve() -> None:
@@ -342,12 +342,12 @@ def _live(loop: asyncio.AbstractEventLoop, client: httpx.AsyncClient, stop: asyn
         await asyncio.gather(*tasks, return_exceptions=True)
         await client.aclose()
 
-    with _hushed(), asyncio.Runner(loop_factory=lambda: loop) as runner:
+    with _silence_httpx(), asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.run(serve())
 
 
 @contextmanager
-def _hushed() -> Iterator[None]:
+def _silence_httpx() -> Iterator[None]:
     """Keep what httpx logs from this thread (addresses, headers) out of the user's logs."""
     here = threading.get_ident()
 

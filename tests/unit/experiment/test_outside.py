@@ -9,7 +9,7 @@ import pytest
 
 from karat.core.errors import UsageError
 from karat.core.types import Answer, Gold, Question
-from karat.experiment.outside import CallSettings, CallSystem, Reply, ask_all, opened, run_of, run_of_records
+from karat.experiment.outside import CallSettings, CallSystem, SystemReply, ask_all, opened, run_of, run_of_records
 from karat.experiment.outside import _call as _outside_call
 from karat.files import as_runs
 
@@ -309,9 +309,9 @@ def test_what_a_function_prints_goes_to_standard_error(tmp_path, capsys):
 
 def test_replies_become_a_run_by_way_of_canonical_rows(load):
     replies = [
-        (Question("1"), Reply(({"id": "a", "score": 2.0}, {"id": "b", "score": 1.0}), Answer("1", "yes"), 0.5)),
-        (Question("2"), Reply(seconds=0.1, error="ValueError: x")),
-        (Question("3"), Reply((), None, 0.2)),
+        (Question("1"), SystemReply(({"id": "a", "score": 2.0}, {"id": "b", "score": 1.0}), Answer("1", "yes"), 0.5)),
+        (Question("2"), SystemReply(seconds=0.1, error="ValueError: x")),
+        (Question("3"), SystemReply((), None, 0.2)),
     ]
     rows = [json.loads(json.dumps(reply.record(question))) for question, reply in replies]
     assert rows[1] == {"id": "2", "status": "failed", "error": "ValueError: x", "seconds": {"total": 0.1}}

@@ -14,7 +14,7 @@ from karat.experiment.outside._call import CallSettings, CallSystem
 from karat.experiment.outside._endpoint import HttpSettings
 from karat.experiment.outside._http import HttpSystem
 from karat.experiment.outside._jobs import in_jobs
-from karat.experiment.outside._reply import Hit, Reply
+from karat.experiment.outside._reply import Hit, SystemReply
 
 if TYPE_CHECKING:
     from karat.core.run import Run
@@ -27,7 +27,7 @@ __all__ = [
     "HttpSettings",
     "HttpSystem",
     "Outside",
-    "Reply",
+    "SystemReply",
     "answerer_outside",
     "ask_all",
     "opened",
@@ -44,7 +44,7 @@ class Outside(Protocol):
     @property
     def remarks(self) -> tuple[str, ...]: ...
 
-    def ask(self, question: Question, k: int) -> Reply: ...
+    def ask(self, question: Question, k: int) -> SystemReply: ...
 
     def close(self) -> None: ...
 
@@ -65,7 +65,7 @@ def ask_all(
     questions: Sequence[Question],
     k: int,
     jobs: int,
-    done: Callable[[Question, Reply], None],
+    done: Callable[[Question, SystemReply], None],
     *,
     max_failures: int | None = None,
 ) -> None:
@@ -79,14 +79,14 @@ def ask_all(
     in_jobs(
         questions,
         lambda question: system.ask(question, k),
-        lambda reason: Reply(error=reason, asked=False),
+        lambda reason: SystemReply(error=reason, asked=False),
         done,
         jobs=jobs,
         max_failures=max_failures,
     )
 
 
-def run_of(name: str, replies: Iterable[tuple[Question, Reply]]) -> Run:
+def run_of(name: str, replies: Iterable[tuple[Question, SystemReply]]) -> Run:
     """The replies of a system as a run that can be scored; failed ones are failed rows in it."""
     return run_of_records(name, [reply.record(question) for question, reply in replies])
 

@@ -19,7 +19,7 @@ from karat.core.errors import UsageError
 from karat.core.loading import load_named
 from karat.core.text.words import excerpt
 from karat.core.types import Question
-from karat.experiment.outside._reply import LONGEST, BadReply, Reply, read_returned
+from karat.experiment.outside._reply import LONGEST, BadReply, SystemReply, read_returned
 from karat.files import ReplyReader
 
 MOST_HANGING = 32  # calls left behind after which no more are made
@@ -36,7 +36,7 @@ class CallSettings:
 
 
 @dataclass(frozen=True)
-class Got:
+class CallOutcome:
     """What a stranger gave, read and checked, or why there is nothing; and the seconds it took."""
 
     value: Any = None
@@ -44,11 +44,11 @@ class Got:
     error: str | None = None
     asked: bool = True
 
-    def reply(self) -> Reply:
+    def reply(self) -> SystemReply:
         """The reply that was read, with the seconds it took."""
         if self.error is not None:
-            return Reply(seconds=self.seconds, error=self.error, asked=self.asked)
-        read: Reply = self.value
+            return SystemReply(seconds=self.seconds, error=self.error, asked=self.asked)
+        read: SystemReply = self.value
         return replace(read, seconds=self.seconds)
 
 
@@ -113,10 +113,10 @@ class Function:
         hanging = self._threads.hanging
         return (f"{hanging} calls did not end and hang until karat ends.",) if hanging else ()
 
-    def call(self, positional: Sequence[Any], keywords: Mapping[str, Any], read: Callable[[Any], Any]) -> Got:
+    def call(self, positional: Sequence[Any], keywords: Mapping[str, Any], read: Callable[[Any], Any]) -> CallOutcome:
         """What `read` makes of what the function returns; whatever goes wrong is an error."""
         if self._threads.hanging >= MOST_HANGING:
-            return Got(error=f"not asked: {MOST_HANGING} earlier calls still hang.", asked=False)
+            return CallOutcome(error=f"not asked: {MOST_HANGING} earlier calls still hang.", asked=False)
         limit = self.settings.timeout_seconds
         begun = time.perf_counter()
 
@@ -131,14 +131,14 @@ class Function:
         except (TimeIsOver, TimeoutError) as over:
             if isinstance(over, TimeoutError) and time.perf_counter() - begun < limit:
                 return _failed(over, begun)
-            return Got(seconds=time.perf_counter() - begun, error=f"did not return within {limit:g} seconds.")
+            return CallOutcome(seconds=time.perf_counter() - begun, error=f"did not return within {limit:g} seconds.")
         except BadReply as bad:
-            return Got(seconds=time.perf_counter() - begun, error=str(bad))
+            return CallOutcome(seconds=time.perf_counter() - begun, error=str(bad))
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             return _failed(error, begun)
-        return Got(value, time.perf_counter() - begun)
+        return CallOutcome(value, time.perf_counter() - begun)
 
     def _awaited(self, awaitable: Awaitable[Any], end: float) -> Any:
         """What an async function gives, on one loop for all questions, so that it may keep its connections."""
@@ -168,10 +168,10 @@ class Function:
                 time.sleep(0.01)
 
 
-def _failed(error: BaseException, begun: float) -> Got:
-    said = excerpt(str(error), LONGEST)
-    return Got(
-        seconds=time.perf_counter() - begun, error=f"{type(error).__name__}: {said}" if said else type(error).__name__
+def _failed(error: BaseException, begun: float) -> CallOutcome:
+    words = excerpt(str(error), LONGEST)
+    return CallOutcome(
+        seconds=time.perf_counter() - begun, error=f"{type(error).__name__}: {words}" if words else type(error).__name__
     )
 
 
@@ -189,7 +189,7 @@ class CallSystem:
         """What should be known of all replies together."""
         return (*self._function.remarks, *self._reader.notes())
 
-    def ask(self, question: Question, k: int) -> Reply:
+    def ask(self, question: Question, k: int) -> SystemReply:
         """What the function returns for a question; whatever goes wrong is the error of the reply."""
         positional, keywords = self._arguments(Question(question.id, question.text), k)
         return self._function.call(

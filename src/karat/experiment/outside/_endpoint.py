@@ -19,7 +19,7 @@ from karat.core.errors import UsageError
 from karat.core.text.wellformed import well_formed_values
 from karat.core.text.words import excerpt
 from karat.experiment._environment import Environment, lookup, placed, substituted, variables
-from karat.experiment.outside._call import Got
+from karat.experiment.outside._call import CallOutcome
 from karat.experiment.outside._json_path import NothingThere
 from karat.experiment.outside._reply import LONGEST, BadReply
 from karat.models.endpoint import JsonEndpoint, RequestFailure, after
@@ -86,7 +86,7 @@ class Endpoint(JsonEndpoint):
             return (f"no reply fits the paths, so none could be read ({self._misfits[0]})",)
         return ()
 
-    def ask(self, filling: Filling, read: Callable[[Any], Any]) -> Got:
+    def ask(self, filling: Filling, read: Callable[[Any], Any]) -> CallOutcome:
         """What `read` makes of the JSON that is replied; whatever goes wrong is an error."""
         first = begun = time.perf_counter()
 
@@ -96,18 +96,18 @@ class Endpoint(JsonEndpoint):
             return await self.fetch(self.settings.method, self._address(filling), self._body_of(filling), self._headers)
 
         try:
-            content, attempts = self.submit(self.insist(attempt, filling.texts["id"])).result()
+            content, attempts = self.submit(self.with_retries(attempt, filling.texts["id"])).result()
             if isinstance(content, RequestFailure):
                 error = after(content, attempts).rstrip(".") + "."
-                return Got(seconds=time.perf_counter() - first, error=error)
-            return Got(self._read(content, read), time.perf_counter() - begun)
+                return CallOutcome(seconds=time.perf_counter() - first, error=error)
+            return CallOutcome(self._read(content, read), time.perf_counter() - begun)
         except (BadReply, NothingThere) as bad:
             error = excerpt(self.blotted(str(bad)), LONGEST)
         except MemoryError:
             raise
         except Exception as problem:
             error = excerpt(self.blotted(f"{type(problem).__name__}: {problem}"), LONGEST)
-        return Got(seconds=time.perf_counter() - begun, error=error)
+        return CallOutcome(seconds=time.perf_counter() - begun, error=error)
 
     def blotted(self, text: str) -> str:
         """Text with the names of variables in place of their values."""
@@ -117,8 +117,8 @@ class Endpoint(JsonEndpoint):
         return f"answered {reason}. Check the headers and the variables they name." if status in (401, 403) else ""
 
     def _address(self, filling: Filling) -> str:
-        given = {name: quote(text, safe="") for name, text in filling.texts.items()}
-        return substituted(self.settings.url, given, self._environment)
+        quoted = {name: quote(text, safe="") for name, text in filling.texts.items()}
+        return substituted(self.settings.url, quoted, self._environment)
 
     def _body_of(self, filling: Filling) -> Any:
         alone = {f"{{{name}}}": value for name, value in filling.values.items()}

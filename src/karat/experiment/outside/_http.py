@@ -10,7 +10,7 @@ from karat.core.types import Question
 from karat.experiment._environment import Environment
 from karat.experiment.outside._endpoint import Endpoint, Filling, HttpSettings
 from karat.experiment.outside._json_path import JsonPath
-from karat.experiment.outside._reply import BadReply, Hit, Reply, reply_of
+from karat.experiment.outside._reply import BadReply, Hit, SystemReply, reply_of
 from karat.files import ReplyReader
 
 _FIELDS = {"ids": "id", "docs": "doc", "pages": "page", "urls": "url", "texts": "text", "scores": "score"}
@@ -38,12 +38,12 @@ class HttpSystem:
             return (f"{paths} found nothing in any of {replies} replies. Check paths and endpoint.",)
         return (*self._endpoint.remarks, *self._reader.notes())
 
-    def ask(self, question: Question, k: int) -> Reply:
+    def ask(self, question: Question, k: int) -> SystemReply:
         """What the endpoint replies to a question; whatever goes wrong is the error of the reply."""
         filling = Filling({"question": question.text, "id": question.id, "k": str(k)}, {"k": k})
         return self._endpoint.ask(filling, lambda value: self._read(value, question, k)).reply()
 
-    def _read(self, value: Any, question: Question, k: int) -> Reply:
+    def _read(self, value: Any, question: Question, k: int) -> SystemReply:
         hits = self._hits(value, k)
         record: dict[str, Any] = {} if hits is None else {"retrieved": hits}
         if "answer" in self._paths:
@@ -56,10 +56,10 @@ class HttpSystem:
         columns: dict[str, list[Any]] = {}
         for what, name in _FIELDS.items():
             if what in self._paths:
-                found = self._paths[what].find(value)
-                if len(found) == 1 and isinstance(found[0], list) and not self._paths[what].is_many:
-                    found = found[0]
-                columns[name] = found
+                values = self._paths[what].find(value)
+                if len(values) == 1 and isinstance(values[0], list) and not self._paths[what].is_many:
+                    values = values[0]
+                columns[name] = values
         if not columns:
             return None
         if len({len(column) for column in columns.values()}) > 1:
@@ -70,7 +70,7 @@ class HttpSystem:
 
 def answer_at(path: JsonPath, value: Any) -> str:
     """The text that a path finds; null is an empty one."""
-    found = path.find(value)
-    if len(found) != 1 or not isinstance(found[0], str | None):
+    values = path.find(value)
+    if len(values) != 1 or not isinstance(values[0], str | None):
         raise BadReply(f"{path.text} is no text.")
-    return found[0] or ""
+    return values[0] or ""

@@ -1,4 +1,4 @@
-"""Reply: what a system that is not karat's returned for one question, checked, or why there is nothing."""
+"""SystemReply: what a system that is not karat's returned for one question, checked, or why there is nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONGEST = 500  # characters of an error
 
 
 @dataclass(frozen=True)
-class Reply:
+class SystemReply:
     """The hits of one question, best first, and the answer; or the error.
 
     `hits` None: the system returned no list, as one that only answers. `asked` False: the question was never put.
@@ -65,16 +65,16 @@ def shown(value: Any) -> str:
     return excerpt(text, 80)
 
 
-def reply_of(record: Mapping[str, Any], question: Question, k: int, reader: ReplyReader) -> Reply:
+def reply_of(record: Mapping[str, Any], question: Question, k: int, reader: ReplyReader) -> SystemReply:
     """What a record of results says of a question, with at most k hits."""
     try:
         row = reader.read(record, question.id)
     except InputError as error:
         raise BadReply(excerpt(str(error), LONGEST)) from None
-    return Reply(None if row.hits is None else tuple(row.hits[:k]), row.answer, error=row.error)
+    return SystemReply(None if row.hits is None else tuple(row.hits[:k]), row.answer, error=row.error)
 
 
-def read_returned(value: Any, question: Question, k: int, reader: ReplyReader) -> Reply:
+def read_returned(value: Any, question: Question, k: int, reader: ReplyReader) -> SystemReply:
     """What a function returned for a question: a list of hits, or a record of results."""
     if not isinstance(value, Mapping):
         if not isinstance(value, Iterable) or isinstance(value, str | bytes | bytearray | set | frozenset):

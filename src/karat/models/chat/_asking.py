@@ -39,7 +39,7 @@ class _Turn:
         self.failure: Said | None = None
 
 
-class Pace:
+class RateLimit:
     """At most so many requests in any 60 seconds; None: no limit."""
 
     def __init__(self, per_minute: int | None) -> None:
@@ -49,7 +49,7 @@ class Pace:
     def wait(self, now: float) -> float:
         """Seconds to wait from `now` until the next request may start. It is booked: each call is one request.
 
-        >>> pace = Pace(2)
+        >>> pace = RateLimit(2)
         >>> [pace.wait(0), pace.wait(1), pace.wait(2), pace.wait(70)]
         [0.0, 0.0, 58.0, 0.0]
         """
@@ -62,7 +62,7 @@ class Pace:
         return start - now
 
 
-class Asker:
+class ChatDispatcher:
     """An endpoint that is being asked, and what is known of it: whether it was ever reached, and takes JSON mode."""
 
     def __init__(self, settings: ChatSettings, calls: Calls, ledger: Ledger, first_wait: float) -> None:
@@ -75,7 +75,7 @@ class Asker:
             largest=LARGEST,
             retry_large=True,
         )
-        self._pace = Pace(settings.per_minute)
+        self._rate_limit = RateLimit(settings.per_minute)
         self._slots, self._settled = asyncio.Semaphore(settings.jobs), asyncio.Event()
         self._turns: WeakValueDictionary[str, _Turn] = WeakValueDictionary()
         self._reached = self._plain_json = False
@@ -144,7 +144,7 @@ class Asker:
                 return replace(outcome, at_once=True)
             return outcome
 
-        outcome, attempts = await self.endpoint.insist(attempt, key)
+        outcome, attempts = await self.endpoint.with_retries(attempt, key)
         if isinstance(outcome, RequestFailure):
             return self._give_up(self._about(key, prompt, request), outcome, attempts)
         return outcome
@@ -165,7 +165,7 @@ class Asker:
         """One request at its time, and its cost in the books."""
         outcome: Call | RequestFailure = RequestFailure(reason="stopped", reached=False)
         try:
-            await asyncio.sleep(self._pace.wait(time.monotonic()))
+            await asyncio.sleep(self._rate_limit.wait(time.monotonic()))
             outcome = RequestFailure(reason="stopped", free=False)
             begun = time.monotonic()
             content = await self.endpoint.send(request)
