@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from types import ModuleType, SimpleNamespace
 from typing import Any, Literal, TypeVar
 
@@ -67,6 +67,7 @@ class MeasureSpec:
 
     name: str
     function: Callable[..., Column | Outcome]
+    _: KW_ONLY
     stage: Stage = "retrieval"
     bounds: Bounds | Callable[..., Bounds] = (0.0, 1.0)
     direction: Direction = "higher"

@@ -90,7 +90,7 @@ class Corrected:
     why: str = ""  # there is no corrected mean
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeasureCalibration:
     """One measure against people."""
 
@@ -125,7 +125,7 @@ class Bin:
     accuracy: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reliability:
     """How far a system's confidence can be believed."""
 
@@ -141,7 +141,7 @@ class Reliability:
     bins: tuple[Bin, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Calibration:
     """All that labels tell about a run."""
 

@@ -63,7 +63,7 @@ class KindChoice:
     equals: tuple[str, ...]  # systems that do not differ significantly from it
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Choice(Glance):
     """The best cell by the main measure, with all that keeps it from being taken for more than it is."""
 
@@ -227,7 +227,7 @@ class Level:
     mean: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Factored:
     """Scores of a grid, taken apart by its factors. `choice` is among the cells of a table with blocks."""
 

@@ -13,7 +13,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,7 +82,16 @@ def _endpoint(name: str, keys: AnswerKeys | None, seconds: float, jobs: int) -> 
         return HttpSettings(url, body=BODY, paths={"answer": ANSWER}, timeout_seconds=seconds, jobs=jobs)
     body = BODY if http.body is None and http.method != "GET" else http.body
     paths = {"answer": http.answer or ANSWER}
-    return HttpSettings(http.url, http.method, dict(http.headers), body, paths, seconds, jobs, http.retries)
+    return HttpSettings(
+        http.url,
+        method=http.method,
+        headers=dict(http.headers),
+        body=body,
+        paths=paths,
+        timeout_seconds=seconds,
+        jobs=jobs,
+        retries=http.retries,
+    )
 
 
 @dataclass(frozen=True)
@@ -90,6 +99,7 @@ class ForeignAnswer:
     """What a stranger answered, with what it told about it; `used` are numbers of contexts from 0."""
 
     text: str | None
+    _: KW_ONLY
     used: tuple[int, ...] | None = None
     contexts: tuple[str, ...] | None = None
     confidence: float | None = None
@@ -225,11 +235,11 @@ def read_answer(value: Any, contexts: Sequence[Context]) -> ForeignAnswer:
         )
     return ForeignAnswer(
         text,
-        _used(value.get("used"), contexts),
-        _texts(value.get("contexts")),
-        _number(value, "confidence", 1.0),
-        tokens,
-        _number(value, "cost_usd", math.inf),
+        used=_used(value.get("used"), contexts),
+        contexts=_texts(value.get("contexts")),
+        confidence=_number(value, "confidence", 1.0),
+        tokens=tokens,
+        cost_usd=_number(value, "cost_usd", math.inf),
     )
 
 

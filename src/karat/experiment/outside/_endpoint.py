@@ -11,7 +11,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -33,6 +33,7 @@ class HttpSettings:
     """How to ask an endpoint; texts are templates, and stay so. `paths` are JSON paths by name: ids, texts, answer."""
 
     url: str
+    _: KW_ONLY
     method: str = "POST"
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Any = None

@@ -24,7 +24,7 @@ ACCEPTED = (
 LONGEST = 500  # characters of an error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SystemReply:
     """The hits of one question, best first, and the answer; or the error.
 
@@ -71,7 +71,7 @@ def reply_of(record: Mapping[str, Any], question: Question, k: int, reader: Repl
         row = reader.read(record, question.id)
     except InputError as error:
         raise BadReply(excerpt(str(error), LONGEST)) from None
-    return SystemReply(None if row.hits is None else tuple(row.hits[:k]), row.answer, error=row.error)
+    return SystemReply(hits=None if row.hits is None else tuple(row.hits[:k]), answer=row.answer, error=row.error)
 
 
 def read_returned(value: Any, question: Question, k: int, reader: ReplyReader) -> SystemReply:

@@ -69,9 +69,15 @@ def listed(system: Any, budgets: BudgetKeys, rooted: Rooted, folder: Path) -> Li
     http = system.http
     paths = {name: getattr(http, name) for name in ("ids", "docs", "pages", "urls", "texts", "scores", "answer")}
     source = HttpSettings(
-        http.url, http.method, dict(http.headers), http.body, {k: v for k, v in paths.items() if v is not None},
-        seconds, system.jobs or budgets.jobs or 4, http.retries,
-    )  # fmt: skip
+        http.url,
+        method=http.method,
+        headers=dict(http.headers),
+        body=http.body,
+        paths={k: v for k, v in paths.items() if v is not None},
+        timeout_seconds=seconds,
+        jobs=system.jobs or budgets.jobs or 4,
+        retries=http.retries,
+    )
     return Listed(name, source, _told(name, system, {"http": http.url}))
 
 

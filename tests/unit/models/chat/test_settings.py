@@ -71,7 +71,7 @@ def test_plain_values_and_back():
 
 
 def test_what_is_sent():
-    prompt = Prompt("Hello?", "Be brief.", ("Hi.", "And \ud800 you?"), sample=2, json=True)
+    prompt = Prompt("Hello?", "Be brief.", turns=("Hi.", "And \ud800 you?"), sample=2, json=True)
     assert ChatSettings("m", seed=5).request(prompt) == {
         "model": "m",
         "messages": [
