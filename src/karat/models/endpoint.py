@@ -12,6 +12,7 @@ import hashlib
 import json
 import logging
 import os
+import re
 import threading
 import weakref
 import zlib
@@ -37,6 +38,7 @@ LONGEST_WAIT = 60.0
 FIRST_WAIT = 0.5
 _REFUSED_RETRIES = 2
 """How often a server that takes no connection is tried again: it is down, or it is just starting."""
+_HOST = re.compile(r"(https?://)(?:[^/?#]*@)?([^/?#@]*)", re.IGNORECASE)
 _LOGGERS = ("httpx", "httpcore")
 _ZLIB = ("gzip", "x-gzip", "deflate")
 _ANY_HEADER = 32 + zlib.MAX_WBITS
@@ -205,9 +207,9 @@ class JsonEndpoint:
         reason = f"HTTP {status}{f': {words}' if words else ''}"
         stops = self._stops(status, reason, content)
         if response.is_redirect:
-            url = response.next_request.url if response.next_request is not None else None
+            target = _HOST.match(self.blotted(response.headers.get("location", "")))
             stops = (
-                f"redirects to {self.shown(f'{url.scheme}://{url.host}') if url is not None else 'elsewhere'}. "
+                f"redirects to {self.shown(''.join(target.groups())) if target else 'elsewhere'}. "
                 "karat does not follow, so that no key goes astray: give the right url."
             )
         if stops:

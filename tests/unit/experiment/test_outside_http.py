@@ -294,6 +294,14 @@ def test_a_secret_is_sent_and_found_nowhere_else(status, paths, caplog, capfd, m
         assert "Bearer ${KEY}" in reply.answer.text
 
 
+def test_a_secret_in_the_name_of_a_host_that_a_server_points_to_is_not_shown(monkeypatch):
+    monkeypatch.setenv("KEY", "Sk-Secret-0123")
+    reply, _, _ = ask(
+        send(302, b"", Location="http://a@Sk-Secret-0123.example/x?y=1"), headers={"X-Key": "${KEY}"}, retries=0
+    )
+    assert "redirects to http://${KEY}.example. karat does not follow" in reply.error
+
+
 def test_a_whole_spec_with_a_secret_keeps_it_to_itself(tmp_path, caplog, capfd):
     (tmp_path / "qa.json").write_text("[]")
     with Server(echo(500)).running() as url:
