@@ -161,8 +161,8 @@ def test_the_key_is_in_no_file_no_log_no_message(tmp_path, monkeypatch, caplog, 
     ):
         said = chat.ask([Prompt(name) for name in ("fine", "refused", "broken", "many", "half")])
         assert [s.error is None for s in said] == [True, False, False, False, False]
-        assert said[0].text == "you sent Bearer ***"
-        assert "HTTP 400: you sent Bearer ***" in said[1].error
+        assert said[0].text == "you sent Bearer ${OPENAI_API_KEY}"
+        assert "HTTP 400: you sent Bearer ${OPENAI_API_KEY}" in said[1].error
         for name in ("wrong", "nowhere"):
             with pytest.raises(KaratError) as caught:
                 chat.ask([Prompt(name)])

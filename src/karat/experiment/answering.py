@@ -89,7 +89,7 @@ def outside_settings(name: str, keys: AnswerKeys, spec: Spec) -> CallSettings | 
     if http is not None:
         body = ANSWER_BODY if http.body is None and http.method != "GET" else http.body
         paths = {"answer": http.answer or ANSWER_PATH}
-        return HttpSettings(http.url, http.method, dict(http.headers), body, paths, seconds, jobs or 4, http.retries)
+        return http.settings(body=body, paths=paths, timeout_seconds=seconds, jobs=jobs or 4)
     url = name if name.startswith(("http://", "https://")) else target
     if not url:
         raise UsageError("the answerer http names no endpoint. Write http:URL, or add http: with its url.")

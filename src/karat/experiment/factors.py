@@ -12,7 +12,7 @@ import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.words import probability
-from karat.results.factors import Effect, Factored, Level
+from karat.results.study import Effect, Factored, Level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -128,6 +128,12 @@ class ChatOnDemand:
         assert self.settings.chat is not None
         return str(self.settings.chat.label)
 
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever replies may change."""
+        assert self.settings.chat is not None
+        return self.settings.chat.fingerprint
+
     def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
         """What it says to each prompt, in their order."""
         return self._opened().ask(prompts, said)

@@ -99,6 +99,10 @@ class _CountingChat:
     def label(self) -> str:
         return self.settings.label
 
+    @property
+    def fingerprint(self) -> str:
+        return self.settings.fingerprint
+
     def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
         reply = Said(json.dumps({"claims": [_words(_ANSWER_WORDS)]}))
         for number, prompt in enumerate(prompts):

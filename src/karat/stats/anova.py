@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.results.factors import Effect
+from karat.results.study import Effect
 from karat.stats.arrays import Floats, Ints, codes
 from karat.stats.tails import f_tail
 

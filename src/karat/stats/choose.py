@@ -92,7 +92,6 @@ def choose(
         cross_validated=finite(float(mean_known(expected))),
         optimism=validated.optimism if validated else None,
         picks={systems[i]: many for i, many in validated.picks} if validated else {},
-        folds=validated.folds if validated else 0,
         oracle=float(sign * most[np.isfinite(most)].mean()),
         by_kind=by_kind,
         too_few=too_few,

@@ -5,18 +5,15 @@ What is written down, shown or digested is the template. `$${` stands for `${` i
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-from urllib.parse import quote, quote_plus
 
 from karat.core.errors import UsageError, did_you_mean
 
 _SHAPE = re.compile(r"\$(\$\{)|\$\{([^{}]*)\}|\{(question|id|k|contexts)\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SHORTEST = 4  # characters of a value that is blotted out: shorter ones stand in many words
 
 Environment = Mapping[str, str]
 
@@ -90,23 +87,3 @@ def substituted(text: str, given: Mapping[str, str], environment: Environment | 
         return given.get(found[3], found[0])
 
     return _SHAPE.sub(value, text)
-
-
-class Blot:
-    """Puts `${NAME}` where the value of a variable stands, also quoted for URLs or JSON."""
-
-    def __init__(self, names: Iterator[str] | None = None, environment: Environment | None = None) -> None:
-        known = os.environ if environment is None else environment
-        self._known: dict[str, str] = {}
-        for name in names or ():
-            value = known.get(name, "")
-            for written in (value, value.strip(), json.dumps(value)[1:-1], quote(value, safe=""), quote_plus(value)):
-                if len(written) >= _SHORTEST:
-                    self._known[written] = f"${{{name}}}"
-        self._longest_first = sorted(self._known, key=len, reverse=True)
-
-    def __call__(self, text: str) -> str:
-        for value in self._longest_first:
-            if value in text:
-                text = text.replace(value, self._known[value])
-        return text

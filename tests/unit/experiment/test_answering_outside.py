@@ -14,7 +14,7 @@ from karat.core.errors import UsageError
 from karat.experiment.answering import outside_settings
 from karat.experiment.spec._answers import AnswerKeys
 from karat.experiment.spec._fields import BudgetKeys
-from karat.systems.outside import _endpoint as _outside_endpoint
+from karat.models.endpoint import JsonEndpoint
 from karat.systems.outside import answerer_outside
 
 CONTEXTS = (Context("a", "Four hours."), Context("b", "Two people."), Context("c", "Lantern."))
@@ -25,7 +25,7 @@ ASKED = Asked("q 1", 'How "long" {id}?', CONTEXTS)
 def environment(monkeypatch):
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(_outside_endpoint, "_FIRST_WAIT", 0.01)
+    monkeypatch.setitem(JsonEndpoint.__init__.__kwdefaults__, "first_wait", 0.01)
 
 
 def answers(name, *asked, folder=None, keys=None, budgets=None, **settings):

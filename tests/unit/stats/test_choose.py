@@ -88,7 +88,6 @@ def test_cross_validation_by_hand():
     assert found.cross_validated == 0
     assert found.optimism == 0.5
     assert found.picks == {"s0": 10, "s1": 10}
-    assert found.folds == 2
     assert found.oracle == 0.8
 
 
@@ -142,7 +141,7 @@ def test_one_cell_is_no_choice():
 
 def test_one_question():
     found = chosen([[0.2], [0.9]])
-    assert (found.best.system, found.best.low, found.cross_validated, found.folds) == ("s1", None, None, 0)
+    assert (found.best.system, found.best.low, found.cross_validated) == ("s1", None, None)
     assert found.oracle == 0.9
     assert [p.p for p in found.equals] == [1]
 

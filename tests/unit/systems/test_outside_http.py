@@ -1,10 +1,12 @@
 """Endpoints as systems, against a real server on this machine that answers as it is told."""
 
+import gzip
 import json
 import logging
 import socket
 import sys
 import threading
+import tracemalloc
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -13,6 +15,7 @@ import pytest
 from karat.core.errors import UsageError
 from karat.core.types import Gold, Question
 from karat.experiment.spec import spec_of
+from karat.models.endpoint import JsonEndpoint
 from karat.systems.outside import HttpSettings, HttpSystem, ask_all, opened
 from karat.systems.outside import _endpoint as _outside_http
 
@@ -26,7 +29,7 @@ def environment(monkeypatch):
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("KEY", SECRET)
-    monkeypatch.setattr(_outside_http, "_FIRST_WAIT", 0.01)
+    monkeypatch.setitem(JsonEndpoint.__init__.__kwdefaults__, "first_wait", 0.01)
 
 
 class Server:
@@ -140,9 +143,9 @@ def test_hits_with_scores_texts_and_an_answer():
             "the paths find lists of different length (1 by id, 2 by score)",
         ),
         (send(200, {"a": 3}), {"answer": "$.a"}, "$.a is no text."),
-        (send(404, {"detail": "no such index"}), PATHS, 'HTTP 404: {"detail": "no such index"}.'),
+        (send(404, {"detail": "no such index"}), PATHS, "HTTP 404: no such index."),
         (send(401, b"who?"), PATHS, "HTTP 401: who?. Check the headers and the variables they name."),
-        (send(302, b"", Location="http://elsewhere/"), PATHS, "it redirects, and karat does not follow."),
+        (send(302, b"", Location="http://elsewhere/"), PATHS, "redirects to http://elsewhere. karat does not follow"),
     ],
 )
 def test_a_reply_that_cannot_be_read_is_a_failure_with_its_reason(answer, paths, said):
@@ -173,11 +176,35 @@ def test_passing_failures_are_tried_again():
     reply, asked, _ = ask(slow_down, send(503, b""), send(200, FOUND))
     assert (reply.error, len(asked)) == (None, 3)
     reply, asked, _ = ask(send(500, b"broken"), retries=2)
-    assert (reply.error, len(asked)) == ("HTTP 500: broken. That was attempt 3.", 3)
+    assert (reply.error, len(asked)) == ("HTTP 500: broken (attempt 3).", 3)
     reply, asked, _ = ask(send(429, b"", Retry_After="3600"))
-    assert (reply.error, len(asked)) == ("HTTP 429. It asks to wait 3,600 seconds.", 1)
+    assert reply.error.startswith("HTTP 429; it asks to wait 3,600 seconds, which is too long")
+    assert len(asked) == 1
     reply, asked, _ = ask(send(400, b"bad"), send(200, FOUND))
     assert (reply.error, len(asked)) == ("HTTP 400: bad.", 1)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_packed_reply_is_unpacked_no_further_than_the_largest_there_may_be(layers, monkeypatch):
+    monkeypatch.setattr(_outside_http, "_LARGEST", 1 << 20)
+    bomb = b" " * (64 << 20)
+    for _ in range(layers):
+        bomb = gzip.compress(bomb)
+    packing = ", ".join(["gzip"] * layers)
+    tracemalloc.start()
+    try:
+        reply, asked, _ = ask(send(200, bomb, Content_Encoding=packing))
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+    assert ("larger than 1 MB" if layers == 1 else "packed (gzip, gzip)") in reply.error
+    assert len(asked) == 1
+
+
+def test_a_packed_reply_is_read():
+    reply, ((_, _, headers, _),), _ = ask(send(200, gzip.compress(json.dumps(FOUND).encode()), Content_Encoding="gzip"))
+    assert (reply.error, len(reply.hits)) == (None, 2)
+    assert headers["Accept-Encoding"] == "identity"
 
 
 def test_an_endpoint_that_hangs_fails_and_is_not_asked_again():
@@ -198,7 +225,7 @@ def test_an_endpoint_that_hangs_fails_and_is_not_asked_again():
     try:
         for answer in (hang, drip):
             reply, asked, _ = ask(answer, timeout_seconds=0.1)
-            assert (reply.error, len(asked)) == ("did not reply within 0.1 seconds.", 1)
+            assert (reply.error, len(asked)) == ("no reply within 0.1 seconds.", 1)
     finally:
         let_go.set()
 
@@ -210,15 +237,15 @@ def test_a_server_that_is_not_there():
     system = HttpSystem(HttpSettings(f"http://127.0.0.1:{port}/", body={"q": "{question}"}, paths=PATHS))
     try:
         error = system.ask(Q, 1).error
-        assert error.startswith("cannot be reached (")
-        assert error.endswith("That was attempt 2.")
+        assert error.startswith("127.0.0.1 cannot be reached (")
+        assert error.endswith("(attempt 3).")
     finally:
         system.close()
 
 
 def test_a_server_that_hangs_up():
     reply, asked, _ = ask(lambda handler: handler.connection.close(), retries=1)
-    assert reply.error.startswith("broke off (")
+    assert reply.error.startswith("the connection broke off (")
     assert len(asked) == 2
 
 
@@ -265,6 +292,14 @@ def test_a_secret_is_sent_and_found_nowhere_else(status, paths, caplog, capfd, m
     assert not [text for text in kept if "sk-se" in text]
     if status == 200 and "answer" in paths:
         assert "Bearer ${KEY}" in reply.answer.text
+
+
+def test_a_secret_in_the_name_of_a_host_that_a_server_points_to_is_not_shown(monkeypatch):
+    monkeypatch.setenv("KEY", "Sk-Secret-0123")
+    reply, _, _ = ask(
+        send(302, b"", Location="http://a@Sk-Secret-0123.example/x?y=1"), headers={"X-Key": "${KEY}"}, retries=0
+    )
+    assert "redirects to http://${KEY}.example. karat does not follow" in reply.error
 
 
 def test_a_whole_spec_with_a_secret_keeps_it_to_itself(tmp_path, caplog, capfd):

@@ -30,13 +30,13 @@ def clean(text: str, limit: int | None = None) -> str:
 
 
 def excerpt(text: str | None, most: int = 60) -> str:
-    """A text on one line, cut where it is long.
+    """A text on one printable line, cut where it is long.
 
     >>> excerpt("How high\\n is it?", 10)
     'How high …'
     """
-    line = " ".join((text or "").split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+    start = (text or "").lstrip()[: 20 * most]  # a text may be huge
+    return clean(" ".join(clean(start).split()), most)
 
 
 def plural(count: int, noun: str) -> str:
@@ -48,14 +48,36 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def names(several: Sequence[str], most: int = 4) -> str:
-    """The first of some names, and how many more there are.
+def names(several: Sequence[str], most: int = 4, *, conjunction: str = "", width: int | None = 40) -> str:
+    """The first of some names, each cut to `width` characters, and how many more there are.
 
-    >>> names(["a", "b"]), names(["a", "b", "c"], most=2)
-    ('a, b', 'a, b and 1 more')
+    >>> names(["a", "b"]), names(["a", "b", "c"], most=2), names(["a", "b", "c"], conjunction="and")
+    ('a, b', 'a, b and 1 more', 'a, b and c')
     """
-    more = f" and {len(several) - most:,} more" if len(several) > most else ""
-    return ", ".join(clean(name, 40) for name in several[:most]) + more
+    shown = [clean(name, width) for name in several[:most]]
+    if len(several) > most:
+        return f"{', '.join(shown)} and {len(several) - most:,} more"
+    if conjunction and len(shown) > 1:
+        return f"{', '.join(shown[:-1])} {conjunction} {shown[-1]}"
+    return ", ".join(shown)
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share in percent, which rounds to 0 or 100 only when it is.
+
+    >>> percent(0.7123), percent(0.9999), percent(1), percent(None)
+    ('71.2%', '>99.9%', '100%', '–')
+    >>> percent(0.304, 0), percent(0.004, 0), percent(0.9999, 0)
+    ('30%', '<1%', '>99%')
+    """
+    if share is None or not math.isfinite(share):
+        return NONE
+    if share in (0, 1):
+        return f"{100 * share:.0f}%"
+    text, least = f"{100 * share:.{digits}f}", 0.1**digits
+    if share > 0 and float(text) == 0:
+        return f"<{least:.{digits}f}%"
+    return f">{100 - least:.{digits}f}%" if share < 1 and float(text) == 100 else f"{text}%"
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -14,8 +14,7 @@ from karat.experiment.spec.presets import preset_named
 from karat.models import EmbedderSettings
 from karat.results.study import Configuration
 from karat.retrieve.rewrite import needs_of
-from karat.systems.outside._call import CallSettings
-from karat.systems.outside._endpoint import HttpSettings
+from karat.systems.outside import CallSettings, HttpSettings
 from karat.systems.settings import CHAT, SystemSettings, steps_of
 
 if TYPE_CHECKING:
@@ -67,9 +66,9 @@ def listed(system: Any, budgets: BudgetKeys, rooted: Rooted, folder: Path) -> Li
     assert isinstance(system, EndpointKeys)
     http = system.http
     paths = {name: getattr(http, name) for name in ("ids", "docs", "pages", "urls", "texts", "scores", "answer")}
-    source = HttpSettings(
-        http.url, http.method, dict(http.headers), http.body, {k: v for k, v in paths.items() if v is not None},
-        seconds, system.jobs or budgets.jobs or 4, http.retries,
+    source = http.settings(
+        body=http.body, paths={k: v for k, v in paths.items() if v is not None}, timeout_seconds=seconds,
+        jobs=system.jobs or budgets.jobs or 4,
     )  # fmt: skip
     return Listed(name, source, _told(name, system, {"http": http.url}))
 

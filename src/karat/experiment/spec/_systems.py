@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from karat.experiment.spec._fields import Body, Cut, EmbedderValue, Jobs, KeysModel, Seconds, Text, Texts, Weight
+from karat.systems.outside import HttpSettings
 
 
 class _Named(KeysModel):
@@ -77,6 +78,13 @@ class HttpKeys(KeysModel):
     scores: Text | None = Field(None, description="JSON path to their scores.")
     answer: Text | None = Field(None, description="JSON path to the answer: $.answer.")
     retries: Annotated[int, Field(ge=0, le=20)] = Field(3, description="Attempts after 429 and 5xx replies.")
+
+    def settings(self, *, body: Any, paths: dict[str, str], timeout_seconds: float, jobs: int) -> HttpSettings:
+        """How the endpoint is asked."""
+        return HttpSettings(
+            self.url, method=self.method, headers=dict(self.headers), body=body, paths=paths,
+            timeout_seconds=timeout_seconds, jobs=jobs, retries=self.retries,
+        )  # fmt: skip
 
 
 class EndpointKeys(_Asked):

@@ -29,7 +29,7 @@ __all__ = [
     "HttpSettings",
     "HttpSystem",
     "Outside",
-    "Reply",
+    "SystemReply",
     "answerer_outside",
     "ask_all",
     "opened",

@@ -13,7 +13,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +21,14 @@ from karat.answer import within
 from karat.core.errors import UsageError
 from karat.core.loading import file_of
 from karat.core.text.wellformed import well_formed_values
+from karat.core.text.words import excerpt
 from karat.core.types import Answer
-from karat.systems.outside._call import CallSettings, Function, Got
+from karat.systems.outside._call import CallOutcome, CallSettings, Function
 from karat.systems.outside._endpoint import Endpoint, Filling, HttpSettings
 from karat.systems.outside._http import answer_at
 from karat.systems.outside._jobs import in_jobs
 from karat.systems.outside._json_path import JsonPath
-from karat.systems.outside._reply import BadReply, one_line, shown
+from karat.systems.outside._reply import BadReply, shown
 
 if TYPE_CHECKING:
     from karat.answer import Answerer, AnswererSettings
@@ -61,10 +62,11 @@ def answerer_outside(
 
 
 @dataclass(frozen=True)
-class Spoken:
+class ForeignAnswer:
     """What a stranger answered, with what it told about it; `used` are numbers of contexts from 0."""
 
     text: str | None
+    _: KW_ONLY
     used: tuple[int, ...] | None = None
     contexts: tuple[str, ...] | None = None
     confidence: float | None = None
@@ -87,33 +89,32 @@ class OutsideAnswerer:
         return self._asks.remarks
 
     def answer(self, asked: Sequence[Asked], done: Callable[[Asked, Answer], None]) -> None:
-        given = [(one, within(one, self.settings)) for one in asked]
         in_jobs(
-            given,
+            [(one, within(one, self.settings)) for one in asked],
             lambda pair: self._asks.ask(*pair),
-            lambda reason: Got(error=reason, asked=False),
+            lambda reason: CallOutcome(error=reason, asked=False),
             lambda pair, got: done(pair[0], _answer(*pair, got)),
             jobs=self._asks.jobs,
             max_failures=self._max_failures,
         )
 
 
-def _answer(asked: Asked, contexts: _Contexts, got: Got) -> Answer:
-    spoken: Spoken = got.value if got.error is None else Spoken(None)
-    taken = contexts if spoken.used is None else tuple(contexts[number] for number in spoken.used)
+def _answer(asked: Asked, contexts: _Contexts, got: CallOutcome) -> Answer:
+    reply: ForeignAnswer = got.value if got.error is None else ForeignAnswer(None)
+    taken = contexts if reply.used is None else tuple(contexts[number] for number in reply.used)
     texts = tuple(context.text for context in taken)
     ids: tuple[str, ...] | None = tuple(context.id for context in taken)
-    if spoken.contexts is not None:
-        texts, ids = spoken.contexts, (ids if spoken.contexts == texts else None)
+    if reply.contexts is not None:
+        texts, ids = reply.contexts, (ids if reply.contexts == texts else None)
     return Answer(
         asked.id,
-        spoken.text,
+        reply.text,
         texts,
         seconds={} if got.seconds is None else {"answer": got.seconds},
-        tokens=spoken.tokens,
-        cost_usd=spoken.cost_usd,
+        tokens=reply.tokens,
+        cost_usd=reply.cost_usd,
         error=got.error,
-        confidence=spoken.confidence,
+        confidence=reply.confidence,
         used=ids,
         given=tuple(context.id for context in contexts),
     )
@@ -133,9 +134,9 @@ class _Function:
     def remarks(self) -> tuple[str, ...]:
         return self._function.remarks
 
-    def ask(self, asked: Asked, contexts: _Contexts) -> Got:
-        given = list(contexts) if self._whole else [context.text for context in contexts]
-        return self._function.call((asked.question, given), {}, lambda returned: read_answer(returned, contexts))
+    def ask(self, asked: Asked, contexts: _Contexts) -> CallOutcome:
+        passed = list(contexts) if self._whole else [context.text for context in contexts]
+        return self._function.call((asked.question, passed), {}, lambda returned: read_answer(returned, contexts))
 
     def close(self) -> None:
         self._function.close()
@@ -154,11 +155,11 @@ class _Http:
     def remarks(self) -> tuple[str, ...]:
         return self._endpoint.remarks
 
-    def ask(self, asked: Asked, contexts: _Contexts) -> Got:
+    def ask(self, asked: Asked, contexts: _Contexts) -> CallOutcome:
         texts = {"question": asked.question, "id": asked.id, "contexts": "\n\n".join(c.text for c in contexts)}
         listed = [{"id": context.id, "text": context.text} for context in contexts]
         filling = Filling(texts, {"contexts": listed})
-        return self._endpoint.ask(filling, lambda value: Spoken(answer_at(self._path, value)))
+        return self._endpoint.ask(filling, lambda value: ForeignAnswer(answer_at(self._path, value)))
 
     def close(self) -> None:
         self._endpoint.close()
@@ -181,16 +182,16 @@ def _wants_contexts(function: Any, target: str) -> bool:
     return bool(second) and "Context]" in str(second[0].annotation)
 
 
-def read_answer(value: Any, contexts: Sequence[Context]) -> Spoken:
+def read_answer(value: Any, contexts: Sequence[Context]) -> ForeignAnswer:
     """What a function returned, checked."""
     value = well_formed_values(value)
     if value is None or isinstance(value, str):
-        return Spoken(value)
+        return ForeignAnswer(value)
     if not isinstance(value, Mapping):
         raise BadReply(f"returned {shown(value)}. {ACCEPTED}")
     if "answer" not in value:
         keys = ", ".join(map(str, list(value)[:6])) or "nothing in it"
-        raise BadReply(f"returned a dict with {one_line(keys, 80)}. {ACCEPTED}")
+        raise BadReply(f"returned a dict with {excerpt(keys, 80)}. {ACCEPTED}")
     text = value["answer"]
     if text is not None and not isinstance(text, str):
         raise BadReply(f"returned the answer {shown(text)}, which is no text. {ACCEPTED}")
@@ -199,59 +200,59 @@ def read_answer(value: Any, contexts: Sequence[Context]) -> Spoken:
         raise BadReply(
             f"returned the tokens {shown(value['tokens'])}, which is no whole number of 0 or more. {ACCEPTED}"
         )
-    return Spoken(
+    return ForeignAnswer(
         text,
-        _used(value.get("used"), contexts),
-        _texts(value.get("contexts")),
-        _number(value, "confidence", 1.0),
-        tokens,
-        _number(value, "cost_usd", math.inf),
+        used=_used(value.get("used"), contexts),
+        contexts=_texts(value.get("contexts")),
+        confidence=_number(value, "confidence", 1.0),
+        tokens=tokens,
+        cost_usd=_number(value, "cost_usd", math.inf),
     )
 
 
 def _number(value: Mapping[Any, Any], name: str, most: float) -> float | None:
-    given = value.get(name)
-    if given is None:
+    returned = value.get(name)
+    if returned is None:
         return None
-    number = math.nan if isinstance(given, bool) or not isinstance(given, Real) else float(given)
+    number = math.nan if isinstance(returned, bool) or not isinstance(returned, Real) else float(returned)
     if not (math.isfinite(number) and 0 <= number <= most):
         span = "from 0 to 1" if most == 1 else "of 0 or more"
-        raise BadReply(f"returned the {name} {shown(given)}, which is no number {span}. {ACCEPTED}")
+        raise BadReply(f"returned the {name} {shown(returned)}, which is no number {span}. {ACCEPTED}")
     return number
 
 
-def _whole(given: Any) -> int | None:
-    return None if isinstance(given, bool) or not isinstance(given, Integral) else int(given)
+def _whole(returned: Any) -> int | None:
+    return None if isinstance(returned, bool) or not isinstance(returned, Integral) else int(returned)
 
 
-def _listed(given: Any, name: str) -> list[Any]:
-    if not isinstance(given, list | tuple):
-        raise BadReply(f"returned the {name} {shown(given)}, which is no list. {ACCEPTED}")
-    return list(given)
+def _listed(returned: Any, name: str) -> list[Any]:
+    if not isinstance(returned, list | tuple):
+        raise BadReply(f"returned the {name} {shown(returned)}, which is no list. {ACCEPTED}")
+    return list(returned)
 
 
-def _texts(given: Any) -> tuple[str, ...] | None:
-    if given is None:
+def _texts(returned: Any) -> tuple[str, ...] | None:
+    if returned is None:
         return None
-    texts = _listed(given, "contexts")
+    texts = _listed(returned, "contexts")
     strange = [text for text in texts if not isinstance(text, str)]
     if strange:
         raise BadReply(f"returned the context {shown(strange[0])}, which is no text. {ACCEPTED}")
     return tuple(texts)
 
 
-def _used(given: Any, contexts: Sequence[Context]) -> tuple[int, ...] | None:
+def _used(returned: Any, contexts: Sequence[Context]) -> tuple[int, ...] | None:
     """Numbers of contexts from 0, of ids or of numbers from 1."""
-    if given is None:
+    if returned is None:
         return None
     places = {context.id: number for number, context in reversed(list(enumerate(contexts)))}
-    found: dict[int, None] = {}
-    for one in _listed(given, "used"):
+    numbers: dict[int, None] = {}
+    for one in _listed(returned, "used"):
         number = _whole(one)
         place = places.get(one) if isinstance(one, str) else None
         if number is not None and 1 <= number <= len(contexts):
             place = number - 1
         if place is None:
             raise BadReply(f"says that it used the context {shown(one)}, which it was not given. {ACCEPTED}")
-        found[place] = None
-    return tuple(found)
+        numbers[place] = None
+    return tuple(numbers)

@@ -17,10 +17,10 @@ from typing import Any
 
 from karat.core.errors import UsageError
 from karat.core.loading import load_named
+from karat.core.text.words import excerpt
 from karat.core.types import Question
 from karat.files import ReplyReader
-from karat.systems.outside._reply import BadReply, SystemReply, one_line, read_returned
-from karat.systems.outside._wait import Threads, TimeIsOver
+from karat.systems.outside._reply import LONGEST, BadReply, SystemReply, read_returned
 
 MOST_HANGING = 32  # calls left behind after which no more are made
 
@@ -36,7 +36,7 @@ class CallSettings:
 
 
 @dataclass(frozen=True)
-class Got:
+class CallOutcome:
     """What a stranger gave, read and checked, or why there is nothing; and the seconds it took."""
 
     value: Any = None
@@ -50,6 +50,49 @@ class Got:
             return SystemReply(seconds=self.seconds, error=self.error, asked=self.asked)
         read: SystemReply = self.value
         return replace(read, seconds=self.seconds)
+
+
+class TimeIsOver(Exception):  # noqa: N818
+    """What was to be done is not done."""
+
+
+class Threads:
+    """Calls within some seconds, each in a thread that is left behind when the time is over.
+
+    A thread cannot be killed. One that hangs goes on until it ends or the process does; it keeps no process alive.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.hanging = 0
+
+    def within(self, seconds: float, act: Callable[[], Any]) -> Any:
+        """What `act` returns or raises, or TimeIsOver after so many seconds."""
+        done = threading.Event()
+        outcome: list[Any] = []
+        problem: list[BaseException] = []
+        left = False
+
+        def work() -> None:
+            try:
+                outcome.append(act())
+            except BaseException as error:
+                problem.append(error)
+            with self._lock:
+                done.set()
+                if left:
+                    self.hanging -= 1
+
+        threading.Thread(target=work, name="karat asks", daemon=True).start()
+        if not done.wait(seconds):
+            with self._lock:
+                if not done.is_set():
+                    left = True
+                    self.hanging += 1
+                    raise TimeIsOver
+        if problem:
+            raise problem[0]
+        return outcome[0]
 
 
 class Function:
@@ -70,10 +113,10 @@ class Function:
         hanging = self._threads.hanging
         return (f"{hanging} calls did not end and hang until karat ends.",) if hanging else ()
 
-    def call(self, positional: Sequence[Any], keywords: Mapping[str, Any], read: Callable[[Any], Any]) -> Got:
+    def call(self, positional: Sequence[Any], keywords: Mapping[str, Any], read: Callable[[Any], Any]) -> CallOutcome:
         """What `read` makes of what the function returns; whatever goes wrong is an error."""
         if self._threads.hanging >= MOST_HANGING:
-            return Got(error=f"not asked: {MOST_HANGING} earlier calls still hang.", asked=False)
+            return CallOutcome(error=f"not asked: {MOST_HANGING} earlier calls still hang.", asked=False)
         limit = self.settings.timeout_seconds
         begun = time.perf_counter()
 
@@ -88,14 +131,14 @@ class Function:
         except (TimeIsOver, TimeoutError) as over:
             if isinstance(over, TimeoutError) and time.perf_counter() - begun < limit:
                 return _failed(over, begun)
-            return Got(seconds=time.perf_counter() - begun, error=f"did not return within {limit:g} seconds.")
+            return CallOutcome(seconds=time.perf_counter() - begun, error=f"did not return within {limit:g} seconds.")
         except BadReply as bad:
-            return Got(seconds=time.perf_counter() - begun, error=str(bad))
+            return CallOutcome(seconds=time.perf_counter() - begun, error=str(bad))
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             return _failed(error, begun)
-        return Got(value, time.perf_counter() - begun)
+        return CallOutcome(value, time.perf_counter() - begun)
 
     def _awaited(self, awaitable: Awaitable[Any], end: float) -> Any:
         """What an async function gives, on one loop for all questions, so that it may keep its connections."""
@@ -125,10 +168,10 @@ class Function:
                 time.sleep(0.01)
 
 
-def _failed(error: BaseException, begun: float) -> Got:
-    said = one_line(str(error))
-    return Got(
-        seconds=time.perf_counter() - begun, error=f"{type(error).__name__}: {said}" if said else type(error).__name__
+def _failed(error: BaseException, begun: float) -> CallOutcome:
+    words = excerpt(str(error), LONGEST)
+    return CallOutcome(
+        seconds=time.perf_counter() - begun, error=f"{type(error).__name__}: {words}" if words else type(error).__name__
     )
 
 

@@ -56,10 +56,10 @@ class HttpSystem:
         columns: dict[str, list[Any]] = {}
         for what, name in _FIELDS.items():
             if what in self._paths:
-                found = self._paths[what].find(value)
-                if len(found) == 1 and isinstance(found[0], list) and not self._paths[what].is_many:
-                    found = found[0]
-                columns[name] = found
+                values = self._paths[what].find(value)
+                if len(values) == 1 and isinstance(values[0], list) and not self._paths[what].is_many:
+                    values = values[0]
+                columns[name] = values
         if not columns:
             return None
         if len({len(column) for column in columns.values()}) > 1:
@@ -70,7 +70,7 @@ class HttpSystem:
 
 def answer_at(path: JsonPath, value: Any) -> str:
     """The text that a path finds; null is an empty one."""
-    found = path.find(value)
-    if len(found) != 1 or not isinstance(found[0], str | None):
+    values = path.find(value)
+    if len(values) != 1 or not isinstance(values[0], str | None):
         raise BadReply(f"{path.text} is no text.")
-    return found[0] or ""
+    return values[0] or ""

@@ -1,4 +1,4 @@
-"""Asking strangers several things at a time: in threads, with what is done told in the thread that asked."""
+"""Asking strangers several things at a time: in threads, with what is done outcome in the thread that asked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from karat.core.errors import UsageError
 
 
-class JobResult(Protocol):
+class HasError(Protocol):
     """What came of asking."""
 
     @property
@@ -20,7 +20,7 @@ class JobResult(Protocol):
 
 
 A = TypeVar("A")
-B = TypeVar("B", bound=JobResult)
+B = TypeVar("B", bound=HasError)
 
 
 def in_jobs(
@@ -54,10 +54,10 @@ def in_jobs(
                 return
             one: A = item  # type: ignore[assignment]
             try:
-                told = unasked(f"not asked: more than {max_failures} questions had failed.") if enough else ask(one)
+                outcome = unasked(f"not asked: more than {max_failures} questions had failed.") if enough else ask(one)
                 with lock:
-                    failures += told.error is not None
-                finished.put((one, told))
+                    failures += outcome.error is not None
+                finished.put((one, outcome))
             except BaseException as error:
                 finished.put((one, error))
 
@@ -66,9 +66,9 @@ def in_jobs(
             threading.Thread(target=work, name="karat job", daemon=True).start()
         try:
             for _ in range(len(items)):
-                one, told = finished.get()
-                if isinstance(told, BaseException):
-                    raise told
-                done(one, told)
+                one, outcome = finished.get()
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                done(one, outcome)
         finally:
             stop.set()

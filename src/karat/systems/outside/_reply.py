@@ -1,4 +1,4 @@
-"""Reply: what a system that is not karat's returned for one question, checked, or why there is nothing."""
+"""SystemReply: what a system that is not karat's returned for one question, checked, or why there is nothing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError
 from karat.core.text.wellformed import well_formed
+from karat.core.text.words import excerpt
 from karat.core.types import Answer, Question
 
 if TYPE_CHECKING:
@@ -20,10 +21,10 @@ ACCEPTED = (
     "Return a list of ids, of (id, score) pairs or of dicts with id, score, text, doc, page, url; or a dict with what "
     'a row of results may hold: "retrieved" (such a list), "answer", "contexts", "confidence", "tokens" ...'
 )
-_LONGEST = 500
+LONGEST = 500  # characters of an error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SystemReply:
     """The hits of one question, best first, and the answer; or the error.
 
@@ -61,13 +62,7 @@ def shown(value: Any) -> str:
         text = repr(value)
     except Exception:
         text = type(value).__name__
-    return one_line(text, 80)
-
-
-def one_line(text: str, longest: int = _LONGEST) -> str:
-    """Text of a stranger, safe to print: one line without control characters."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * longest]).split())
-    return line if len(line) <= longest else line[: longest - 3] + "..."
+    return excerpt(text, 80)
 
 
 def reply_of(record: Mapping[str, Any], question: Question, k: int, reader: ReplyReader) -> SystemReply:
@@ -75,8 +70,8 @@ def reply_of(record: Mapping[str, Any], question: Question, k: int, reader: Repl
     try:
         row = reader.read(record, question.id)
     except InputError as error:
-        raise BadReply(one_line(str(error))) from None
-    return SystemReply(None if row.hits is None else tuple(row.hits[:k]), row.answer, error=row.error)
+        raise BadReply(excerpt(str(error), LONGEST)) from None
+    return SystemReply(hits=None if row.hits is None else tuple(row.hits[:k]), answer=row.answer, error=row.error)
 
 
 def read_returned(value: Any, question: Question, k: int, reader: ReplyReader) -> SystemReply:
