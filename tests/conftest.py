@@ -1,7 +1,14 @@
 """What holds for every test."""
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
+
+# A worker of pytest-xdist runs on each core: threads of the libraries beside it would wait for each other there.
+for library in ("OMP", "OPENBLAS", "RAYON"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 # How long an example takes to draw says how busy the machine is, not whether the law holds.
 settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow], deadline=None)
