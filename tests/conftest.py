@@ -16,7 +16,8 @@ for library in ("OMP", "OPENBLAS", "RAYON"):
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 # How long an example takes to draw says how busy the machine is, not whether the law holds.
-settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=25)
+settings.register_profile("thorough", settings.get_profile("karat"), max_examples=100)  # --hypothesis-profile=thorough
 settings.load_profile("karat")
 
 MARKED = ("sbert", "chroma", "browser", "slow", "local", "fuzz")
@@ -60,6 +61,14 @@ try:
 except SystemExit as end:
     assert not end.code, end.code
 """
+
+
+@pytest.fixture
+def unpainted(monkeypatch):
+    """No picture is painted: charts are specified as ever, and whether they can be painted is for the charts' tests."""
+    monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda spec, **options: "<svg></svg>")
+    monkeypatch.setattr("vl_convert.svg_to_png", lambda svg, **options: b"\x89PNG")
+    monkeypatch.setattr("karat.report.html.charts.runtime", lambda: "")
 
 
 class Alone:

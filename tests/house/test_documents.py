@@ -52,14 +52,6 @@ def test_there_is_something_to_check():
     assert "```python" in PAGES[0].read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def unpainted(monkeypatch):
-    """No picture is painted: charts are specified as ever, and whether they can be painted is for the charts' tests."""
-    monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda spec, **options: "<svg></svg>")
-    monkeypatch.setattr("vl_convert.svg_to_png", lambda svg, **options: b"\x89PNG")
-    monkeypatch.setattr("karat.report.html.charts.runtime", lambda: "")
-
-
 @pytest.mark.parametrize(("page", "line", "text"), PYTHON, ids=named(PYTHON))
 def test_every_python_block_runs_on_its_own(page, line, text, tmp_path, monkeypatch, unpainted):
     monkeypatch.chdir(tmp_path)
