@@ -28,7 +28,7 @@ QUIET, LOUD, TOO_LOUD = (
     0.5,
 )  # seconds: below QUIET at SHORT nothing is repeated, below LOUD at LONG nothing fails
 GROWTH = 24  # times the work for eight times the text: 8 is linear, 64 is quadratic
-GUARD = 1.0  # seconds of work for one attack
+GUARD = 0.6  # seconds of work for one attack: more than TOO_LOUD
 TICK = 0.004  # seconds: what a processor's clock may count in
 
 # Patterns that only ever see text of bounded length: where, and how many characters at most.
