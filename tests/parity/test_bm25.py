@@ -5,7 +5,7 @@ import logging
 import bm25s
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25L, BM25Okapi, BM25Plus
 
@@ -38,7 +38,6 @@ def compare(docs, query, theirs, **asked):
 
 
 @pytest.mark.parametrize("variant", RANK_BM25)
-@settings(max_examples=60, deadline=None)
 @given(docs=DOCS, query=QUERY, constants=CONSTANTS)
 def test_scores_of_rank_bm25(variant, docs, query, constants):
     k1, b, extra = constants
@@ -48,7 +47,6 @@ def test_scores_of_rank_bm25(variant, docs, query, constants):
 
 
 @pytest.mark.parametrize("variant", BM25S)
-@settings(max_examples=60, deadline=None)
 @given(docs=DOCS, query=QUERY, constants=CONSTANTS)
 def test_scores_of_bm25s(variant, docs, query, constants):
     k1, b, delta = constants
