@@ -52,9 +52,10 @@ def command(
     """
     from karat.cli.run import announced
     from karat.core.errors import UsageError
-    from karat.experiment.search import search_all, search_one
-    from karat.experiment.system import check_pages
+    from karat.experiment.search import search_all
     from karat.report import found
+    from karat.systems.hits import search_one
+    from karat.systems.retrieval import check_pages
 
     counted = check_pages(pages)
     if questions is not None:

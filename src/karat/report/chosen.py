@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from karat.core.text.words import estimate, names, not_different, number, plural, probability
 from karat.results.comparison import Pair
-from karat.results.study import LEVEL, Choice
+from karat.results.study import SIGNIFICANT, Choice
 
 NAMED = 6  # names in a sentence
 
@@ -54,7 +54,7 @@ def _ahead(choice: Choice, pair: Pair) -> str:
     """A cell that is better than the best, and why it is barred from being called so."""
     n = {cell.system: cell.n for cell in choice.cells}
     most = max(n.values())
-    sure = f"{'' if pair.adjusted <= LEVEL else 'not significant, '}p {probability(pair.adjusted)}"
+    sure = f"{'' if pair.adjusted <= SIGNIFICANT else 'not significant, '}p {probability(pair.adjusted)}"
     lead = number(abs(pair.difference or 0.0), 3)
     return (
         f"{pair.a} is ahead of it by {lead} on the {plural(pair.n, 'question')} that both "
@@ -97,4 +97,4 @@ def _about_kinds(choice: Choice) -> list[str]:
 
 def _silent(others: int, questions: int) -> bool:
     """Whether no difference from so many others could be significant, not even one on every question."""
-    return others * 2.0 ** (1 - questions) > LEVEL
+    return others * 2.0 ** (1 - questions) > SIGNIFICANT

@@ -16,7 +16,7 @@ from karat.results.serial import plain
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karat.results.factors import Factored
+    from karat.results.study import Factored
 
 
 def show(factored: Factored, stream: TextIO, *, quiet: bool = False) -> None:

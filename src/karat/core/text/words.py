@@ -30,13 +30,13 @@ def clean(text: str, limit: int | None = None) -> str:
 
 
 def excerpt(text: str | None, most: int = 60) -> str:
-    """A text on one line, cut where it is long.
+    """A text on one printable line, cut where it is long.
 
     >>> excerpt("How high\\n is it?", 10)
     'How high …'
     """
-    line = " ".join((text or "").split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+    start = (text or "").lstrip()[: 20 * most]  # a text may be huge
+    return clean(" ".join(clean(start).split()), most)
 
 
 def plural(count: int, noun: str) -> str:
@@ -175,3 +175,59 @@ def _key(question: str, reason: str) -> str:
     text = re.sub(rf"(?<!\w){re.escape(question)}(?!\w)", "#", _line(reason)) if question else _line(reason)
     text = _HEX.sub("#", _QUOTED.sub("#", text).lower())
     return _NUMBER.sub(lambda found: found[0] if found[1] else "#", text)
+
+
+Band = tuple[float, str, str]  # from this mean up, its name, what it means
+
+BANDS: dict[str, tuple[Band, ...]] = {
+    "MRR": (
+        (0.90, "Excellent", "the first relevant hit is almost always at rank 1"),
+        (0.70, "Good", "the first relevant hit is typically in the top 2"),
+        (0.50, "Moderate", "the first relevant hit is usually in the top 3-4"),
+        (0.30, "Fair", "the first relevant hit is often below rank 3"),
+        (0.00, "Poor", "the first relevant hit is far down or missing"),
+    ),
+    "Recall": (
+        (0.90, "Excellent", "almost everything relevant is found"),
+        (0.70, "Good", "most of what is relevant is found"),
+        (0.50, "Moderate", "half or more of what is relevant is found"),
+        (0.30, "Fair", "much of what is relevant is missing"),
+        (0.00, "Poor", "most of what is relevant is missing"),
+    ),
+    "TokenF1": (
+        (0.80, "Excellent", "the words are almost those of the reference"),
+        (0.60, "Good", "most of the reference's words are there"),
+        (0.40, "Moderate", "the words overlap in part with the reference"),
+        (0.20, "Fair", "some of the reference's words are there"),
+        (0.00, "Poor", "hardly any of the reference's words are there"),
+    ),
+    "SemanticSimilarity": (
+        (0.85, "High", "the meaning is close to the reference"),
+        (0.80, "Production-grade", "the meaning is as close as production systems bring it"),
+    ),
+}
+
+
+def band(measure: str, mean: float | None) -> tuple[str, str] | None:
+    """The band of a mean and its meaning; None where the measure has no bands or the mean stands below them all.
+
+    >>> band("MRR", 0.7)
+    ('Good', 'the first relevant hit is typically in the top 2')
+    """
+    floors = () if mean is None else BANDS.get(measure, ())
+    return next(((name, meaning) for floor, name, meaning in floors if (mean or 0.0) >= floor - 1e-12), None)
+
+
+def mean_note(answered: int, missing: int, other: float | None, *, counted: bool, lists_end: int | None) -> str | None:
+    """What must stand beside a mean: how many answers are missing, with the other mean, or where all lists end.
+
+    `other` is the mean with missing answers as 0, or, where they are `counted` so already, that of the others alone.
+
+    >>> mean_note(3, 5, 0.125, counted=False, lists_end=None)
+    '3 of 8 answered; missing as 0: .125'
+    """
+    if not missing:
+        return None if lists_end is None else f"lists end at {lists_end}"
+    which = "those alone" if counted else "missing as 0"
+    shown = "no mean" if other is None else number(other, 3)
+    return f"{answered:,} of {answered + missing:,} answered; {which}: {shown}"

@@ -16,7 +16,7 @@ from karat.diagnose.verify.recompute import from_lists
 from karat.diagnose.verify.rows import MeasureValues, QuestionRows, rows_of
 from karat.diagnose.verify.rules import ROW_RULES, TABLE_RULES
 from karat.diagnose.verify.rules.aggregates import check_aggregates
-from karat.files import Plain
+from karat.files import RawTable
 from karat.results.verification import Figure
 
 BY_N = ("not 0/1 over n", "not a share of k over n", "spread")  # causes that hang on n, which rows know better
@@ -26,7 +26,7 @@ __all__ = ["CAUSES", "rows_of", "verify_rows", "verify_table"]
 
 def verify_rows(
     rows: QuestionRows,
-    table: Plain | None = None,
+    table: RawTable | None = None,
     *,
     repeats: Repeats = "once",
     computed: Mapping[str, MeasureValues] | None = None,
@@ -76,7 +76,7 @@ def _not_checked(rows: QuestionRows, checked: set[str]) -> Iterator[Figure]:
 
 
 def verify_table(
-    tables: Sequence[Plain], *, n: int | None = None, k: int | None = None, one_gold: bool = False
+    tables: Sequence[RawTable], *, n: int | None = None, k: int | None = None, one_gold: bool = False
 ) -> list[Figure]:
     """What tables can be by themselves, each apart from the others."""
     checked: list[Figure] = []
@@ -122,5 +122,5 @@ def _uncheckable(one: PrintedFigure, k: int | None, settings: set[str]) -> str:
     return ""
 
 
-def _no_figures(table: Plain) -> InputError:
+def _no_figures(table: RawTable) -> InputError:
     return InputError("no figures were found in it", place=table.name, remedy="Name measures in its columns.")

@@ -14,7 +14,7 @@ from karat.diagnose.verify import names
 from karat.diagnose.verify.causes import because
 from karat.diagnose.verify.names import COUNTS, CUTS, STATISTICS, TESTS, Labels, is_measured, measure_of, spelled
 from karat.diagnose.verify.numbers import FEW, Number, as_column, cut_of, has_decimal_commas, pointed, read_cell
-from karat.files import Plain
+from karat.files import RawTable
 from karat.results.verification import Figure, Verdict
 
 NO_LABELS = frozenset({  # columns and keys beside figures that are none of them, and tell no rows apart
@@ -70,7 +70,7 @@ class _Cell(NamedTuple):
     heading: str = ""
 
 
-def read_figures(table: Plain, known: frozenset[str] = frozenset()) -> tuple[list[PrintedFigure], list[Figure]]:
+def read_figures(table: RawTable, known: frozenset[str] = frozenset()) -> tuple[list[PrintedFigure], list[Figure]]:
     """Every figure of a table, and the cells under the name of a measure, a count or a test that are no numbers.
 
     `known` are columns of its rows that label them (spelled): here they are labels too.
@@ -94,7 +94,7 @@ def read_figures(table: Plain, known: frozenset[str] = frozenset()) -> tuple[lis
     return _scaled(_aligned(figures, typed)), unread
 
 
-def _cells(table: Plain, known: frozenset[str]) -> Iterator[_Cell]:
+def _cells(table: RawTable, known: frozenset[str]) -> Iterator[_Cell]:
     if table.document is not None:
         return _nested(table.document, ())
     columns = {spelled(c): c for c in table.columns}
@@ -109,7 +109,7 @@ def _cells(table: Plain, known: frozenset[str]) -> Iterator[_Cell]:
     return _wide(table, known)
 
 
-def _with_points(table: Plain) -> Plain:
+def _with_points(table: RawTable) -> RawTable:
     """The table with points in columns that have decimal commas."""
     commas = {
         c for c in table.columns if has_decimal_commas((_text(r.get(c)) for r in table.rows), names.is_share(c))
@@ -156,7 +156,7 @@ def _scaled(figures: list[PrintedFigure]) -> list[PrintedFigure]:
     ]
 
 
-def _wide(table: Plain, known: frozenset[str]) -> Iterator[_Cell]:
+def _wide(table: RawTable, known: frozenset[str]) -> Iterator[_Cell]:
     """A row a system, a column a measure or a statistic of one."""
     figures = [c for c in table.columns if _is_figure(table, c, known)]
     for record in table.rows:
@@ -164,12 +164,12 @@ def _wide(table: Plain, known: frozenset[str]) -> Iterator[_Cell]:
         yield from (_under(column, record.get(column), labels) for column in figures)
 
 
-def _labels(table: Plain, record: Mapping[str, Any], others: Iterable[str]) -> Labels:
+def _labels(table: RawTable, record: Mapping[str, Any], others: Iterable[str]) -> Labels:
     texts = ((c, _text(record.get(c))) for c in table.columns if c not in others)
     return tuple(label for label in texts if label[1] not in names.BLANK)
 
 
-def _is_figure(table: Plain, column: str, known: frozenset[str]) -> bool:
+def _is_figure(table: RawTable, column: str, known: frozenset[str]) -> bool:
     plain = spelled(column)
     texts = [text for record in table.rows if (text := _text(record.get(column))) not in names.BLANK]
     numbers = [text for text in texts if read_cell(text)]
@@ -183,7 +183,7 @@ def _is_figure(table: Plain, column: str, known: frozenset[str]) -> bool:
     return is_measured(column) or (plain not in known and plain not in names.SETTINGS and column.strip() != "")
 
 
-def _long(table: Plain, columns: Mapping[str, str], measures: str) -> Iterator[_Cell]:
+def _long(table: RawTable, columns: Mapping[str, str], measures: str) -> Iterator[_Cell]:
     """A row a system and measure with a column a statistic, or a row a measure with a column a system."""
     statistics = {c: s for c in table.columns if (s := STATISTICS.get(c.strip().lower()) or STATISTICS.get(spelled(c)))}
     counts = {c: "n" for c in table.columns if spelled(c) in COUNTS}
@@ -205,12 +205,12 @@ def _long(table: Plain, columns: Mapping[str, str], measures: str) -> Iterator[_
             yield _Cell((("", column), *labels), name, under, record.get(column))
 
 
-def _holds_figures(table: Plain, column: str) -> bool:
+def _holds_figures(table: RawTable, column: str) -> bool:
     no_figures = names.SETTINGS | COUNTS | NO_LABELS
     return spelled(column) not in no_figures and any(read_cell(record.get(column)) for record in table.rows)
 
 
-def _described(table: Plain) -> Iterator[_Cell]:
+def _described(table: RawTable) -> Iterator[_Cell]:
     """A row a statistic, a column a measure, as `describe` of a frame writes them."""
     for record in table.rows:
         statistic = STATISTICS[_text(record[table.columns[0]]).lower()]
@@ -278,7 +278,7 @@ def _listed(items: Sequence[Mapping[str, Any]], labels: Labels) -> Iterator[_Cel
             yield from _nested(one, labels)
         return
     rows = tuple({str(k): v for k, v in one.items()} for one in items)
-    table = Plain("", tuple(columns.values()), rows, tuple(range(1, len(rows) + 1)), "record")
+    table = RawTable("", tuple(columns.values()), rows, tuple(range(1, len(rows) + 1)), "record")
     yield from (cell._replace(labels=labels + cell.labels) for cell in _long(table, columns, measures))
 
 

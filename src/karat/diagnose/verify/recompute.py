@@ -17,8 +17,7 @@ from karat.core.types import Gold, Question, TestSet
 from karat.diagnose.verify.names import BARE, measure_of, spelled
 from karat.diagnose.verify.numbers import cut_of
 from karat.diagnose.verify.rows import Floats, MeasureValues, QuestionRows
-from karat.match import Matched, Settings, judge
-from karat.match.matchers.url import address_of, is_url
+from karat.match import JudgingSettings, Matched, address_of, is_url, judge
 from karat.measures.compute import compute
 
 Units = Sequence[tuple[str, ...]]  # hits or gold, a row each
@@ -136,7 +135,7 @@ def _score(hits: Units, gold: Units, measure: Measure, repeats: Repeats) -> Floa
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(row) for row in hits]))).astype(np.int64)
     run = Run("rows", ids, offsets, [hit or "\0" for row in hits for hit in row])
     try:
-        return scores_of(judge(testset, [run], settings=Settings(repeats=repeats)), [measure])[measure.name]
+        return scores_of(judge(testset, [run], settings=JudgingSettings(repeats=repeats)), [measure])[measure.name]
     except KaratError:
         return np.full(len(hits), np.nan)
 

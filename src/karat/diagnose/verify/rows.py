@@ -27,7 +27,7 @@ from karat.diagnose.verify.names import (
     spelled,
 )  # fmt: skip
 from karat.diagnose.verify.numbers import Number, as_column, cut_of, has_decimal_commas, pointed, read_cell
-from karat.files import Plain
+from karat.files import RawTable
 from karat.results.verification import Figure, Verdict
 
 Bools = NDArray[np.bool_]
@@ -69,7 +69,7 @@ class Chosen:
 class QuestionRows:
     """A table with a row a system and question."""
 
-    def __init__(self, table: Plain, k: int | None = None) -> None:
+    def __init__(self, table: RawTable, k: int | None = None) -> None:
         self.table, self.k = table, k
         self.names = {spelled(c): c for c in table.columns}
         self._labelled: dict[tuple[str, str], Bools | None] = {}
@@ -299,7 +299,7 @@ def plain_value(text: str) -> str:
         return text
 
 
-def rows_of(table: Plain, k: int | None = None, *, sure: bool = False) -> QuestionRows | None:
+def rows_of(table: RawTable, k: int | None = None, *, sure: bool = False) -> QuestionRows | None:
     """The rows of a table that holds single questions, several a system; None where it holds summaries.
 
     `k` is the cut-off where the table does not say one. `sure`: it is said to hold rows, so that one question is

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import comb, log
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from karat.io.pages import page_of
 from karat.match import Resolution
 from karat.models.terms import terms
 from karat.results.checkup import Finding
+from karat.stats.tails import binomial_tail
 from karat.testset.check._check import check, counted
 from karat.testset.check._context import CheckContext
 
@@ -177,11 +178,10 @@ def by_words(context: CheckContext) -> Evidence | None:
 def chance(wins: int, losses: int) -> float:
     """How likely at least so many wins are if wins and losses are equally likely.
 
-    >>> chance(3, 0)
+    >>> round(chance(3, 0), 6)
     0.125
     """
-    n = wins + losses
-    return float(sum(comb(n, i) for i in range(wins, n + 1)) / 2**n)
+    return float(binomial_tail(losses, wins + losses)) if wins else 1.0
 
 
 def _units(context: CheckContext, resolution: Resolution) -> list[tuple[int, str, int]]:
