@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cache
 
 from karat.core.text import guess_language, stop_words, tokenise
 from karat.models.terms import stemmer
@@ -43,23 +42,6 @@ class ChunkSentence:
     stems: frozenset[str]
 
 
-class _Stems(dict[str, str]):
-    """The stem of each word; "" of a word that says nothing about what is asked."""
-
-    def __init__(self, language: str | None) -> None:
-        self._stop = stop_words(language, "words") | _ASKING
-        self._stem = stemmer(language)
-
-    def __missing__(self, word: str) -> str:
-        stem = self[word] = "" if word in self._stop else self._stem(word)
-        return stem
-
-
-@cache
-def _stems(language: str | None) -> _Stems:
-    return _Stems(language)
-
-
 def words_of(text: str) -> list[str]:
     """The words of a text in small letters, parts of joined ones apart; of writing without spaces each character.
 
@@ -77,8 +59,8 @@ def content_of(text: str, language: str | None) -> list[str]:
     >>> content_of("How long are the night-watches?", "en")
     ['long', 'night', 'watch']
     """
-    stems = _stems(language)
-    return [stem for word in words_of(text) if (stem := stems[word])]
+    stop, stem = stop_words(language, "words"), stemmer(language)
+    return [stem(word) for word in words_of(text) if word not in stop and word not in _ASKING]
 
 
 def spoken(text: str, beside: str | None) -> str | None:
