@@ -49,10 +49,7 @@ def coverage(context: CheckContext) -> Iterator[Finding]:
             title=f"{plural(len(empty), 'document')} of {covered.docs:,} {'has' if len(empty) == 1 else 'have'} no "
             "question",
             text=f"They hold {percent(held, 0)} of the chunks."
-            + (
-                f" {plural(len(large), 'of them')[:-1] if len(large) > 1 else '1 of them'} would have some by chance."
-                * bool(large)
-            ),
+            + (f" {len(large):,} of them would have some by chance." if large else ""),
             numbers={"documents": len(empty), "of": covered.docs, "large": len(large), "chunks": held},
             examples=tuple(
                 f"{row.doc}: {plural(row.chunks, 'chunk')}"
