@@ -93,6 +93,7 @@ def generate(
     from karat.experiment.means import MeansSettings, close, means_of, spent_by, spent_notes
     from karat.systems.index import Index
     from karat.testset.gaps import AskedRows, asked_rows, gap_weights
+    from karat.testset.generate import GenerationSettings
     from karat.testset.generate import generate as make
     from karat.testset.sample import LEAST_TOKENS, sections_of
 
@@ -113,11 +114,13 @@ def generate(
         settings = replace(settings, calls=f"{target}{CALLS}")
     means = means_of(settings, index=opened, progress=say, announce=announce)
     try:
-        made = make(
-            opened.chunks, samples=samples, kinds=named, means=means, offline=offline, seed=seed,
-            before=before.questions if before else (), weights=weights, mix=categories, say=say, docs=opened.docs,
+        wanted = GenerationSettings(
+            samples=samples, kinds=named, offline=offline, each=each, seed=seed, mix=categories, weights=weights,
             least_tokens=LEAST_TOKENS if least_tokens is None else least_tokens, wanted_docs=docs,
-            asked=covered.by_kind, each=each,
+        )  # fmt: skip
+        made = make(
+            opened.chunks, wanted, means, docs=opened.docs, before=before.questions if before else (),
+            asked=covered.by_kind, say=say,
         )  # fmt: skip
         spent, told = spent_by(means), [note.text for note in spent_notes(means)]
     finally:

@@ -47,25 +47,38 @@ class QuestionSlot:
     draft: Draft | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class GenerationSettings:
+    """Questions about `samples` chunks, one of each kind about each (`each`, offline), and how they are chosen."""
+
+    samples: int
+    kinds: Sequence[str]
+    offline: bool = False
+    each: int = 1
+    seed: int = 0
+    mix: Mix | None = None
+    least_tokens: int = LEAST_TOKENS
+    wanted_docs: Collection[str] | None = None
+    weights: Mapping[int, float] | None = None  # how likely each row is drawn
+
+    def __post_init__(self) -> None:
+        if self.each < 1 or (self.each > 1 and not self.offline):
+            raise UsageError(
+                f"--each {self.each}: a model writes one question of each kind about a chunk; give more --samples."
+            )
+
+
 def generate(
     chunks: Chunks,
-    *,
-    samples: int,
-    kinds: Sequence[str],
+    settings: GenerationSettings,
     means: Means,
-    offline: bool = False,
-    seed: int = 0,
-    before: Sequence[Question] = (),
-    weights: Mapping[int, float] | None = None,
-    mix: Mix | None = None,
-    say: Say = lambda what, done, total: None,
+    *,
     docs: Iterable[Doc] | None = None,
-    least_tokens: int = LEAST_TOKENS,
-    wanted_docs: Collection[str] | None = None,
+    before: Sequence[Question] = (),
     asked: Mapping[str, Collection[int]] | None = None,
-    each: int = 1,
+    say: Say = lambda what, done, total: None,
 ) -> Generated:
-    """Questions about `samples` chunks, one of each kind about each (`each`, offline), as far as they pass the filters.
+    """The questions that are wanted, as far as they pass the filters.
 
     `before` are questions that exist: none is repeated, and ids go on from theirs; `asked` are the rows that each
     kind is asked about already. `docs` tell sections and the pages of quotes. Every draft that was tried is either a
@@ -73,25 +86,23 @@ def generate(
     """
     from karat.testset.check import Surroundings
 
-    if each < 1 or (each > 1 and not offline):
-        raise UsageError(f"--each {each}: a model writes one question of each kind about a chunk; give more --samples.")
+    samples, seed = settings.samples, settings.seed
     docs = None if docs is None else list(docs)
     sections = sections_of(chunks, docs)
     say("choosing chunks", 0, 1)
     sampled = sample(
-        chunks, samples, seed=seed, least_tokens=least_tokens, wanted_docs=wanted_docs, weights=weights,
-        sections=sections,
+        chunks, samples, seed=seed, least_tokens=settings.least_tokens, wanted_docs=settings.wanted_docs,
+        weights=settings.weights, sections=sections,
     )  # fmt: skip
+    wanted, notes = _wanted(settings.kinds, settings.offline)
+    asked_rows = {kind: frozenset(rows) for kind, rows in (asked or {}).items()}
     surroundings = Surroundings(chunks, means, seed, before)
-    wanted, notes = _wanted(kinds, offline)
-    run = _Generation(
-        chunks, sampled, surroundings, mix, seed, say, sections, {k: frozenset(v) for k, v in (asked or {}).items()}
-    )
-    slots = run.offline(wanted, samples, each) if offline else run.by_model(wanted, samples, means)
+    run = _Generation(chunks, settings, sampled, surroundings, say, sections, asked_rows)
+    slots = run.offline(wanted) if settings.offline else run.by_model(wanted, means)
     ids, pages = QuestionIds(one.id for one in before), QuotePages(docs)
     drafts = {ids.next(slot.kind.name): slot.draft for slot in slots if slot.draft is not None}
     questions = tuple(question_of(draft, id_, pages) for id_, draft in drafts.items())
-    numbers = dict.fromkeys((one.name for one in wanted), samples * each)
+    numbers = dict.fromkeys((one.name for one in wanted), samples * settings.each)
     generated = Generated(
         questions=questions, rejected=tuple(run.rejected), sampled=sampled, wanted=numbers, drafts=drafts
     )
@@ -136,10 +147,9 @@ class _Generation:
     """What one generation holds while it goes on."""
 
     chunks: Chunks
+    settings: GenerationSettings
     sampled: Sampled
     surroundings: Surroundings
-    mix: Mix | None
-    seed: int
     say: Say
     sections: list[str | None]
     asked: Mapping[str, frozenset[int]]
@@ -149,11 +159,11 @@ class _Generation:
     known: Counter[str] = field(default_factory=Counter)  # chunks left out since the kind asks about them already
     _fragments: dict[int, Fragment] = field(default_factory=dict)
 
-    def by_model(self, kinds: Sequence[Kind], samples: int, means: Means) -> list[QuestionSlot]:
+    def by_model(self, kinds: Sequence[Kind], means: Means) -> list[QuestionSlot]:
         """Slots filled by a chat model, in rounds."""
         chat = means.chat_for("karat generate")
         supplies = {kind.name: self._supply(kind) for kind in kinds}
-        slots = [QuestionSlot(kind, number) for kind in kinds for number in range(samples)]
+        slots = [QuestionSlot(kind, number) for kind in kinds for number in range(self.settings.samples)]
         open_slots = [slot for slot in slots if self._next(slot, supplies)]
         while open_slots:
             outcomes = self._ask(chat, open_slots)
@@ -176,7 +186,7 @@ class _Generation:
             open_slots = still_open
         return slots
 
-    def offline(self, kinds: Sequence[Kind], samples: int, each: int) -> list[QuestionSlot]:
+    def offline(self, kinds: Sequence[Kind]) -> list[QuestionSlot]:
         """Slots filled by grammar, up to `each` from a chunk, in the order in which it makes them."""
         from karat.testset.offline import LANGUAGE
 
@@ -186,14 +196,15 @@ class _Generation:
                 f"no chunk is in English (of {len(rows):,} that can be asked about), and without a model karat asks in "
                 "English only. Name a chat model with --model (model=)."
             )
-        slots = [QuestionSlot(kind, number) for kind in kinds for number in range(samples * each)]
-        drafts = {kind.name: self._drafts(kind, each) for kind in kinds}
+        count = self.settings.samples * self.settings.each
+        slots = [QuestionSlot(kind, number) for kind in kinds for number in range(count)]
+        drafts = {kind.name: self._drafts(kind) for kind in kinds}
         for done, slot in enumerate(slots):
             self.say("writing questions", done, len(slots))
             slot.draft = next(drafts[slot.kind.name], None)
         return slots
 
-    def _drafts(self, kind: Kind, each: int) -> Iterator[Draft]:
+    def _drafts(self, kind: Kind) -> Iterator[Draft]:
         """The drafts of a kind that pass, chunk by chunk."""
         from karat.testset.offline import LANGUAGE, offline_drafts
 
@@ -206,7 +217,7 @@ class _Generation:
             elif not drafts:
                 why = "no pattern finds a sentence in the chunk to make such a question of"
                 self.rejected.append(Rejected("nothing_to_ask", why, kind.name, (row,)))
-            yield from islice(self._passing(drafts), each)
+            yield from islice(self._passing(drafts), self.settings.each)
 
     def _passing(self, drafts: Sequence[Draft]) -> Iterator[Draft]:
         for draft in drafts:
@@ -275,8 +286,8 @@ class _Generation:
     def _setting(self, slot: QuestionSlot) -> Setting:
         fragments = tuple(self._fragment(row) for row in slot.rows)
         drawn: tuple[dict[str, str], tuple[str, ...]] = ({}, ())
-        if self.mix is not None:
-            drawn = self.mix.draw(slot.number, seed=self.seed, salt=slot.kind.name)
+        if self.settings.mix is not None:
+            drawn = self.settings.mix.draw(slot.number, seed=self.settings.seed, salt=slot.kind.name)
         return Setting(fragments, fragments[0].language, *drawn)
 
 

@@ -15,7 +15,7 @@ from karat.results.drafts import Draft, Fragment
 from karat.testset._kind import KINDS
 from karat.testset._questions import QuestionIds, QuotePages, question_of
 from karat.testset.gaps import asked_rows, gap_weights
-from karat.testset.generate import TRIES, generate
+from karat.testset.generate import TRIES, GenerationSettings, generate
 from karat.testset.mix import Mix
 
 THINGS = [
@@ -95,8 +95,13 @@ class Writer:
         return [one if isinstance(one, Said) else Said(one, model="m") for one in told]
 
 
+LITERAL = GenerationSettings(samples=1, kinds=("literal",))
+
+
 def make(chunks, writer, samples=4, kinds=("literal",), **more):
-    return generate(chunks, samples=samples, kinds=kinds, means=Means(chat=writer), **more)
+    wanted = {name: more.pop(name) for name in list(more) if name in GenerationSettings.__dataclass_fields__}
+    settings = GenerationSettings(samples=samples, kinds=kinds, **wanted)
+    return generate(chunks, settings, Means(chat=writer), **more)
 
 
 def reasons(made):
@@ -294,7 +299,7 @@ def test_unknown_and_missing_kinds_are_refused(chunks):
     with pytest.raises(UsageError, match="no kind of question is named"):
         make(chunks, Writer(), kinds=())
     with pytest.raises(UsageError, match="asks a chat model, and none is named"):
-        generate(chunks, samples=1, kinds=("literal",), means=Means())
+        generate(chunks, LITERAL, Means())
 
 
 def test_numbers_go_on_from_the_highest_of_each_kind():
@@ -352,10 +357,10 @@ RUSSIAN = (
 
 def test_without_a_model_documents_in_other_languages_are_refused():
     with pytest.raises(UsageError, match=r"no chunk is in English \(of 1 that can be asked about\), .*--model"):
-        generate(Chunks([Chunk("m#0", "m", RUSSIAN)]), samples=1, kinds=("literal",), means=Means(), offline=True)
+        generate(Chunks([Chunk("m#0", "m", RUSSIAN)]), replace(LITERAL, offline=True), Means())
 
 
 def test_without_a_model_each_chunk_in_another_language_is_counted(chunks):
     mixed = Chunks.ordered([*chunks, Chunk("m#0", "m", RUSSIAN)])
-    made = generate(mixed, samples=11, kinds=("literal",), means=Means(), offline=True)
+    made = generate(mixed, replace(LITERAL, samples=11, offline=True), Means())
     assert [one.rows for one in made.rejected if one.reason == "other_language"] == [(mixed.row_of["m#0"],)]
