@@ -104,7 +104,7 @@ def read_cell(cell: Any) -> tuple[Number, Number | None] | None:
 def cut_of(text: str | None) -> int | None:
     """A cut-off as a file writes it; None for what is none.
 
-    >>> cut_of("5.0"), cut_number("all"), cut_number(None)
+    >>> cut_of("5.0"), cut_of("all"), cut_of(None)
     (5, None, None)
     """
     read = read_cell(text)
