@@ -145,7 +145,7 @@ def test_a_test_set_is_made_anew_only_when_told_and_never_when_frozen(karat, fol
     assert Path("qa.jsonl").read_bytes() != first
     assert Path("qa.jsonl.original").read_bytes() == first
     assert karat("freeze", "qa.jsonl", "--version", "1.0").code == 0
-    assert "frozen as version 1.0 and is not made anew" in karat(*words, "--regenerate").sentence
+    assert "frozen as version 1.0 and is not made again" in karat(*words, "--regenerate").sentence
     assert "frozen as version 1.0" in " ".join(karat(*words[:-1]).out.split())
     Path("qa.jsonl").write_text("".join(Path("qa.jsonl").read_text().splitlines(keepends=True)[1:]))
     assert "frozen as version 1.0" in karat(*words).sentence

@@ -24,7 +24,7 @@ def test_a_commented_experiment_is_written_and_can_be_read(docs, karat, folder):
     told = karat("init", "docs", "qa.json")
     assert (told.code, told.err) == (0, "")
     assert told.out.splitlines() == [
-        "qa.json: taken for healthcare: 2 questions, 2 kinds",
+        "qa.json: read as healthcare: 2 questions, 2 kinds",
         "  relevant_docs are page numbers",
         "  no ids: questions are numbered from 0 in the order of the file",
         "docs: 2 documents",

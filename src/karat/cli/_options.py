@@ -81,7 +81,7 @@ Engine = Annotated[
 ]
 Alpha = Annotated[
     float | None,
-    typer.Option("--alpha", help="Weight of the dense leg in a weighted hybrid: from 0 to 1."),
+    typer.Option("--alpha", help="Weight of the dense engine in a weighted hybrid: from 0 to 1."),
 ]
 Fusion = Annotated[str | None, typer.Option("--fusion", help="weighted (default), rrf, combsum, combmnz or isr.")]
 Normalise = Annotated[
@@ -91,7 +91,7 @@ RrfK = Annotated[float | None, typer.Option("--rrf-k", help="The constant of rrf
 Legs = Annotated[
     str | None, typer.Option("--legs", help="What a hybrid fuses, dense first for --alpha: dense,bm25 by default.")
 ]
-Depth = Annotated[int, typer.Option("--depth", help="Candidates that each leg gives.")]
+Depth = Annotated[int, typer.Option("--depth", help="Candidates that each engine gives.")]
 Rewrite = Annotated[
     list[str] | None,
     typer.Option(

@@ -27,7 +27,7 @@ def command(
         str | None, typer.Option("--testset", help="The test set: used if it stands, else made there.")
     ] = None,
     regenerate: Annotated[
-        bool, typer.Option("--regenerate", help="Make the test set anew; the old one is kept beside it.")
+        bool, typer.Option("--regenerate", help="Make the test set again; the old one is kept beside it.")
     ] = False,
     system: Annotated[
         list[str] | None, typer.Option("--system", help="A preset to compare; repeatable. Three by default.")

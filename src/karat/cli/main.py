@@ -25,7 +25,7 @@ COMMANDS = {
     "judge": "Judge the answers of a run by a language model, without retrieving or answering anything again.",
     "sweep": "Score every combination of alpha, fusion, normalisation, depth and cut-off, and choose with care.",
     "list": "List runs, the latest last: what each compared, its best system, and whether it was finished.",
-    "show": "Show what a run found: the choice, its equals, failures, and what to do next.",
+    "show": "Show what a run found: the choice, what does not differ from it, failures, and what to do next.",
     "gate": "Hold a run to rules, and against a baseline: may this change ship.",
     "baseline": (
         "Name a run as the baseline that `karat gate` holds later runs against; list, show or remove such names."

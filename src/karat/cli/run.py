@@ -48,7 +48,7 @@ def command(
     runs_dir: Annotated[
         str | None, typer.Option("--runs-dir", help="The folder that holds the runs, unless karat.yaml's.")
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start anew, even if a run of the same was stopped.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start again, even if a run of the same was stopped.")] = False,
     retry_errors: Annotated[
         bool,
         typer.Option("--retry-errors", help="Go back to the last run of the same and ask what failed again."),

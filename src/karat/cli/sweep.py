@@ -31,7 +31,7 @@ def command(
         typer.Argument(metavar="INDEX", help="An index; with --chunk or --embedder the documents to index."),
     ] = None,
     alpha: Annotated[
-        str, typer.Option("--alpha", help="Weights of the dense leg: a range 0:1:0.1, a list 0.3,0.5 or both.")
+        str, typer.Option("--alpha", help="Weights of the dense engine: a range 0:1:0.1, a list 0.3,0.5 or both.")
     ] = "0:1:0.1",
     k: Annotated[str, typer.Option("-k", help="Cut-offs: 3,5,7 or a range 5:20:5.")] = "3,5,7,10,15",
     fusion: Annotated[str, typer.Option("--fusion", help="Of weighted, rrf, combsum, combmnz, isr.")] = "weighted",
@@ -39,7 +39,7 @@ def command(
         str, typer.Option("--normalise", help="Of a weighted fusion: max, minmax, zscore, none.")
     ] = "max",
     rrf_k: Annotated[str, typer.Option("--rrf-k", help="Constants of rrf.")] = "60",
-    depth: Annotated[str, typer.Option("--depth", help="Candidates that each leg gives.")] = "100",
+    depth: Annotated[str, typer.Option("--depth", help="Candidates that each engine gives.")] = "100",
     legs: Annotated[str, typer.Option("--legs", help="What is fused, dense first for --alpha.")] = "dense,bm25",
     engines: Annotated[
         str, typer.Option("--engines", help="Engines of the index to score alone, beside the fusions.")

@@ -237,7 +237,7 @@ def unreachable_notes(draws: int, tests: int, correction: str, test: str, level:
         Note(
             "warning",
             f"With {draws:,} draws the smallest p is {1 / (draws + 1):.1e}, and over {tests:,} tests it is corrected "
-            f"to {min(1.0, least):.2f}: nothing can be told apart. Compare fewer, name a --baseline, or choose "
+            f"to {min(1.0, least):.2f}: no difference can be significant. Compare fewer, name a --baseline, or choose "
             "--test tukey.",
         )
     ]

@@ -184,7 +184,7 @@ def _generated(
         frozen = frozen_beside(path)
         if frozen is not None:
             raise UsageError(
-                f"{path} is frozen as version {frozen.version} and is not made anew. Name another file with --testset."
+                f"{path} is frozen as version {frozen.version} and is not made again. Name another file with --testset."
             )
         keep_original(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -238,7 +238,7 @@ def _asked(path: Path, eval_mode: str) -> tuple[TestSet, list[str]]:
         there = ", ".join(sorted({q.kind or "none" for q in whole}))
         raise UsageError(
             f"{path} holds no {eval_mode} question; its kinds: {there}. Make one that does: name another file with "
-            "--testset, or make this one anew with --regenerate."
+            "--testset, or make it again with --regenerate."
         )
     return TestSet(chosen, name=whole.name, norm=whole.norm), []
 

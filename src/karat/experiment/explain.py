@@ -185,7 +185,7 @@ def _fates(found: Retrieved, number: int, resolution: Resolution, whole: bool) -
             why = reasons.get((question, gold), "no chunk of the index holds it")
         elif rank is None:
             deep = max(len(ranked.of(0)[0]) for ranked in found.legs.values())
-            why = f"no leg has it among its first {deep:,} hits: a larger --depth may find it"
+            why = f"no engine has it among its first {deep:,} hits: a larger --depth may find it"
         grade = int(resolution.units.grade[unit])
         fates.append(UnitFate(unit_label(resolution, unit), grade, len(holders), ranks, rank, why))
     return tuple(fates)

@@ -184,7 +184,7 @@ def questions_of(spec: Spec) -> tuple[TestSet, Taken]:
         raise UsageError(f"{taken.place} holds no questions.")
     if len(chosen) < len(testset):
         where = chosen.name.removeprefix(testset.name).strip()
-        taken = replace(taken, what=f"{taken.what}; {len(chosen):,} of them asked {where}")
+        taken = replace(taken, what=f"{taken.what}; {len(chosen):,} selected {where}")
     empty = [q.id for q in chosen if not q.text.strip()]
     if empty and (spec.grid is not None or any(not isinstance(x.source, ResultsFile) for x in spec.systems())):
         without = "1 has" if len(empty) == 1 else f"{len(empty):,} have"

@@ -105,7 +105,7 @@ def _joined(digests: list[bytes], vectors: dict[bytes, Vectors], reused: int) ->
     if len(sizes) > 1:
         raise KaratError(
             f"the embedder made vectors of {sizes[0]} and of {sizes[1]} numbers, now and before. "
-            "The model behind it changed: build the index anew, from nothing."
+            "The model behind it changed: build the index again, from nothing."
         )
     stacked = np.stack(list(vectors.values())) if vectors else np.zeros((0, 0), np.float32)
     full = stacked.any(axis=1)

@@ -110,7 +110,7 @@ class SystemSettings:
         for text in self.rewrite:
             check_named(text)
         if self.depth < 1:
-            raise UsageError(f"depth={self.depth}: each leg gives 1 hit or more.")
+            raise UsageError(f"depth={self.depth}: each engine gives 1 hit or more.")
         if self.engine == HYBRID:
             fusion = FUSIONS.get(self.fusion)
             if len(set(self.legs)) < len(self.legs) or len(self.legs) < 2:

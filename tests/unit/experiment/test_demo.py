@@ -30,7 +30,7 @@ def test_the_demo_compares_twelve_systems_on_the_test_half_alone(finished):
     assert {q.tags["half"] for q in study.evaluation.testset} == {"test"}
     assert len(study.evaluation.testset) == 80
     told = studied.render(study, place=str(finished.folder.path))
-    assert "80 of them asked (half=test)" in " ".join(told.split())
+    assert "80 selected (half=test)" in " ".join(told.split())
     assert "report.html" in told
     assert study.choice.best.low < study.choice.best.mean < study.choice.best.high
     assert all(0.3 < cell.mean < 1 for cell in study.choice.cells)

@@ -61,7 +61,7 @@ def test_depths_are_in_the_name_where_there_are_several():
 def test_a_leg_gives_at_least_what_a_list_needs():
     points, notes = Grid.of(alpha="0.5", depth="5,10,20").points(10)
     assert [p.system.depth for p in points] == [10, 20]
-    assert notes == ("depth 5: lists are 10 long, so each leg gives 10 hits; all are fused.",)
+    assert notes == ("depth 5: lists are 10 long, so each engine gives 10 hits; all are fused.",)
 
 
 def test_a_configuration_holds_only_what_it_has():
@@ -93,7 +93,7 @@ def test_a_configuration_holds_only_what_it_has():
         ({"alpha": "0:1:0.00001"}, "more than 10,000 values"),
         ({"k": "0,5"}, "k=0: a cut-off is a whole number of 1 or more"),
         ({"k": "2.5"}, "k=2.5 is not a whole number"),
-        ({"depth": "0"}, "depth=0: what each leg gives is a whole number of 1 or more"),
+        ({"depth": "0"}, "depth=0: what each engine gives is a whole number of 1 or more"),
         ({"fusion": "rff"}, "Did you mean rrf"),
         ({"fusion": ""}, "fusion: an empty name"),
         ({"normalise": "minmaxx"}, "normalise='minmaxx' is unknown. Did you mean minmax"),

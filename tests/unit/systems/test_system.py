@@ -103,7 +103,7 @@ def test_names_tell_systems_apart():
         ({"fusion": "rff"}, "unknown fusion 'rff'. Did you mean rrf"),
         ({"alpha": 1.5}, "alpha=1.5 is not between 0"),
         ({"alpha": float("nan")}, "alpha=nan is not between 0"),
-        ({"depth": 0}, "each leg gives 1 hit or more"),
+        ({"depth": 0}, "each engine gives 1 hit or more"),
         ({"legs": ("dense",)}, "two engines or more"),
         ({"legs": ("dense", "dense")}, "each once"),
         ({"legs": ("dense", "bm25", "other")}, "alpha weighs two legs"),

@@ -101,12 +101,12 @@ Embedders = Annotated[
 class SweepKeys(KeysModel):
     """What a sweep varies; every combination is a system. Numbers as a list, or a range: start:end:step."""
 
-    alpha: Range | None = Field(None, description="Weights of the dense leg, such as 0:1:0.1.")
+    alpha: Range | None = Field(None, description="Weights of the dense engine, such as 0:1:0.1.")
     k: Range | None = Field(None, description="Cut-offs, beside those of the key k.")
     fusion: Texts | None = Field(None, description="weighted, rrf, combsum, combmnz, isr.")
     rrf_k: Range | None = Field(None, description="Constants of rrf.")
     normalise: Texts | None = Field(None, description="Of a weighted fusion: max, minmax, zscore, none.")
-    depth: Range | None = Field(None, description="Candidates that each leg gives.")
+    depth: Range | None = Field(None, description="Candidates that each engine gives.")
     legs: Texts | None = Field(None, description="What is fused; dense first, whose weight alpha is.")
 
 

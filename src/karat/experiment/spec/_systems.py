@@ -18,7 +18,7 @@ class _Named(KeysModel):
 class _Hybrid(_Named):
     normalise: Text | None = Field(None, description="Of a weighted fusion: max (default), minmax, zscore or none.")
     rrf_k: Annotated[float, Field(ge=0)] | None = Field(None, description="The constant of rrf, 60 unless given.")
-    depth: Cut | None = Field(None, description="Candidates that each leg gives, 100 unless given.")
+    depth: Cut | None = Field(None, description="Candidates that each engine gives, 100 unless given.")
     legs: Texts | None = Field(None, description="What is fused, dense first, whose weight alpha is: [dense, bm25].")
     rewrite: Texts | None = Field(
         None, description="spell, expand:FILE, phrasings:FILE, rephrase, hyde, translate:LANGUAGE, in this order."
@@ -37,7 +37,7 @@ class EngineKeys(_Hybrid):
     """An engine of the index, a store of another tool, or a hybrid of engines."""
 
     engine: Text = Field(description="hybrid, an engine that is built (bm25, dense), faiss:PATH or chroma:PATH-or-URL.")
-    alpha: Weight | None = Field(None, description="Weight of the dense leg in a weighted hybrid, .3 unless given.")
+    alpha: Weight | None = Field(None, description="Weight of the dense engine in a weighted hybrid, .3 unless given.")
     fusion: Text | None = Field(None, description="weighted (default), rrf, combsum, combmnz or isr.")
     embedder: EmbedderValue | None = Field(None, description="Of a store: what its vectors were made with.")
 

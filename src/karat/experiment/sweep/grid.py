@@ -117,7 +117,7 @@ class Grid:
         for name, least in (("k", 1), ("depth", 1)):
             for value in getattr(self, name):
                 if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                    what = "a cut-off" if name == "k" else "what each leg gives"
+                    what = "a cut-off" if name == "k" else "what each engine gives"
                     raise UsageError(f"{name}={value}: {what} is a whole number of 1 or more.")
         for name in self.fusion:
             FUSIONS.get(name)
@@ -154,7 +154,7 @@ class Grid:
         short = [d for d in self.depth if d < length]
         if short:
             shown = ", ".join(map(str, short))
-            notes.append(f"depth {shown}: lists are {length} long, so each leg gives {length} hits; all are fused.")
+            notes.append(f"depth {shown}: lists are {length} long, so each engine gives {length} hits; all are fused.")
         found: dict[SystemSettings, float | None] = {}
         for system, alpha in self._systems(length):
             found.setdefault(system, alpha)

@@ -31,7 +31,7 @@ def difficulty(context: CheckContext) -> Iterator[Finding]:
                 check="difficulty",
                 severity="warning" if semantic else "info",
                 title=f"BM25 alone reaches {percent(row.bm25, 0)} Recall@{CUT} on {asked}",
-                text="Systems can hardly be told apart there"
+                text="Systems hardly differ there"
                 + (", and other words than the text's were promised." if semantic else "."),
                 numbers={"kind": row.kind, "questions": row.questions, "bm25": row.bm25},
                 remedy="Add harder questions: paraphrases, scenarios, questions over two documents.",

@@ -37,7 +37,7 @@ def size(context: CheckContext) -> Iterator[Finding]:
         yield Finding(
             check="size",
             severity="broken" if not len(context.questions) else "warning",
-            title=f"{plural(len(context.questions), 'question')}: nothing can be told apart",
+            title=f"{plural(len(context.questions), 'question')}: too few to show any difference",
             text=detail,
             numbers={"questions": len(context.questions)},
             remedy="Add questions.",
@@ -50,7 +50,7 @@ def size(context: CheckContext) -> Iterator[Finding]:
     yield Finding(
         check="size",
         severity="warning" if coarse else "info",
-        title=f"{plural(first.questions, 'question')} can tell apart differences of about "
+        title=f"{plural(first.questions, 'question')} can show differences of about "
         f"{written(first.difference)} in "
         f"{first.measure}" + ("" if measured else " in the worst case"),
         text=f"At 80% power, two-sided at 5%, the same questions for both systems; going by {first.basis}.{near}"
