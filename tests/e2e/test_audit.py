@@ -33,7 +33,7 @@ def here(files, folder):
 def test_a_page(karat, here):
     told = karat("audit", "qa.jsonl", here)
     assert told.code == 0, told.err
-    assert "can tell apart differences of about" in told.out.splitlines()[0] + told.out.splitlines()[1]
+    assert "can show differences of about" in told.out.splitlines()[0] + told.out.splitlines()[1]
     for head in ("Kinds", "Recall @1, @5, @20", "Topics", "Documents: 18 of 21", "Differences in Recall@5"):
         assert head in told.out
     assert karat("audit", "qa.jsonl", here).out == told.out

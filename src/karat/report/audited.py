@@ -85,7 +85,7 @@ def verdict(audit: Audit) -> str:
         said = f"{named}; {plural(len(warnings), 'warning')}"
     else:
         said = "nothing wrong was found"
-    told = next((f.title for f in audit.findings if f.check == "size" and "tell apart" in f.title), None)
+    told = next((f.title for f in audit.findings if f.check == "size" and "difference" in f.numbers), None)
     return f"{said}. {clean(told, _LINE)}." if told else f"{said}."
 
 
