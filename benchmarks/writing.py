@@ -16,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from karat.report.render import console
+from karat.report.render.html import render
 
 from karat.core.run import Run
 from karat.core.types import Answer, Gold, Question, TestSet
@@ -23,9 +25,9 @@ from karat.experiment import outputs, stored
 from karat.experiment.report import _by_ending, export_to
 from karat.experiment.score import Choices
 from karat.experiment.study import Contender, Plan, study_of
-from karat.report import comparisons, console, results, studied
+from karat.report import results, tables
+from karat.report.build import evaluation, study
 from karat.report.charts import draw
-from karat.report.html import render
 from karat.results.study import Configuration, Failure, Study
 
 QUESTIONS = (1_000, 4_000)

@@ -3,7 +3,8 @@
 import pytest
 
 import karat
-from karat.report.html.compared import render
+from karat.report.build.comparison import document
+from karat.report.render.html import render
 
 pytestmark = pytest.mark.browser
 HOSTILE = '<script>document.title = "taken"</script><img src=x onerror="document.title = \'taken\'">'
@@ -18,7 +19,7 @@ def address(tmp_path_factory):
         for i in range(24)
     ]  # fmt: skip
     path = tmp_path_factory.mktemp("page") / "compare.html"
-    path.write_text(render(karat.compare(rows, by="kind")), encoding="utf-8")
+    path.write_text(render(document(karat.compare(rows, by="kind"), charts=True)), encoding="utf-8")
     return path.as_uri()
 
 

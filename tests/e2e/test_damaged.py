@@ -10,7 +10,7 @@ from karat.core.errors import InputError, KaratError
 from karat.experiment import _folder
 from karat.experiment.index import Index, index
 from karat.experiment.store import open_run
-from karat.report import studied
+from karat.report import objects
 from karat.results.serial import load_study
 
 
@@ -64,7 +64,7 @@ def test_no_bit_of_a_manifest_or_a_study_changes_a_number_in_silence(station, pu
 
     def shown():
         folder = open_run(run)
-        return folder.manifest, studied.as_json(load_study(folder.path), "run")
+        return folder.manifest, objects.study(load_study(folder.path), "run")
 
     sound, wrong = shown(), []
     for name in ("manifest.json", "study.json.gz"):

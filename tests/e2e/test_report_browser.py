@@ -9,8 +9,9 @@ from karat.experiment.index import index
 from karat.experiment.score import Choices, evaluate, resolved
 from karat.experiment.system import System, SystemSettings
 from karat.files import read_testset
+from karat.report.build.study import document
 from karat.report.charts import chart_specs
-from karat.report.html import render
+from karat.report.render.html import render
 from karat.results.comparison import Pair
 from karat.results.study import Cell, Choice, Configuration, Failure, FailureCount, KindChoice, Study, StudyHit
 
@@ -95,7 +96,7 @@ def study(tmp_path_factory):
 @pytest.fixture(scope="module")
 def address(study, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(render(study, chart_specs(study)), encoding="utf-8")
+    path.write_text(render(document(study, charts=chart_specs(study))), encoding="utf-8")
     return path.as_uri()
 
 

@@ -44,7 +44,9 @@ def command(
     from karat.experiment.check import check
     from karat.experiment.index import check_order
     from karat.experiment.system import check_pages
-    from karat.report import checkup
+    from karat.report import objects
+    from karat.report.build.findings import checkup_document
+    from karat.report.render import console
 
     check_order(testset, index)
     progress = progress_on_terminal(quiet or as_json)
@@ -54,9 +56,9 @@ def command(
     )  # fmt: skip
     progress("")
     if as_json:
-        typer.echo(checkup.as_json(found))
+        typer.echo(objects.examined(found))
     else:
-        checkup.show(found, sys.stdout, quiet=quiet, verbose=verbose)
+        console.show(checkup_document(found), sys.stdout, quiet=quiet, verbose=verbose)
     if found.broken:
         sys.stdout.flush()
         raise typer.Exit(4)

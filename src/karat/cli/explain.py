@@ -44,7 +44,9 @@ def command(
     from karat.experiment.explain import explain
     from karat.experiment.index import check_order
     from karat.experiment.system import check_pages
-    from karat.report import explained
+    from karat.report import objects
+    from karat.report.build.explanation import document
+    from karat.report.render import console
 
     check_order(testset, index)
     with system_of(index, **options) as system:
@@ -53,6 +55,6 @@ def command(
             pages=check_pages(pages), columns=columns_of(map_),
         )  # fmt: skip
     if as_json:
-        typer.echo(explained.as_json(found))
+        typer.echo(objects.explanation(found))
     else:
-        explained.show(found, sys.stdout)
+        console.show(document(found), sys.stdout)

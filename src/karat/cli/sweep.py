@@ -97,7 +97,9 @@ def command(
     from karat.experiment.sweep import sweep
     from karat.experiment.sweep.grid import Grid
     from karat.experiment.system import check_pages
-    from karat.report import swept as page
+    from karat.report import objects
+    from karat.report.build.sweep import document
+    from karat.report.render import console
 
     grid = Grid.of(
         alpha=alpha, k=k, fusion=fusion, normalise=normalise, rrf_k=rrf_k, depth=depth, legs=legs, engines=engines,
@@ -122,8 +124,8 @@ def command(
     progress("", 0, 0)
     written = swept.save(output, view) if output else []
     if as_json:
-        typer.echo(page.as_json(view))
+        typer.echo(objects.sweep(view))
         return
-    page.show(view, sys.stdout, quiet=quiet, verbose=verbose)
+    console.show(document(view), sys.stdout, quiet=quiet, verbose=verbose)
     for path in written:
         typer.echo(f"wrote {path}", err=True)

@@ -10,7 +10,10 @@ from karat.core.docs import Chunk, Chunks, Doc, Page
 from karat.core.types import Gold, Question, TestSet
 from karat.diagnose.gold import check
 from karat.match import resolve
-from karat.report.checkup import as_json, render
+from karat.report import objects
+from karat.report.build.findings import checkup_document
+from karat.report.document import Detail
+from karat.report.render import console
 
 odd = st.sampled_from(
     ["", " ", "a", "a b c d", "\x00", "\ud800", "\x1b[31m", "İß", "क ि", "x" * 300, "1", "a.pdf", "№ —"]
@@ -56,8 +59,8 @@ def test_no_input_breaks_a_check(asked, held, known, offset):
     lost = resolve(TestSet(asked), Chunks.ordered(held), known, page_offset=offset).unresolved
     said = {q for f in found.of("broken") for q in f.questions}
     assert {u.question for u in lost if u.gold.grade >= 1} <= said, "gold that is missing is always said"
-    json.loads(as_json(found))
-    said = render(found, verbose=True)
+    json.loads(objects.examined(found))
+    said = console.render(checkup_document(found), Detail.FULL)
     assert "\x1b" not in said
     assert "\x00" not in said
     said.encode()

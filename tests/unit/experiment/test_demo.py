@@ -9,7 +9,8 @@ import karat
 from karat.core.errors import UsageError
 from karat.experiment.demo import demo, half_of, write_demo
 from karat.experiment.outputs import html
-from karat.report import studied
+from karat.report.build.study import document
+from karat.report.render import console
 from karat.results.serial import load_study
 
 
@@ -24,7 +25,7 @@ def test_the_demo_compares_twelve_systems_on_the_test_half_alone(finished):
     assert finished.n_failed == 0
     assert {q.tags["half"] for q in study.evaluation.testset} == {"test"}
     assert len(study.evaluation.testset) == 80
-    told = studied.render(study, place=str(finished.folder.path))
+    told = console.render(document(study, str(finished.folder.path)))
     assert "80 of them asked (half=test)" in " ".join(told.split())
     assert "report.html" in told
     assert study.choice.best.low < study.choice.best.mean < study.choice.best.high
@@ -82,7 +83,7 @@ def test_results_are_as_their_schema_says(finished):
 
 def test_a_study_that_was_stored_gives_the_same_report(finished):
     stored = load_study(finished.folder.path)
-    assert studied.render(stored) == studied.render(finished.study)
+    assert console.render(document(stored)) == console.render(document(finished.study))
     assert html(stored) == (finished.folder.path / "report.html").read_text(encoding="utf-8")
 
 

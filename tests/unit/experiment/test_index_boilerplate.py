@@ -3,7 +3,8 @@
 import pytest
 
 from karat.experiment.index import index
-from karat.report import indexed
+from karat.report.build.index import document
+from karat.report.render import console
 
 CONTENTS = "\n".join(f"{n} Chapter about water .......... {n * 7}" for n in range(1, 13))
 BACK = "\n".join(
@@ -32,4 +33,4 @@ def test_boilerplate_is_counted_by_document(made):
 
 
 def test_it_is_shown(made):
-    assert "boilerplate" in indexed.render(made.about, "x.index", "hybrid")
+    assert "boilerplate" in console.render(document(made.about, "x.index", "hybrid"))

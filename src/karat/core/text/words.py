@@ -153,3 +153,80 @@ def _key(question: str, reason: str) -> str:
     text = re.sub(rf"(?<!\w){re.escape(question)}(?!\w)", "#", _line(reason)) if question else _line(reason)
     text = _HEX.sub("#", _QUOTED.sub("#", text).lower())
     return _NUMBER.sub(lambda found: found[0] if found[1] else "#", text)
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share in percent, which rounds to 0 or 100 only when it is.
+
+    >>> percent(0.7123), percent(0.9999), percent(1), percent(None)
+    ('71.2%', '>99.9%', '100%', '–')
+    >>> percent(0.304, 0), percent(0.004, 0), percent(0.9999, 0)
+    ('30%', '<1%', '>99%')
+    """
+    if share is None or not math.isfinite(share):
+        return NONE
+    if share in (0, 1):
+        return f"{100 * share:.0f}%"
+    text, least = f"{100 * share:.{digits}f}", 0.1**digits
+    if share > 0 and float(text) == 0:
+        return f"<{least:.{digits}f}%"
+    return f">{100 - least:.{digits}f}%" if share < 1 and float(text) == 100 else f"{text}%"
+
+
+WIDE = 0.05  # an interval wider than this says nothing about the third digit
+
+
+def digits_of(low: float | None, high: float | None) -> int:
+    """The decimals that a value with this interval is worth: two where it is wide, three where narrow, else four.
+
+    >>> digits_of(0.61, 0.7), digits_of(0.65, 0.66), digits_of(None, None)
+    (2, 3, 4)
+    """
+    if low is None or high is None:
+        return 4
+    return 2 if high - low > WIDE else 3
+
+
+def interval(low: float | None, high: float | None, digits: int | None = None) -> str:
+    """The ends of an interval, or nothing.
+
+    >>> interval(0.4671, 0.5563), interval(0.4671, 0.4782), interval(None, 0.5)
+    ('[.47, .56]', '[.467, .478]', '')
+    """
+    if low is None or high is None:
+        return ""
+    digits = digits_of(low, high) if digits is None else digits
+    return f"[{number(low, digits)}, {number(high, digits)}]"
+
+
+def signed(value: float | None, digits: int = 4) -> str:
+    """A difference with its sign.
+
+    >>> signed(0.0312), signed(-0.2, 2), signed(0.0), signed(None)
+    ('+.0312', '-.20', '.0000', '–')
+    """
+    text = number(value, digits)
+    return f"+{text}" if value is not None and value > 0 and text != number(0, digits) else text
+
+
+def amount(value: float | None) -> str:
+    """Seconds, tokens or money: four significant digits.
+
+    >>> amount(0.0243), amount(1234.5), amount(12), amount(None)
+    ('0.0243', '1,234', '12', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return NONE
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def average_count(value: float | None) -> str:
+    """The mean of counts: two decimals, and whole numbers stay whole.
+
+    >>> average_count(2.5), average_count(1200), average_count(None)
+    ('2.50', '1,200', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return NONE
+    text = f"{value:,.2f}"
+    return text.removesuffix(".00") if text != "-0.00" else "0"
