@@ -16,8 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from karat.report.render import console
-from karat.report.render.html import render
 
 from karat.core.run import Run
 from karat.core.types import Answer, Gold, Question, TestSet
@@ -26,8 +24,11 @@ from karat.experiment.report import _by_ending, export_to
 from karat.experiment.score import Choices
 from karat.experiment.study import Contender, Plan, study_of
 from karat.report import results, tables
-from karat.report.build import evaluation, study
+from karat.report.build import evaluation as evaluation_report
+from karat.report.build import study as study_report
 from karat.report.charts import draw
+from karat.report.render import console
+from karat.report.render.html import render
 from karat.results.study import Configuration, Failure, Study
 
 QUESTIONS = (1_000, 4_000)
@@ -101,16 +102,16 @@ def writers(made: Study, runs: list[Run], folder: Path) -> dict[str, Callable[[]
             }
     return found | {
         "results.json": lambda: results.render(made),
-        "comparisons.csv": lambda: comparisons.render(made.pairs),
+        "comparisons.csv": lambda: tables.pairs(made.pairs),
         "times.parquet": lambda: outputs._times(made),
         "answers.jsonl": lambda: outputs._lines(outputs.rows_of(runs, made.evaluation.testset)),
         "judgements.jsonl": lambda: outputs._lines(outputs._judgements(made)),
         "charts": lambda: draw(made),
-        "report.html": lambda: render(made, {}),
+        "report.html": lambda: render(study_report.document(made)),
         "study.json.gz": lambda: stored.save_study(made, folder),
         "study.json.gz, read": lambda: stored.load_study(folder),
-        "console": lambda: console.render(made.evaluation),
-        "console of a run": lambda: studied.render(made),
+        "console": lambda: console.render(evaluation_report.document(made.evaluation)),
+        "console of a run": lambda: console.render(study_report.document(made)),
         "--export liverag": lambda: export_to("liverag", made.evaluation, runs, folder),
         "--export trec": lambda: export_to("trec", made.evaluation, runs, folder),
     }

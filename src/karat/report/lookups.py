@@ -59,9 +59,17 @@ class EvaluationView:
             self._marks[key] = mark(measure, row, self.unranked) if self._same_rows(measure, row) else Marks()
         return self._marks[key]
 
-    def digits(self, measure: Measure, slice_name: str | None = None, value: str | None = None) -> int:
-        """The decimals that the means of a measure are worth, by the widest of their intervals."""
-        return min((digits_of(s.low, s.high) for s in self.row(measure, slice_name, value)), default=4)
+    def digits(self, measure: Measure, slice_name: str | None = None) -> int:
+        """The decimals that the means of a measure are worth in all, or by a slice: by the widest of the intervals."""
+        return self._digits.get((measure.name, slice_name), 4)
+
+    @cached_property
+    def _digits(self) -> dict[tuple[str, str | None], int]:
+        digits: dict[tuple[str, str | None], int] = {}
+        for s in self.evaluation.summaries:
+            key = (s.measure, s.slice)
+            digits[key] = min(digits.get(key, 4), digits_of(s.low, s.high))
+        return digits
 
     def _same_rows(self, measure: Measure, row: Sequence[Summary]) -> bool:
         """Whether means stand over the same questions, as far as missing answers go."""
