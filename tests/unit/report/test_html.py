@@ -135,7 +135,7 @@ def test_the_choice_is_said_with_interval_and_equals_before_anything_else(study)
     assert text.index("Systems by measure") > text.index("The choice as a sentence.")
     assert "1 of 2 may be as good" in text
     assert "Not significantly different: dense." in text
-    assert "Highest mean F1@5 .500 [.400, .600]" in text
+    assert "Highest mean F1@5 .50 [.40, .60]" in text
 
 
 def test_a_system_that_is_ahead_but_barred_is_never_called_alike(study):
@@ -347,4 +347,4 @@ def test_a_measure_where_less_is_better_leads_with_the_least(study, make):
     choice = Choice(
         "Loss", (best,), best, (pair("a", "b"),), (), None, None, {}, 0, None, (), said, higher_is_better=False
     )  # fmt: skip
-    assert "Lowest mean Loss .100" in Page(page_of(replace(made, choice=choice), {})).text
+    assert "Lowest mean Loss .10" in Page(page_of(replace(made, choice=choice), {})).text

@@ -20,7 +20,6 @@ from karat.report.document import (
     Text,
     Widget,
     bullets,
-    count_columns,
 )
 from karat.report.lookups import EvaluationView
 

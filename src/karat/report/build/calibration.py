@@ -74,7 +74,8 @@ def _means(one: MeasureCalibration) -> Table:
     rows: list[list[Cell]] = [
         [
             system.system, f"{system.n:,} of {system.n_scored:,}", Value(system.measure_mean),
-            Value(system.people_mean, system.people_low, system.people_high), Value(system.mean, system.low, system.high),
+            Value(system.people_mean, system.people_low, system.people_high),
+            Value(system.mean, system.low, system.high),
             None if system.effective is None else round(system.effective),
         ]
         for system in one.systems

@@ -21,7 +21,6 @@ from karat.report.document import (
     Text,
     Value,
     bullets,
-    count_columns,
     text_columns,
 )
 
@@ -45,6 +44,7 @@ NO_INTERVAL = (
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 PAIRS, FLIPS, SLICES = 10, 6, 6  # rows shown in brief
 MOST = 2_000  # rows of a table, however much is asked for
+RECORD = Column("wins/ties/losses", "count", hint="questions on which b is better, the same, worse")
 SIGNIFICANT = Column("significant", pick=True, detail=Detail.FULL)
 
 
@@ -172,13 +172,18 @@ def difference(pair: Pair) -> Value:
     return Value(pair.difference, pair.low, pair.high, signed=True)
 
 
+def record(pair: Pair) -> str:
+    """Questions on which b is better, the same, worse."""
+    return f"{pair.wins:,}/{pair.ties:,}/{pair.losses:,}"
+
+
 def _pairs(comparison: Comparison) -> Table:
     order = [measure.name for measure in comparison.measures]
     pairs = sorted(comparison.pairs, key=lambda p: (order.index(p.measure), p.adjusted, p.p, -abs(p.difference or 0.0)))
     columns = [
         Column("measure", pick=True), *text_columns("b", "a"), Column("b - a", "value"), Column("p", "p"),
         Column("adjusted p", "p"), Column("d", "score", detail=Detail.FULL, hint="Cohen's d of paired values"),
-        *count_columns("wins", "ties", "losses", "n"), SIGNIFICANT,
+        RECORD, Column("n", "count"), SIGNIFICANT,
         *(Column(title, "p", detail=Detail.FULL) for title in ("Wilcoxon", "t", "McNemar", "Tukey")),
         *(Column(title, "score", detail=Detail.FULL) for title in ("rank-biserial", "b over a")),
     ]  # fmt: skip
@@ -189,8 +194,7 @@ def _pairs(comparison: Comparison) -> Table:
 
 def _pair(comparison: Comparison, pair: ComparedPair) -> list[Cell]:
     return [
-        pair.measure, pair.b, pair.a, difference(pair), pair.p, pair.adjusted, number(pair.d, 2), pair.wins, pair.ties,
-        pair.losses, pair.n, "yes" if comparison.is_told_apart(pair) else "no", pair.wilcoxon, pair.t, pair.mcnemar,
+        pair.measure, pair.b, pair.a, difference(pair), pair.p, pair.adjusted, number(pair.d, 2), record(pair), pair.n, "yes" if comparison.is_told_apart(pair) else "no", pair.wilcoxon, pair.t, pair.mcnemar,
         pair.tukey, number(pair.biserial, 3), None if pair.over is None else f"{100 * pair.over:+.1f}%",
     ]  # fmt: skip
 
@@ -219,12 +223,11 @@ def _flips(comparison: Comparison, detail: Detail) -> Table:
 def _slices(comparison: Comparison) -> Table:
     columns = [
         Column("value"), *(Column(t, pick=True) for t in ("slice", "measure", "b", "a")), Column("b - a", "value"),
-        Column("p", "p"), Column("adjusted p", "p"), *count_columns("wins", "ties", "losses", "n"),
+        Column("p", "p"), Column("adjusted p", "p"), RECORD, Column("n", "count"),
     ]  # fmt: skip
     parts: list[SlicePair] = sorted(comparison.slices, key=lambda part: (part.adjusted, part.p))
     rows: list[list[Cell]] = [
-        [p.value, p.slice, p.measure, p.b, p.a, difference(p), p.p, p.adjusted, p.wins, p.ties, p.losses, p.n]
-        for p in parts[:MOST]
+        [p.value, p.slice, p.measure, p.b, p.a, difference(p), p.p, p.adjusted, record(p), p.n] for p in parts[:MOST]
     ]
     how = f"Permutation test, corrected over all {comparison.slice_tests:,} differences within slices."
     return Table("Differences within slices", columns, rows, most=SLICES, footnotes=[how, *_footnotes(parts)])

@@ -23,7 +23,6 @@ from karat.report.document import (
     Listing,
     Table,
     Text,
-    Value,
     bullets,
     facts,
     figure,
@@ -86,9 +85,7 @@ def means(view: EvaluationView) -> Table:
         return _one_system(view, measures)
     if len(view.systems) > COLUMNS:
         return by_system(view, measures, view.systems)
-    rows: list[list[Cell]] = []
-    for measure in measures:
-        rows.append([measure.name, *(value_of(view, s, measure, std=True) for s in view.systems)])
+    rows = [[m.name, *(value_of(view, s, m, std=True) for s in view.systems)] for m in measures]
     columns = [Column("measure"), *(Column(s, "value") for s in view.systems)]
     return Table(
         _caption(view), columns, rows, most=_brief(len(rows), len(key)), footnotes=legend(view, std=True), detail=QUIET

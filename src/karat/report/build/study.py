@@ -6,15 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.text.words import NONE, NOT_DIFFERENT, amount, digits_of, estimate, names, number, plural, probability
-from karat.report.build import methods
-from karat.report.build._parts import input_items, notes_of
+from karat.report.build import methods, provenance
+from karat.report.build._parts import notes_of
 from karat.report.build.answers import answer_blocks
-from karat.report.build.comparison import NO_INTERVAL, SIGNIFICANT, difference
-from karat.report.build.evaluation import about, by_system, leaders, reach, slice_table, targets, usage
+from karat.report.build.comparison import NO_INTERVAL, RECORD, SIGNIFICANT, difference, record
+from karat.report.build.evaluation import by_system, leaders, reach, slice_table, targets, usage
 from karat.report.build.next_steps import next_steps
 from karat.report.build.sweep import best_by_kind
 from karat.report.decisions import has_no_gain
@@ -37,7 +36,6 @@ from karat.report.document import (
     Widget,
     bullets,
     count_columns,
-    facts,
 )
 from karat.report.labels import LABELS, gained
 from karat.report.lookups import StudyView
@@ -71,7 +69,7 @@ def document(study: Study, place: str = "", charts: Mapping[str, Mapping[str, An
             *_charts(charts or {}),
             *_questions(view),
             *_kinds(view),
-            *_provenance(view, place),
+            *provenance.blocks(view, place),
             *methods.blocks(view),
         ],
     )
@@ -264,11 +262,11 @@ def _pairs(view: StudyView) -> Iterator[Block]:
         Column("b"), Column("a"), Column("measure", pick=True), Column("b - a", "value"),
         Column("p", "p", hint="paired permutation test"),
         Column("p adjusted", "p", hint="Holm's correction over the pairs shown together"),
-        Column("wins", "count", hint="questions on which b is better"), *count_columns("ties", "losses", "n"),
+        RECORD, Column("n", "count"),
         SIGNIFICANT,
     ]  # fmt: skip
     rows: list[list[Cell]] = [
-        [p.b, p.a, p.measure, difference(p), p.p, p.adjusted, p.wins, p.ties, p.losses, p.n,
+        [p.b, p.a, p.measure, difference(p), p.p, p.adjusted, record(p), p.n,
          "yes" if p.adjusted <= LEVEL else "no"]
         for p in pairs[:PAIRS]
     ]  # fmt: skip
@@ -362,54 +360,3 @@ def _kinds(view: StudyView) -> Iterator[Block]:
         columns = [Column(name), Column("questions", "count"), Column(f"{view.best} fails")]
         hardest = [Column("hardest" if i == 0 else "", hint="for all systems together") for i in range(HARDEST)]
         yield Table(f"Failures and hardest questions by {name}", [*columns, *hardest], rows, detail=PAGE)
-
-
-def _provenance(view: StudyView, place: str) -> Iterator[Block]:
-    """What was read, how gold was matched, every setting, and the run's manifest as it is."""
-    evaluation, study = view.evaluation, view.study
-    yield Heading("Provenance", anchor="provenance", menu="Provenance")
-    testset = evaluation.testset
-    known = [("test set", testset.name), ("its digest", f"`{testset.digest}`")]
-    known += [("its version", testset.version)] if testset.version is not None else []
-    yield facts(known, detail=FULL)
-    files = [Item("files", place), Item("open", str(Path(place) / "report.html"))] if place else []
-    page = bool(place) and (Path(place) / "report.html").is_file()
-    size = f"{plural(len(view.systems), 'system')} over {plural(len(testset), 'question')}"
-    items = [*input_items(evaluation.taken), Item("compared", size), *about(view), *files[: None if page else 1]]
-    yield Listing(items)
-    settings = list(dict.fromkeys(name for c in study.configurations for name in c.settings))
-    columns = [Column("system"), *map(Column, settings), Column("description"), Column("use case")]
-    rows: list[list[Cell]] = [
-        [c.name, *(_setting(c.settings.get(n)) for n in settings), c.description, c.use_case]
-        for c in study.configurations
-    ]
-    yield Table("Settings of each system", columns, rows, detail=PAGE)
-    entries = [Item(f"`{path}`", _linked(value)) for path, value in _flat(study.manifest)]
-    yield Listing(entries, folded="manifest.json, entry by entry", detail=PAGE)
-
-
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every entry of the manifest, nested ones by their path."""
-    if isinstance(value, Mapping) and value:
-        for key, inner in value.items():
-            yield from _flat(inner, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, Sequence) and not isinstance(value, str) and any(isinstance(x, Mapping) for x in value):
-        for number_, inner in enumerate(value):
-            yield from _flat(inner, f"{path}[{number_}]")
-    elif path:
-        yield path, value
-
-
-def _linked(value: Any) -> str | Link:
-    text = _setting(value)
-    return Link(text, text) if text.lower().startswith(("http://", "https://")) else text
-
-
-def _setting(value: Any) -> str:
-    if value is None or value == "":
-        return NONE
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_setting, value)) or NONE
-    if isinstance(value, Mapping):
-        return ", ".join(f"{k} {_setting(v)}" for k, v in value.items()) or NONE
-    return f"{value:g}" if isinstance(value, float) else str(value)

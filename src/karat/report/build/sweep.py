@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from karat.core.text.words import NOT_DIFFERENT, NONE, plural
+from karat.core.text.words import NONE, NOT_DIFFERENT, plural
 from karat.report.build._parts import inputs_of, notes_of
 from karat.report.document import Block, Cell, Column, Detail, Document, Heading, Table, Text, Value, bullets
 

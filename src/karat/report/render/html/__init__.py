@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -63,15 +63,15 @@ def render(document: Document) -> str:
     sections = list(_sections(blocks))
     charts = [block for block in blocks if isinstance(block, Chart)]
     scripts = [*([_runtime()] if charts else []), _script()]
-    macros = _environment().get_template("blocks.html").module
+    macros: Any = _environment().get_template("blocks.html").module
     packed: dict[str, Any] = {}
-    parts = {id(s): macros.section(s, packed) for s in sections if not _widgets(s)}  # type: ignore[attr-defined]
+    parts = {id(s): macros.section(s, packed) for s in sections if not _packs(s)}
     spent = sum(len(well_formed(part).encode()) for part in (*parts.values(), *scripts, _style()))
-    for widget in (w for s in sections for w in _widgets(s) if w.pack is not None):
-        packed[widget.name] = widget.pack(BUDGET - spent) if widget.pack is not None else {}
-    parts |= {id(s): macros.section(s, packed) for s in sections if id(s) not in parts}  # type: ignore[attr-defined]
     data = {"chart-data": _chart_data(charts)} if charts else {}
-    data |= {w.data: packed[w.name] for s in sections for w in _widgets(s) if w.data}
+    for section in (s for s in sections if _packs(s)):
+        packed |= {name: pack(BUDGET - spent) for name, pack in _packs(section).items()}
+        parts[id(section)] = macros.section(section, packed)
+        data |= {block.data: packed[block.name] for block in section.blocks if isinstance(block, Widget) and block.data}
     page = _environment().get_template("page.html").render(
         title=document.title, sections=sections, parts=[parts[id(s)] for s in sections], scripts=scripts,
         style=_style(), policy=_policy(scripts), data=[data_block(name, value) for name, value in data.items()],
@@ -92,8 +92,9 @@ def _sections(blocks: Sequence[Block]) -> Iterator[Section]:
     yield section
 
 
-def _widgets(section: Section) -> list[Widget]:
-    return [block for block in section.blocks if isinstance(block, Widget)]
+def _packs(section: Section) -> dict[str, Callable[[int], Mapping[str, Any]]]:
+    """What packs the data of a section's widgets, by their names."""
+    return {block.name: block.pack for block in section.blocks if isinstance(block, Widget) and block.pack is not None}
 
 
 @cache
