@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks._passages import passages
 from benchmarks._race import race, verdict
 from karat.models import EmbedderSettings, embedder_named
-from karat.retrieve.engines.dense import Engine
+from karat.retrieve.engines.dense import DenseEngine
 
 DEPTH = 100
 
@@ -57,16 +57,16 @@ def real_passages(count: int, queries: int = 300, seed: int = 3) -> tuple[list[s
     return list(found), [" ".join(words[start : start + 8]) for words, start in starts]
 
 
-def built(texts: list[str], folder: Path, ann: str, **more: object) -> tuple[Engine, float]:
+def built(texts: list[str], folder: Path, ann: str, **more: object) -> tuple[DenseEngine, float]:
     folder.mkdir()
     start = time.perf_counter()
-    engine = Engine.build(texts, {"ann": ann}, lambda *_: None, **more)  # type: ignore[arg-type]
+    engine = DenseEngine.build(texts, {"ann": ann}, lambda *_: None, **more)  # type: ignore[arg-type]
     took = time.perf_counter() - start
     engine.save(folder)
-    return Engine.load(folder), took
+    return DenseEngine.load(folder), took
 
 
-def near(exact: Engine, texts: list[str], questions: list[str], label: str, folder: Path) -> None:
+def near(exact: DenseEngine, texts: list[str], questions: list[str], label: str, folder: Path) -> None:
     """The default graph beside exact search: seconds, and how much of it is found."""
     graph, took = built(texts, folder, "hnsw", known=exact.known)
     asked = exact.embedder.embed(questions, "query")
@@ -105,7 +105,7 @@ def dense() -> None:
         one = race({"karat": lambda: exact.search_vectors(asked[:1]), "faiss": lambda: peer.search(asked[:1], DEPTH)})
         print(f"     one query alone: {one['karat'] * 1e3:.2f} ms, FAISS {one['faiss'] * 1e3:.2f} ms")
 
-        loaded = race({"exact": lambda: Engine.load(Path(place) / "exact")})["exact"]
+        loaded = race({"exact": lambda: DenseEngine.load(Path(place) / "exact")})["exact"]
         print(f"     load by mmap: {loaded:.4f} s")
         texts = texts[:20_000]
         exact, _ = built(texts, Path(place) / "some", "exact", known=exact.known)

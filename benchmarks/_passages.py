@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from karat.core.text.stopwords import stop_words
+
+from karat.core.text.languages import stop_words
 
 _ONSETS = [*"bcdfghklmnprstvw", "st", "tr", "br", "ch", "sh", "pl", "gr", "th"]
 _VOWELS = ["a", "e", "i", "o", "u", "ea", "ou", "ai", "io"]

@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from karat.core.asked import Asked
     from karat.core.means import Means
     from karat.core.types import Answer, TestSet
-    from karat.experiment.system import Found, System
+    from karat.systems.retrieval import Retrieved
+    from karat.systems.system import System
 
 CONTEXTS = 5
 MANY = 2000
 
 
-def asked_of(testset: TestSet, found: Found) -> list[Asked]:
+def asked_of(testset: TestSet, found: Retrieved) -> list[Asked]:
     from karat.core.asked import Asked, Context
 
     return [
@@ -57,7 +58,7 @@ def answers(name: str, asked: Sequence[Asked], means: Means) -> list[Answer]:
 def speed(label: str, system: System, testset: TestSet, means: Means, rounds: int) -> None:
     texts = [question.text for question in testset]
 
-    def retrieve() -> Found:
+    def retrieve() -> Retrieved:
         return system.search(texts, CONTEXTS)
 
     def answer() -> list[Answer]:
@@ -117,9 +118,10 @@ def main() -> None:
     from karat.core.means import Means
     from karat.core.types import Question, TestSet
     from karat.experiment.demo import demo_files, half_of
-    from karat.experiment.index import index
-    from karat.experiment.system import System, SystemSettings
     from karat.models import EmbedderSettings, embedder_named
+    from karat.systems.index import index
+    from karat.systems.settings import SystemSettings
+    from karat.systems.system import System
 
     embedder = embedder_named(EmbedderSettings())
     means = Means(embedder=lambda: embedder, embedder_label="wordllama")

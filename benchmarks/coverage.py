@@ -100,7 +100,8 @@ def analytic() -> None:
         level = 1 - 2 * NormalDist().cdf(-student_reach(len(row)))
         rng = np.random.default_rng(seed)
         found = bootstrap((row,), np.mean, n_resamples=10_000, batch=200, confidence_level=level, method="BCa", rng=rng)
-        return found.confidence_interval
+        low, high = found.confidence_interval
+        return float(low), float(high)
 
     for number, (name, what) in enumerate(MIXTURES.items()):
         for n in (30, 133, *LARGE):
@@ -126,7 +127,7 @@ def choice() -> None:
         for _ in range(FAMILIES):
             values = rng.normal(0, 1, (many, QUESTIONS))
             cells = cells_of([(str(i), "score", None) for i in range(many)], values)
-            chosen = choose("score", cells, values, folds=2, repeats=1)
+            chosen = choose("score", cells, values)
             wrong += bool(chosen and chosen.beaten)
         rate = wrong / FAMILIES
         print(

@@ -14,11 +14,11 @@ from pathlib import Path
 import karat
 from karat.core.text import NAMES
 from karat.core.types import TestSet
-from karat.experiment.defaults import default_line, system_for
 from karat.experiment.demo import demo_files, half_of
-from karat.experiment.index import Index
 from karat.experiment.score import score
 from karat.files import read_testset
+from karat.systems.defaults import default_line, system_for
+from karat.systems.index import Index
 
 CORPORA = Path(__file__).parent / "_languages"
 MEASURES = ("nDCG@10", "Recall@5")
@@ -31,7 +31,7 @@ def means_of(index: Index, testset: TestSet) -> dict[str, list[float]]:
     for engine in ("bm25", "dense", None):
         hits = system_for(index, engine=engine).search([question.text for question in testset], 20)
         report = score(testset, hits.run(engine or "default", testset.ids), measures=MEASURES, index=index)
-        means[engine or "default"] = [report.mean(measure) for measure in MEASURES]
+        means[engine or "default"] = [report.mean(measure) or 0.0 for measure in MEASURES]
     return means
 
 

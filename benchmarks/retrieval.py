@@ -32,16 +32,17 @@ Tokens = list[list[str]]
 
 
 def build(texts: Sequence[str], terms: str, variant: str = "lucene") -> Any:
-    from karat.retrieve.engines.bm25 import Engine
+    from karat.retrieve.engines.bm25 import BM25Engine
 
-    return Engine.build(texts, {"terms": terms, "variant": variant}, lambda *_: None)
+    return BM25Engine.build(texts, {"terms": terms, "variant": variant}, lambda *_: None)
 
 
 def tokenise(texts: Sequence[str], terms: str, *, ids: bool) -> Any:
     """The same terms by bm25s's tokeniser."""
     import bm25s
     import Stemmer
-    from karat.core.text.stopwords import stop_words
+
+    from karat.core.text.languages import stop_words
 
     extra: dict[str, Any] = {"stopwords": None}
     if terms == "stem":
@@ -114,7 +115,7 @@ def searches(texts: Sequence[str], queries: list[str], terms: str, label: str) -
 def builds_and_loads(texts: Sequence[str], queries: list[str]) -> None:
     import bm25s
 
-    from karat.retrieve.engines.bm25 import Engine
+    from karat.retrieve.engines.bm25 import BM25Engine
 
     took = race({"karat": lambda: build(texts, "stem"), "bm25s": lambda: index_bm25s(texts, "stem")}, rounds=3)
     print(verdict("from texts to index, bm25s", took["karat"], took["bm25s"], 1.0))
@@ -123,12 +124,12 @@ def builds_and_loads(texts: Sequence[str], queries: list[str]) -> None:
         here.mkdir()
         build(texts, "stem").save(here)
         index_bm25s(texts, "stem").save(str(there), show_progress=False)
-        took = race({"karat": lambda: Engine.load(here), "bm25s": lambda: bm25s.BM25.load(str(there), mmap=True)})
+        took = race({"karat": lambda: BM25Engine.load(here), "bm25s": lambda: bm25s.BM25.load(str(there), mmap=True)})
         mark = "ok  " if took["karat"] < 0.2 else "MISS"
         print(f"{mark} load by mmap: {took['karat']:.4f} s (goal below 0.2 s), bm25s {took['bm25s']:.4f} s")
         size = {path.name: sum(f.stat().st_size for f in path.iterdir()) / 1e6 for path in (here, there)}
         print(f"     on disk: {size['karat']:.0f} MB, bm25s {size['bm25s']:.0f} MB")
-        loaded = Engine.load(here)
+        loaded = BM25Engine.load(here)
         spent = []
         for _ in range(3):
             start = time.perf_counter()

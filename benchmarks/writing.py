@@ -19,16 +19,18 @@ import numpy as np
 
 from karat.core.run import Run
 from karat.core.types import Answer, Gold, Question, TestSet
-from karat.experiment import outputs, stored
+from karat.experiment import outputs
+from karat.experiment.answering import rows_of
 from karat.experiment.report import _by_ending, export_to
 from karat.experiment.score import Choices
-from karat.experiment.study import Contender, Plan, study_of
+from karat.experiment.study import Plan, StudySystem, study_of
 from karat.report import results, tables
 from karat.report.build import evaluation as evaluation_report
 from karat.report.build import study as study_report
 from karat.report.charts import draw
 from karat.report.render import console
 from karat.report.render.html import render
+from karat.results.serial import load_study, save_study
 from karat.results.study import Configuration, Failure, Study
 
 QUESTIONS = (1_000, 4_000)
@@ -38,7 +40,7 @@ GOAL = 1.1
 KINDS = ("factual", "scenario", "paraphrase")
 
 
-def contender(number: int, testset: TestSet) -> Contender:
+def system(number: int, testset: TestSet) -> StudySystem:
     """A system that finds the gold of a question among its neighbours, and answers every other question right."""
     rng = np.random.default_rng(number)
     n = len(testset)
@@ -57,24 +59,24 @@ def contender(number: int, testset: TestSet) -> Contender:
     scores = np.tile(np.linspace(1, 0.1, DEPTH), n)
     run = Run(f"system {number}", testset.ids, offsets, ids, scores, fields={"text": texts}, answers=answers)
     settings = {"alpha": number / (SYSTEMS - 1)}
-    return Contender(Configuration(run.name, settings, "a synthetic system"), run, [0.01] * n)
+    return StudySystem(Configuration(run.name, settings, "a synthetic system"), run, [0.01] * n)
 
 
-def contenders_of(n: int) -> tuple[TestSet, list[Contender]]:
+def systems_of(n: int) -> tuple[TestSet, list[StudySystem]]:
     questions = [
         Question(f"q{i}", f"What is the answer to {i}?", (f"The answer is {i}",), (Gold(id=f"d{i}"),), KINDS[i % 3])
         for i in range(n)
     ]
     testset = TestSet(questions, name="synthetic")
-    return testset, [contender(number, testset) for number in range(SYSTEMS)]
+    return testset, [system(number, testset) for number in range(SYSTEMS)]
 
 
-def study(testset: TestSet, contenders: list[Contender]) -> Study:
+def study(testset: TestSet, systems: list[StudySystem]) -> Study:
     manifest = {"karat": "", "spec": {}, "inputs": [], "seed": 0}
-    found = study_of("writing", testset, contenders, Plan(Choices(match="exact", by=("kind",))), manifest=manifest)
+    found = study_of("writing", testset, systems, Plan(Choices(match="exact", by=("kind",))), manifest=manifest)
     failures = tuple(
         Failure(c.name, qid, "below_k", "The gold stands at rank 9.", rank=9)
-        for c in contenders
+        for c in systems
         for qid in testset.ids[::3]
     )
     return replace(found, failures=failures)
@@ -104,12 +106,12 @@ def writers(made: Study, runs: list[Run], folder: Path) -> dict[str, Callable[[]
         "results.json": lambda: results.render(made),
         "comparisons.csv": lambda: tables.pairs(made.pairs),
         "times.parquet": lambda: outputs._times(made),
-        "answers.jsonl": lambda: outputs._lines(outputs.rows_of(runs, made.evaluation.testset)),
+        "answers.jsonl": lambda: outputs._lines(rows_of(runs, made.evaluation.testset)),
         "judgements.jsonl": lambda: outputs._lines(outputs._judgements(made)),
         "charts": lambda: draw(made),
         "report.html": lambda: render(study_report.document(made)),
-        "study.json.gz": lambda: stored.save_study(made, folder),
-        "study.json.gz, read": lambda: stored.load_study(folder),
+        "study.json.gz": lambda: save_study(made, folder),
+        "study.json.gz, read": lambda: load_study(folder),
         "console": lambda: console.render(evaluation_report.document(made.evaluation)),
         "console of a run": lambda: console.render(study_report.document(made)),
         "--export liverag": lambda: export_to("liverag", made.evaluation, runs, folder),
@@ -118,10 +120,10 @@ def writers(made: Study, runs: list[Run], folder: Path) -> dict[str, Callable[[]
 
 
 def measured(n: int) -> dict[str, float]:
-    testset, contenders = contenders_of(n)
-    made = study(testset, contenders)
+    testset, systems = systems_of(n)
+    made = study(testset, systems)
     with tempfile.TemporaryDirectory() as folder:
-        several = writers(made, [c.run for c in contenders], Path(folder))
+        several = writers(made, [c.run for c in systems], Path(folder))
         return {name: processor_seconds(write) for name, write in several.items()}
 
 

@@ -1,10 +1,23 @@
 """What holds for every test."""
 
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import HealthCheck, settings
 
+# A worker of pytest-xdist runs on each core: threads of the libraries beside it would wait for each other there.
+for library in ("OMP", "OPENBLAS", "RAYON"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
 # How long an example takes to draw says how busy the machine is, not whether the law holds.
-settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=20)
+settings.register_profile("thorough", settings.get_profile("karat"), max_examples=100)  # --hypothesis-profile=thorough
 settings.load_profile("karat")
 
 MARKED = ("sbert", "chroma", "browser", "slow", "local", "fuzz")
@@ -16,6 +29,90 @@ def config(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         yield
+
+
+WATCH = """
+import logging, os, signal, sys, warnings
+seen = []
+def hook(event, args):
+    if event == "open":
+        mode, flags = args[1] or "", args[2] or 0
+        if set(mode) & set("wax+") or flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            seen.append(f"open {args[0]}")
+    elif event.startswith(("socket.", "os.putenv", "os.unsetenv", "os.mkdir", "os.rename", "os.remove", "os.system",
+                           "subprocess.", "shutil.", "sqlite3.", "urllib.")):
+        seen.append(f"{event} {args}")
+signals = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
+filters, handlers = list(warnings.filters), list(logging.root.handlers)
+sys.addaudithook(hook)
+"""
+TELL = """
+seen += ["a signal handler"] if signals != {s: signal.getsignal(s) for s in signals} else []
+seen += ["a log handler"] if handlers != logging.root.handlers else []
+seen += ["warning filters"] if filters != list(warnings.filters) else []
+print("SEEN", seen, file=sys.stderr)
+"""
+COMMAND = """
+import sys
+from karat.cli.main import main
+sys.argv = {words}
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+"""
+
+
+@pytest.fixture
+def unpainted(monkeypatch):
+    """No picture is painted: charts are specified as ever, and whether they can be painted is for the charts' tests."""
+    monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda spec, **options: "<svg></svg>")
+    monkeypatch.setattr("vl_convert.svg_to_png", lambda svg, **options: b"\x89PNG")
+    monkeypatch.setattr("karat.report.html.charts.runtime", lambda: "")
+
+
+class Alone:
+    """Snippets in an interpreter of its own, in a folder that is also home."""
+
+    @staticmethod
+    def command(*words):
+        """The snippet that is a command of karat."""
+        return COMMAND.format(words=["karat", *words])
+
+    @staticmethod
+    def run(code, folder):
+        keep = {k: v for k, v in os.environ.items() if k in ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "VIRTUAL_ENV")}
+        env = {**keep, "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
+        return subprocess.run(
+            [sys.executable, "-c", code], cwd=folder, env=env, capture_output=True, text=True, check=True
+        )
+
+    @classmethod
+    def watched(cls, code, folder):
+        """What a snippet prints, which traces it leaves in the process, and what in the folder."""
+        done = cls.run(WATCH + code + TELL, folder)
+        return SimpleNamespace(
+            out=done.stdout, seen=done.stderr.rpartition("SEEN ")[2].strip(), left=os.listdir(folder)
+        )
+
+
+@pytest.fixture(scope="session")
+def alone():
+    return Alone
+
+
+@pytest.fixture(scope="session")
+def demo_run(tmp_path_factory):
+    """What `karat demo --json` printed, left and did, and the folder it ran in: once for all workers, so read only."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder, result = shared / "karat-demo", shared / "karat-demo.json"
+    with (shared / "karat-demo.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not result.exists():
+            folder.mkdir()
+            result.write_text(json.dumps(vars(Alone.watched(Alone.command("demo", "--json"), folder))))
+    return SimpleNamespace(**json.loads(result.read_text()), folder=folder)
 
 
 def pytest_terminal_summary(terminalreporter, config):

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from karat.experiment.check import check
     from karat.experiment.compare import compare
     from karat.experiment.generate import generate
-    from karat.experiment.index import index
     from karat.experiment.load import load_results, load_testset
     from karat.experiment.report import Report
     from karat.experiment.run import run
     from karat.experiment.score import score
     from karat.experiment.sweep import sweep
     from karat.experiment.verify import verify
+    from karat.systems.index import index
 
 __all__ = [
     "KaratError",
@@ -54,7 +54,7 @@ _HOME = {
     "check": "experiment.check",
     "compare": "experiment.compare",
     "generate": "experiment.generate",
-    "index": "experiment.index",
+    "index": "systems.index",
     "list_measures": "core.measure",
     "load_results": "experiment.load",
     "load_testset": "experiment.load",

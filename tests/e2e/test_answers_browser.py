@@ -84,21 +84,38 @@ def study():
     return Study(
         name="answers",
         evaluation=Evaluation(
-            testset, scores, summarise(scores, slices={"kind": [q.kind for q in questions]}),
+            testset,
+            scores,
+            summarise(scores, slices={"kind": [q.kind for q in questions]}),
             notes=(Note("info", f"see {HOSTILE}"),),
             answers={s: [answers[s][q.id].text for q in questions] for s in SYSTEMS},
-            refusals={s: Refusals(s, N, 1, 3, 1, 0, 1 / 3, 1.0, 0.5) for s in SYSTEMS},
+            refusals={
+                s: Refusals(
+                    system=s, n=N, unanswerable=1, declined=3, right=1, empty=0, precision=1 / 3, recall=1.0, f1=0.5
+                )
+                for s in SYSTEMS
+            },
         ),
         configurations=tuple(Configuration(s) for s in SYSTEMS),
         main="F1@5",
         k=5,
-        choice=Choice("F1", (best,), best, (), (), None, None, {}, 0, None),
+        choice=Choice(
+            measure="F1",
+            cells=(best,),
+            best=best,
+            equals=(),
+            beaten=(),
+            cross_validated=None,
+            optimism=None,
+            picks={},
+            oracle=None,
+        ),
         failures=(Failure("hybrid", "q0", "wrong_answer", f"TokenF1 is 0.00 {HOSTILE}"),),
         failure_counts=(FailureCount("hybrid", "wrong_answer", ("q0",), 0.1, "TokenF1"),),
         hits={s: {q.id: hits for q in questions} for s in SYSTEMS},
         seconds={s: [0.01] * N for s in SYSTEMS},
         answers=answers,
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="module")

@@ -50,21 +50,24 @@ def ran(put, karat):
     return run
 
 
-def test_exit_codes_of_the_shell(ran, process, put, folder):
+def test_exit_codes_of_the_shell(ran, process, karat, put, folder):
     ran("good", "d1", "d2", "d3")
     ran("worse", "d1", "d2", "d1")
     ran("broken", "d1", None, "d3")
 
     def code(*words):
-        return process("gate", *words).code
+        return karat("gate", *words).code
 
-    assert process("baseline", "set", "main", "good").code == 0
+    assert karat("baseline", "set", "main", "good").code == 0
     assert code("LAST", "--allow-incomplete", "MRR >= .9") == 0
     assert code("good", "MRR >= .9", "failed == 0", "Recall@3[kind=fact] >= 100%", "mine: MRR >= baseline",
                 "--baseline", "main") == 0  # fmt: skip
     told = process("gate", "worse", "--baseline", "main", "MRR >= .5", "MRR >= baseline - 0.02")
     assert (told.code, "Traceback" in told.err) == (10, False)
     assert re.search(r"q3 \.\d+, before 1: Where is d3\?", told.out)
+    assert process("gate", "good", "MRR >= .9").code == 0
+    assert process("gate", "broken", "MRR >= .9").code == 11
+    assert process("gate", "good", "MRR => .1").code == 2
     assert code("broken", "failed == 0") == 10
     assert code("broken", "MRR >= .9") == 11
     assert code("broken", "MRR >= .1") == 11

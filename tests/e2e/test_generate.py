@@ -14,10 +14,10 @@ import pytest
 import karat
 from karat.core.text import sentences
 from karat.core.types import TestSet
-from karat.experiment.index import Index
-from karat.experiment.index import index as build
 from karat.files import read_testset
 from karat.match import resolve
+from karat.systems.index import Index
+from karat.systems.index import index as build
 from karat.testing import FakeLLM, Fault
 from karat.testset._kind import KINDS
 

@@ -5,15 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from karat.experiment.index import index
 from karat.experiment.score import Choices, evaluate, resolved
-from karat.experiment.system import System, SystemSettings
 from karat.files import read_testset
 from karat.report.build.study import document
 from karat.report.charts import chart_specs
 from karat.report.render.html import render
 from karat.results.comparison import Pair
 from karat.results.study import Cell, Choice, Configuration, Failure, FailureCount, KindChoice, Study, StudyHit
+from karat.systems.index import index
+from karat.systems.settings import SystemSettings
+from karat.systems.system import System
 
 pytestmark = pytest.mark.browser
 HOSTILE = (
@@ -65,17 +66,16 @@ def study(tmp_path_factory):
     pairs = tuple(Pair("F1@5", a, b, 8, 0.01, -0.1, 0.1, 0.4, 0.8, 3, 2, 3) for a in NAMES for b in NAMES if a < b)
     best = cells[-1]
     choice = Choice(
-        "F1",
-        cells,
-        best,
-        pairs[:2],
-        pairs[2:3],
-        0.3,
-        0.02,
-        {best.system: 5},
-        5,
-        0.5,
-        (KindChoice("fact", 4, best, ()),),
+        measure="F1",
+        cells=cells,
+        best=best,
+        equals=pairs[:2],
+        beaten=pairs[2:3],
+        cross_validated=0.3,
+        optimism=0.02,
+        picks={best.system: 5},
+        oracle=0.5,
+        by_kind=(KindChoice("fact", 4, best, ()),),
     )
     return Study(
         name=f"study {HOSTILE}",

@@ -1,7 +1,9 @@
 """Documents to hits at the command line: index, search, check, explain, and what becomes of bad documents."""
 
+import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -10,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from fpdf import FPDF
+
+import karat as package
 
 WATCH = "# The night watch\n\nThe night watch lasts four hours and is kept by two people.\n"
 FUEL = "<html><title>Fuel</title><body><h1>Fuel</h1><p>Each tank holds 42,000 litres of fuel.</p></body></html>"
@@ -41,17 +45,33 @@ def pdf(*pages, password=None):
     return bytes(made.output())
 
 
+MANUAL = pdf("How to use this manual.", "The radio room answers to the call name Lantern.")
+
+
 @pytest.fixture
 def docs(put):
     put("docs/watch.md", WATCH)
     put("docs/fuel.html", FUEL)
-    put("docs/manual.pdf", pdf("How to use this manual.", "The radio room answers to the call name Lantern."))
+    put("docs/manual.pdf", MANUAL)
     put("qa.jsonl", QUESTIONS)
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """A folder in which `docs` has been indexed."""
+    folder = tmp_path_factory.mktemp("built")
+    (folder / "docs").mkdir()
+    for name, content in {"watch.md": WATCH.encode(), "fuel.html": FUEL.encode(), "manual.pdf": MANUAL}.items():
+        (folder / "docs" / name).write_bytes(content)
+    with contextlib.chdir(folder):
+        package.index("docs", "my.index")
+    return folder
+
+
 @pytest.fixture
-def index(docs, karat):
-    assert karat("index", "docs", "-o", "my.index").code == 0
+def index(built, docs, folder):
+    """An index of `docs` of this test's own."""
+    shutil.copytree(built / "my.index", folder / "my.index")
 
 
 def test_from_documents_to_an_explained_question(index, karat):
@@ -318,8 +338,8 @@ def test_an_endpoint_that_fails_costs_one_engine_and_is_named(docs, karat, endpo
 
 KILL = """
 import os, signal, sys
-from karat.retrieve.engines.dense import Engine
-Engine.save = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
+from karat.retrieve.engines.dense import DenseEngine
+DenseEngine.save = lambda *a: os.kill(os.getpid(), signal.SIGKILL)
 from karat.cli.main import main
 main()
 """

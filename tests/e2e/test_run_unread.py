@@ -6,6 +6,8 @@ import os
 import pytest
 from fpdf import FPDF
 
+pytestmark = pytest.mark.usefixtures("unpainted")
+
 
 @pytest.fixture
 def experiment(folder):

@@ -43,7 +43,7 @@ def test_charts_are_drawn_over_alpha_and_k_and_the_rows_come_back(grid, karat):
     assert karat("verify", "out/rows.csv").code == 0
 
 
-def test_a_run_of_the_same_file_draws_them_too(grid, karat):
+def test_a_run_of_the_same_file_draws_them_too(grid, karat, unpainted):
     spec = "testset: qa.json\nsystems:\n  - {name: grid, results: grid.csv}\ndialect: healthcare\noutputs: [png, csv]\n"
     Path("karat.yaml").write_text(spec, encoding="utf-8")
     told = karat("run", "-q")

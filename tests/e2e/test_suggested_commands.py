@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import shutil
 
 import pytest
 
@@ -37,10 +38,10 @@ def test_every_suggested_command_shows_the_system_it_speaks_of(station, put, kar
         assert f"system    {shown}" in again.out
 
 
-def test_the_demo_suggests_a_command_that_shows_its_best_system(karat):
-    told = karat("demo", "--runs-dir", "my runs", "--json")
-    (command,) = suggested(told)
+def test_the_demo_suggests_a_command_that_shows_its_best_system(demo_run, karat, folder):
+    shutil.copytree(demo_run.folder / "runs", folder / "runs")
+    (command,) = suggested(demo_run)
     again = karat(*command)
     assert (again.code, again.err) == (0, "")
-    assert json.loads(told.out)["choice"]["best"]["system"] == "dense_heavy"  # the preset with alpha .7
+    assert json.loads(demo_run.out)["choice"]["best"]["system"] == "dense_heavy"  # the preset with alpha .7
     assert "alpha=0.7, k=5" in again.out

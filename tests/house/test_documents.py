@@ -4,6 +4,7 @@ import inspect
 import re
 import shlex
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -52,21 +53,38 @@ def test_there_is_something_to_check():
 
 
 @pytest.mark.parametrize(("page", "line", "text"), PYTHON, ids=named(PYTHON))
-def test_every_python_block_runs_on_its_own(page, line, text, tmp_path, monkeypatch):
+def test_every_python_block_runs_on_its_own(page, line, text, tmp_path, monkeypatch, unpainted):
     monkeypatch.chdir(tmp_path)
     exec(compile(text, f"{page.name}:{line}", "exec"), {"__name__": "__main__"})
 
 
-@pytest.mark.parametrize(("page", "line", "commands"), CONSOLE, ids=named(CONSOLE))
-def test_every_command_runs(page, line, commands, tmp_path, monkeypatch, capsys):
-    """A block at a time, in a copy of the examples; README's from a copy of the top.
+def beginnings(commands):
+    return [tuple(commands[:n]) for n in range(1, len(commands) + 1)]
 
-    5: an example results file has a failed row.
+
+BEGUN = Counter(beginning for _, _, commands in CONSOLE for beginning in beginnings(commands))
+
+
+@pytest.fixture(scope="module")
+def after(tmp_path_factory):
+    """What several blocks begin with, and the folder as it is after that."""
+    folder = tmp_path_factory.mktemp("after")
+    shutil.copytree(DOCS / "examples", folder / "0" / "docs" / "examples")
+    return {(): folder / "0"}
+
+
+@pytest.mark.parametrize(("page", "line", "commands"), CONSOLE, ids=named(CONSOLE))
+def test_every_command_runs(page, line, commands, after, tmp_path, monkeypatch, capsys, unpainted):
+    """A block at a time, in a copy of the examples, or from the top where it names their folder.
+
+    Blocks that begin alike go on from a copy of what the first of them made. Exit code 5: an example has a failed row.
     """
-    folder = tmp_path / "docs" / "examples"
-    shutil.copytree(DOCS / "examples", folder)
-    monkeypatch.chdir(tmp_path if page.name == "README.md" and page.parent == ROOT else folder)
-    for command in commands:
+    done = max((beginning for beginning in [(), *beginnings(commands)] if beginning in after), key=len)
+    top = tmp_path / "top"
+    shutil.copytree(after[done], top)
+    monkeypatch.chdir(top if any("docs/examples" in command for command in commands) else top / "docs" / "examples")
+    for beginning in beginnings(commands)[len(done) :]:
+        command = beginning[-1]
         monkeypatch.setattr("sys.argv", shlex.split(command, comments=True))
         try:
             main()
@@ -76,6 +94,9 @@ def test_every_command_runs(page, line, commands, tmp_path, monkeypatch, capsys)
         told = capsys.readouterr()
         assert code in (0, 5), (command, told.err)
         assert code == 0 or "rag.jsonl" in command, (command, told.err)
+        if BEGUN[beginning] > 1:
+            after[beginning] = after[()].with_name(str(len(after)))
+            shutil.copytree(top, after[beginning])
 
 
 def options_of(command):

@@ -11,7 +11,7 @@ LAYERS = (
     ("cli", "testing"),
     ("experiment",),
     ("testset",),
-    ("diagnose",),
+    ("systems", "diagnose"),
     ("answer", "corpus", "files", "fuse", "match", "measures", "report", "retrieve", "stats"),
     ("models", "results"),
     ("io",),

@@ -28,7 +28,7 @@ QUIET, LOUD, TOO_LOUD = (
     0.5,
 )  # seconds: below QUIET at SHORT nothing is repeated, below LOUD at LONG nothing fails
 GROWTH = 24  # times the work for eight times the text: 8 is linear, 64 is quadratic
-GUARD = 2.0  # seconds of work for one attack
+GUARD = 0.6  # seconds of work for one attack: more than TOO_LOUD
 TICK = 0.004  # seconds: what a processor's clock may count in
 
 # Patterns that only ever see text of bounded length: where, and how many characters at most.
@@ -297,9 +297,8 @@ def slowness(used: Used, thorough: bool) -> str | None:
         long = seconds(used, attack, LONG)[1]
         if long < LOUD:
             continue
-        middle = max(seconds(used, attack, MIDDLE)[1], TICK)
-        if long > TOO_LOUD or long / middle > GROWTH:
-            return f"{used.where} {used.method}: {attack!r:.120} takes {middle:.3f} s, eight times of it {long:.3f} s"
+        if long > TOO_LOUD or long / max(seconds(used, attack, MIDDLE)[1], TICK) > GROWTH:
+            return f"{used.where} {used.method}: {attack!r:.120} takes {short:.3f} s, sixteen times of it {long:.3f} s"
     return None
 
 

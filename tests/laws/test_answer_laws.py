@@ -143,7 +143,6 @@ def test_the_laws_see_every_measure_and_the_plugins():
     assert "TokenF1(norm=technical)" in {m.name for m in answer_measures()}
 
 
-@settings(max_examples=100, deadline=None)
 @given(ROWS)
 def test_every_value_is_within_its_bounds_or_has_a_reason(rows):
     scores = scores_of(rows, answer_measures())
@@ -158,7 +157,6 @@ def test_every_value_is_within_its_bounds_or_has_a_reason(rows):
     assert all(scores.reasons.values())
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS)
 def test_a_row_scores_the_same_alone_and_among_others(rows):
     measures = answer_measures()
@@ -169,7 +167,6 @@ def test_a_row_scores_the_same_alone_and_among_others(rows):
         assert np.array_equal(alone.status[:, 0], together.status[:, i])
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS)
 def test_systems_and_questions_keep_their_values_in_any_order(rows):
     measures = answer_measures()
@@ -179,7 +176,6 @@ def test_systems_and_questions_keep_their_values_in_any_order(rows):
     assert np.array_equal(one.values[0], one.values[1][::-1], equal_nan=True)
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS, st.randoms(use_true_random=False))
 def test_the_order_of_the_references_changes_nothing(rows, random):
     shuffled = [(q, a, tuple(random.sample(refs, len(refs))), c, ok) for q, a, refs, c, ok in rows]
@@ -189,7 +185,6 @@ def test_the_order_of_the_references_changes_nothing(rows, random):
     assert np.array_equal(one.status, two.status)
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS)
 def test_the_best_of_several_references_is_the_best_of_each(rows):
     """For measures of which more is better; LengthRatio takes the reference nearest in length instead."""
@@ -203,7 +198,6 @@ def test_the_best_of_several_references_is_the_best_of_each(rows):
         assert np.array_equal(all_together, best, equal_nan=True)
 
 
-@settings(max_examples=100, deadline=None)
 @given(PLAIN, st.lists(TEXTS, max_size=2), st.booleans())
 def test_an_answer_equal_to_a_reference_gets_the_maximum(text, others, first):
     references = (text, *others) if first else (*others, text)
@@ -213,7 +207,6 @@ def test_an_answer_equal_to_a_reference_gets_the_maximum(text, others, first):
         assert scores.value(0, 0, m) == pytest.approx(one.bounds[1]), one.name
 
 
-@settings(max_examples=60, deadline=None)
 @given(PLAIN, st.sampled_from([None, "", " ", "\n", "<think>hm</think>"]), st.one_of(st.none(), st.just(("c d",))))
 def test_an_empty_answer_scores_zero_and_supports_nothing(reference, answer, contexts):
     measures = answer_measures()
@@ -226,7 +219,6 @@ def test_an_empty_answer_scores_zero_and_supports_nothing(reference, answer, con
             assert scores.value(0, 0, m) == 0.0, one.name
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS)
 def test_without_references_what_needs_them_is_undefined(rows):
     bare = [(q, a, (), c, ok) for q, a, _, c, ok in rows]
@@ -236,7 +228,6 @@ def test_without_references_what_needs_them_is_undefined(rows):
     assert set(scores.reasons.values()) == {"no reference answer"}
 
 
-@settings(max_examples=60, deadline=None)
 @given(ROWS)
 def test_support_is_measured_only_where_contexts_are_known(rows):
     bare = [(q, a, refs, None, ok) for q, a, refs, _, ok in rows]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.answer import AnswererSettings, answerer_named
@@ -84,7 +84,6 @@ def _answers(name, means, asked, **chosen):
 @pytest.mark.parametrize("means", MEANS)
 @pytest.mark.parametrize("name", OFFLINE)
 @given(asked=ASKED, budget=st.one_of(st.none(), st.integers(1, 30)), most=st.integers(1, 5))
-@settings(max_examples=60, deadline=None)
 def test_every_question_gets_one_answer_from_what_it_was_given(name, means, asked, budget, most):
     answers = _answers(name, means, asked, contexts=most, context_tokens=budget)
     assert list(answers) == [one.id for one in asked]
@@ -106,7 +105,6 @@ def test_every_question_gets_one_answer_from_what_it_was_given(name, means, aske
 @pytest.mark.parametrize("means", MEANS)
 @pytest.mark.parametrize("name", OFFLINE)
 @given(asked=ASKED)
-@settings(max_examples=40, deadline=None)
 def test_other_questions_change_no_answer(name, means, asked):
     together = _answers(name, means, asked)
     backwards = _answers(name, means, asked[::-1])

@@ -67,7 +67,7 @@ def chunkings(draw):
 
 
 @given(corpora(), chunkings())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_every_character_is_in_a_chunk_and_every_chunk_is_its_span(docs, chunking):
     chunks = chunk_docs(docs, chunking).chunks
     keys = [c.id.encode("utf-8", "surrogatepass") for c in chunks]
@@ -86,7 +86,7 @@ def test_every_character_is_in_a_chunk_and_every_chunk_is_its_span(docs, chunkin
 
 
 @given(corpora(), chunkings(), st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_the_same_documents_give_the_same_chunks_in_any_order(docs, chunking, chance):
     found = list(chunk_docs(docs, chunking).chunks)
     assert list(chunk_docs(iter(docs), Chunking.parse(chunking.text)).chunks) == found
@@ -96,7 +96,7 @@ def test_the_same_documents_give_the_same_chunks_in_any_order(docs, chunking, ch
 
 
 @given(documents(), chunkings())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 def test_pages_are_those_whose_characters_the_chunk_holds(doc, chunking):
     for chunk in chunk_docs([doc], chunking).chunks:
         start, end = chunk.span or (0, len(doc.text))
@@ -107,7 +107,7 @@ def test_pages_are_those_whose_characters_the_chunk_holds(doc, chunking):
 
 
 @given(documents(), st.integers(1, 12), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 def test_windows_keep_their_size_go_on_and_cut_no_word(doc, size, data):
     overlap = data.draw(st.integers(0, size - 1))
     text = doc.text
@@ -124,7 +124,7 @@ def test_windows_keep_their_size_go_on_and_cut_no_word(doc, size, data):
 
 
 @given(st.lists(st.sampled_from(["one", "two", "—", "5.5", "चार"]), max_size=80), st.integers(2, 12), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_windows_of_common_words_repeat_exactly_the_overlap(words, size, data):
     overlap = data.draw(st.integers(0, size - 1))
     text = " ".join(words)
@@ -134,7 +134,7 @@ def test_windows_of_common_words_repeat_exactly_the_overlap(words, size, data):
 
 
 @given(st.one_of(st.text(max_size=200), documents().map(lambda doc: doc.text)))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 def test_sentences_stand_where_their_spans_say(text):
     spans = sentence_spans(text)
     assert [text[a:b] for a, b in spans] == sentences(text)
@@ -167,7 +167,7 @@ MAYBE = st.none() | ANY_TEXT
         max_size=3,
     ),
 )  # fmt: skip
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_tables_come_back_as_they_were(chunks, docs):
     with tempfile.TemporaryDirectory() as folder:
         save_chunks(chunks, folder)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from karat.corpus import READERS, read
 
-LIGHT = settings(max_examples=150, deadline=None)
+LIGHT = settings(max_examples=2 * settings.default.max_examples)
 ENDINGS = sorted({ending for reader in READERS for ending in reader.endings} | {"", ".zip", ".png", ".jsonl.gz", ".x"})
 
 
@@ -167,7 +167,7 @@ def test_random_bytes(data, ending):
     attempt(f"file{ending}", data)
 
 
-@settings(LIGHT, max_examples=600)
+@settings(LIGHT, max_examples=6 * settings.default.max_examples)
 @given(data=st.data())
 def test_mutations_of_valid_files(data):
     ending, number = data.draw(st.sampled_from(SEEDS))
@@ -194,7 +194,7 @@ FIELDS = st.sampled_from(
 RECORDS = st.lists(st.one_of(st.dictionaries(FIELDS, VALUES, max_size=6), VALUES), min_size=1, max_size=4)
 
 
-@settings(LIGHT, max_examples=400)
+@settings(LIGHT, max_examples=4 * settings.default.max_examples)
 @given(rows=RECORDS, shape=st.sampled_from(["jsonl", "list", "docs", "one", "data"]))
 def test_random_records(rows, shape):
     if shape == "jsonl":
@@ -214,7 +214,7 @@ def _dumped(value):
 CELLS = st.text(alphabet="ab1.0'\"[], \n\t\r\0\u0434", max_size=10)
 
 
-@settings(LIGHT, max_examples=200)
+@settings(LIGHT, max_examples=2 * settings.default.max_examples)
 @given(
     header=st.lists(FIELDS.filter(str.isascii), min_size=1, max_size=4),
     rows=st.lists(st.lists(CELLS, max_size=4), max_size=4),

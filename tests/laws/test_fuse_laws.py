@@ -7,13 +7,13 @@ from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.core import registry
 from karat.core.ranked import Ranked
 from karat.core.registry import key_of
-from karat.fuse import FUSIONS, Fusion, Shares
+from karat.fuse import FUSIONS, Contributions, Fusion
 from karat.fuse.rrf import fuse_phrasings
 
 MODULE = "fusions_of_another_package"
@@ -23,7 +23,7 @@ NAMES = (*BUILT_IN, "borda")
 
 def borda(legs, *, depth: int = 100):
     table = np.where(legs.rank > 0, np.maximum(depth + 1 - legs.rank, 0), 0).astype(float)
-    return Shares(table, table)
+    return Contributions(table, table)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -76,7 +76,6 @@ def test_the_laws_cover_every_fusion():
 
 @pytest.mark.parametrize("name", NAMES)
 @given(legs=legs_of())
-@settings(max_examples=60)
 def test_every_row_that_a_leg_found_stands_once_in_the_order_of_ranked(name, legs):
     fused = FUSIONS.get(name).fuse(legs)
     assert np.isfinite(fused.scores).all()
@@ -87,10 +86,8 @@ def test_every_row_that_a_leg_found_stands_once_in_the_order_of_ranked(name, leg
 
 @pytest.mark.parametrize("name", NAMES)
 @given(legs=legs_of(least=2))
-@settings(max_examples=50)
 def test_the_order_of_the_legs_changes_nothing(name, legs):
     fusion = FUSIONS.get(name)
-    assert fusion.symmetric
     fused = fusion.fuse(legs)
     for others in itertools.permutations(legs):
         same(fusion.fuse(others), fused)
@@ -98,7 +95,6 @@ def test_the_order_of_the_legs_changes_nothing(name, legs):
 
 @pytest.mark.parametrize("name", ["weighted", "rrf"])
 @given(legs=legs_of(least=3, most=3), weights=st.permutations([0.1, 0.2, 0.7]))
-@settings(max_examples=50)
 def test_weights_go_with_their_legs(name, legs, weights):
     fusion = FUSIONS.get(name)
     fused = fusion.fuse(legs, weights=weights)
@@ -117,7 +113,6 @@ def test_where_one_leg_has_a_weight_the_result_equals_it(normalise, legs, data):
 
 @pytest.mark.parametrize("name", ["weighted", "rrf"])
 @given(legs=legs_of(least=3, most=3))
-@settings(max_examples=50)
 def test_a_leg_of_weight_0_might_as_well_not_be_there(name, legs):
     fusion = FUSIONS.get(name)
     same(fusion.fuse(legs, weights=(0.25, 0, 0.75)), fusion.fuse([legs[0], legs[2]], weights=(0.25, 0.75)))
@@ -125,7 +120,6 @@ def test_a_leg_of_weight_0_might_as_well_not_be_there(name, legs):
 
 @pytest.mark.parametrize("name", NAMES)
 @given(legs=legs_of())
-@settings(max_examples=60)
 def test_parts_are_the_same_arithmetic(name, legs):
     fusion = FUSIONS.get(name)
     parts = fusion.parts(legs)
@@ -142,7 +136,6 @@ def test_parts_are_the_same_arithmetic(name, legs):
 
 @pytest.mark.parametrize("name", BUILT_IN)
 @given(legs=legs_of())
-@settings(max_examples=60)
 def test_what_every_leg_ranks_lower_is_not_fused_higher(name, legs):
     """Of two rows that all legs found: where every leg has the first above, its score is not below."""
     fused = FUSIONS.get(name).fuse(legs)
@@ -157,7 +150,6 @@ def test_what_every_leg_ranks_lower_is_not_fused_higher(name, legs):
 
 @pytest.mark.parametrize("normalise", ["minmax", "zscore"])
 @given(legs=legs_of(least=2), shift=st.sampled_from([-4.0, 8.0]), scale=st.sampled_from([0.5, 4.0]))
-@settings(max_examples=50)
 def test_a_scale_of_its_own_changes_nothing_once_normalised(normalise, legs, shift, scale):
     small = [Ranked(leg.offsets, leg.rows, np.round(np.clip(leg.scores, -8, 8) * 4) / 4) for leg in legs]
     small = [Ranked.ordered(len(leg), leg.query, leg.rows, leg.scores) for leg in small]

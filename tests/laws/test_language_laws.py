@@ -38,7 +38,7 @@ def measures(draw):
     return Measure(spec, k, tokens, given)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(measures())
 def test_what_is_printed_parses_to_itself(measure):
     again = parse(str(measure))
@@ -48,7 +48,7 @@ def test_what_is_printed_parses_to_itself(measure):
     assert (again.params, again.rel, again.k, again.tokens) == (measure.params, measure.rel, measure.k, measure.tokens)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(measures(), st.randoms(use_true_random=False))
 def test_case_and_spaces_do_not_matter(measure, random):
     name, bracket, rest = measure.name.partition("(")
@@ -58,7 +58,6 @@ def test_case_and_spaces_do_not_matter(measure, random):
     assert parse(f" {loud} {bracket} {rest}".replace(",", " , ")) == measure
 
 
-@settings(max_examples=100, deadline=None)
 @given(measures())
 def test_what_is_asked_in_full_is_what_is_asked_in_short(measure):
     """Naming a parameter at its default changes nothing, and the order of parameters neither."""
@@ -68,14 +67,12 @@ def test_what_is_asked_in_full_is_what_is_asked_in_short(measure):
     assert Measure(measure.spec, measure.k, measure.tokens, measure.given[::-1]) == measure
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(measures(), min_size=1, max_size=6))
 def test_every_different_measure_is_kept_and_every_equal_one_once(asked):
     found = parse_all(", ".join(map(str, asked)))
     assert list(found) == list(dict.fromkeys(asked))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=6, unique=True))
 def test_braces_are_the_list_of_what_they_hold(cuts):
     assert expand(f"Recall@{{{','.join(map(str, cuts))}}}") == [f"Recall@{k}" for k in cuts]
@@ -90,7 +87,7 @@ def test_every_alias_and_every_variant_is_understood():
             assert parse(variant).name == variant
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(st.one_of(st.text(max_size=30), st.text("nDCG@P(rel=2),{}15t :_-.k", max_size=20)))
 def test_any_text_is_a_measure_or_one_sentence(text):
     try:

@@ -12,7 +12,7 @@ from karat.core.measure import MEASURES, Measure, measure
 from karat.core.run import Run
 from karat.core.scores import Status
 from karat.core.types import Gold, Question, TestSet
-from karat.match import Settings, judge
+from karat.match import JudgingSettings, judge
 from karat.measures.compute import compute
 
 CUTS = (1, 2, 3, 5, 10)
@@ -52,7 +52,7 @@ def judged_of(world, repeats="once"):
             scores = np.array([s for q in lists for s in world.scores[name][q]], float)
             run = Run(name, list(lists), offsets, ids, scores, order="score", fields=pages)
         runs.append(run)
-    return judge(testset, runs, "page", Settings(repeats=repeats, collection=COLLECTION))
+    return judge(testset, runs, "page", JudgingSettings(repeats=repeats, collection=COLLECTION))
 
 
 def ranking_measures(variants=True):
@@ -178,7 +178,6 @@ def test_the_laws_see_every_measure_and_the_plugins():
 
 
 @REPEATS
-@settings(max_examples=80, deadline=None)
 @given(world=worlds())
 def test_every_value_is_within_its_bounds_or_has_a_reason(repeats, world):
     scores = scores_of(world, ranking_measures(), repeats)
@@ -187,21 +186,19 @@ def test_every_value_is_within_its_bounds_or_has_a_reason(repeats, world):
 
 
 @REPEATS
-@settings(max_examples=60, deadline=None)
 @given(world=worlds(several=False))
 def test_no_list_beats_the_perfect_one(repeats, world):
     check_perfect(world, ranking_measures(), repeats)
 
 
 @REPEATS
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(world=worlds())
 def test_nothing_below_k_matters(repeats, world):
     check_nothing_below(replace(world, scores=None), ranking_measures(), repeats)
 
 
 @REPEATS
-@settings(max_examples=60, deadline=None)
 @given(world=worlds(), random=st.randoms(use_true_random=False))
 def test_the_order_of_the_gold_changes_nothing(repeats, world, random):
     shuffled = {q: dict(random.sample(list(units.items()), len(units))) for q, units in world.gold.items()}
@@ -209,7 +206,6 @@ def test_the_order_of_the_gold_changes_nothing(repeats, world, random):
     assert equal(scores_of(world, measures, repeats), scores_of(replace(world, gold=shuffled), measures, repeats))
 
 
-@settings(max_examples=60, deadline=None)
 @given(world=worlds(min_questions=2), random=st.randoms(use_true_random=False))
 def test_the_order_of_questions_and_systems_changes_only_their_order(world, random):
     questions, systems = list(world.gold), list(world.ranked)
@@ -227,7 +223,6 @@ def test_the_order_of_questions_and_systems_changes_only_their_order(world, rand
 
 
 @pytest.mark.parametrize("repeats", ["once", "collapse", "count"])
-@settings(max_examples=60, deadline=None)
 @given(world=worlds(min_questions=2))
 def test_a_further_question_or_system_does_not_change_the_values_of_others(repeats, world):
     measures = ranking_measures()
@@ -239,7 +234,6 @@ def test_a_further_question_or_system_does_not_change_the_values_of_others(repea
 
 
 @REPEATS
-@settings(max_examples=60, deadline=None)
 @given(world=worlds())
 def test_hit_and_recall_do_not_fall_as_k_grows(repeats, world):
     for name in ("Hit", "Recall"):
@@ -248,7 +242,6 @@ def test_hit_and_recall_do_not_fall_as_k_grows(repeats, world):
         assert (steps[~np.isnan(steps)] >= 0).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(world=worlds())
 def test_a_question_without_an_answer_scores_as_an_empty_list_does(world):
     lists = {s: {**dict.fromkeys(world.gold, ()), **lists} for s, lists in world.ranked.items()}
@@ -260,7 +253,6 @@ def test_a_question_without_an_answer_scores_as_an_empty_list_does(world):
 
 
 @REPEATS
-@settings(max_examples=60, deadline=None)
 @given(world=worlds())
 def test_nothing_found_of_some_gold_is_zero_for_measures_on_0_to_1(repeats, world):
     blind = {s: {q: [[99]] * len(slots) for q, slots in lists.items()} for s, lists in world.ranked.items()}
@@ -280,7 +272,6 @@ def test_twice_the_same_bytes(world):
 
 
 @pytest.mark.parametrize("repeats", ["once", "collapse", "count"])
-@settings(max_examples=60, deadline=None)
 @given(world=worlds(several=False))
 def test_with_one_unit_a_slot_the_two_ways_of_the_ideal_agree(repeats, world):
     """A two-unit slot of another question switches nDCG to its general way, which must give the same values."""
@@ -311,6 +302,6 @@ def test_the_laws_catch_a_measure_that_breaks_them():
     deep = lying(lambda judged, k=None: judged.found_within() / judged.relevant)
     with pytest.raises(AssertionError, match="lying"):
         check_nothing_below(WORLD, [deep])
-    silent = scores_of(WORLD, [parse("MRR")])
+    no_progress = scores_of(WORLD, [parse("MRR")])
     with pytest.raises(AssertionError):
-        check_values_and_reasons(replace(silent, values=np.full_like(silent.values, np.nan)))
+        check_values_and_reasons(replace(no_progress, values=np.full_like(no_progress.values, np.nan)))

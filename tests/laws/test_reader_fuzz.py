@@ -16,7 +16,9 @@ from karat.core.run import Run
 from karat.core.types import TestSet
 from karat.files import as_runs, as_testset, read_any, read_results, read_testset
 
-LIGHT = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+LIGHT = settings(
+    max_examples=2 * settings.default.max_examples, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def _parquet() -> bytes:
@@ -125,7 +127,7 @@ def test_random_bytes(tmp_path, data):
     attempt(path)
 
 
-@settings(LIGHT, max_examples=600)
+@settings(LIGHT, max_examples=6 * settings.default.max_examples)
 @given(data=st.data())
 def test_mutations_of_valid_files(tmp_path, data):
     content = VALID[data.draw(st.sampled_from(sorted(VALID)))]
@@ -168,7 +170,7 @@ FIELDS = st.sampled_from(
 RECORDS = st.lists(st.dictionaries(FIELDS, VALUES, max_size=6), min_size=1, max_size=3)
 
 
-@settings(LIGHT, max_examples=400)
+@settings(LIGHT, max_examples=4 * settings.default.max_examples)
 @given(rows=RECORDS, shape=st.sampled_from(["jsonl", "list", "questions", "one"]))
 def test_random_json(tmp_path, rows, shape):
     if shape == "jsonl":
@@ -180,7 +182,7 @@ def test_random_json(tmp_path, rows, shape):
     attempt(path)
 
 
-@settings(LIGHT, max_examples=300)
+@settings(LIGHT, max_examples=3 * settings.default.max_examples)
 @given(given=st.one_of(RECORDS, VALUES, st.dictionaries(st.one_of(FIELDS, SCALARS), VALUES, max_size=3)))
 def test_random_objects(given):
     for take in (as_testset, as_runs):
@@ -198,7 +200,7 @@ CELLS = st.one_of(
 )
 
 
-@settings(LIGHT, max_examples=300)
+@settings(LIGHT, max_examples=3 * settings.default.max_examples)
 @given(
     header=st.lists(FIELDS, min_size=1, max_size=5),
     rows=st.lists(st.lists(CELLS, max_size=5), max_size=4),
@@ -210,7 +212,7 @@ def test_random_tables(tmp_path, header, rows, separator):
     attempt(path)
 
 
-@settings(LIGHT, max_examples=100)
+@LIGHT
 @given(data=st.data())
 def test_random_frames(data):
     names = data.draw(st.lists(FIELDS, min_size=1, max_size=4, unique=True))

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from karat.core.docs import Chunk, Chunks
 from karat.core.ranked import Ranked
 from karat.core.types import Gold, Question, TestSet
-from karat.experiment.index import Index
 from karat.experiment.score import Choices, evaluate, resolved
 from karat.experiment.sweep import sweep
 from karat.experiment.sweep.grid import Grid
-from karat.experiment.system import System
+from karat.systems.index import Index
+from karat.systems.system import System
 
 CHUNKS = 14
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 0.5, 1.0, 1.0, 2.0, -1.0, 3.3333333, 0.1, 1e-9])

@@ -24,7 +24,7 @@ class Tokens:
         return tokenise(text, self.norm)
 
 
-@settings(max_examples=150)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=6), st.sampled_from(NORMS))
 def test_rouge_equals_rouge_score(rows, norm):
     n = len(rows)

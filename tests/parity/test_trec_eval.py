@@ -68,14 +68,14 @@ def agree(qrels, run, judged, measures=MEASURES, level=1):
                 assert got[q] == 0
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(qrel_dicts, run_dicts)
 def test_dicts_agree(qrels, run):
     with np.errstate(all="ignore"):
         agree(qrels, run, judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], "exact"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(qrel_dicts, run_dicts)
 def test_general_path_agrees(qrels, run):
     """The path of other matchers, driven by a pattern that finds the whole id."""
@@ -83,7 +83,6 @@ def test_general_path_agrees(qrels, run):
         agree(qrels, run, judge(TestSet(qrels=qrels), [Run.from_scores("r", run)], "regex:.+"))
 
 
-@settings(max_examples=100, deadline=None)
 @given(qrel_dicts, run_dicts, st.randoms())
 def test_files_agree(tmp_path_factory, qrels, run, random):
     rows = [f"{q} Q0 {d} 0 {s!r} tag\n" for q, hits in run.items() for d, s in hits.items()]
@@ -94,7 +93,6 @@ def test_files_agree(tmp_path_factory, qrels, run, random):
         agree(qrels, run, judge(TestSet(qrels=qrels), [read(Source(path))[0]]))
 
 
-@settings(max_examples=60, deadline=None)
 @given(qrel_dicts, run_dicts)
 def test_relevance_level_agrees(qrels, run):
     binary = [m for m in MEASURES if m.spec.follows_rel]
@@ -117,7 +115,6 @@ def test_long_lists_with_many_judged_hits_agree():
     agree(qrels, run, judged)
 
 
-@settings(max_examples=100, deadline=None)
 @given(qrel_dicts, run_dicts)
 def test_the_geometric_mean_agrees_as_trec_eval_aggregates_it(qrels, run):
     asked = {q: docs for q, docs in qrels.items() if q in run and max(docs.values()) >= 1}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 if TYPE_CHECKING:
-    from karat.experiment.system import System
+    from karat.systems.system import System
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else there.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print less: the results and what needs attention.")]
@@ -59,7 +59,7 @@ def counted_on_terminal(quiet: bool) -> Callable[[str, int, int], None]:
         return lambda what, done, total: None
     import shutil
 
-    from karat.experiment.progress import ProgressLine
+    from karat.core.progress import ProgressLine
 
     progress = ProgressLine()
 
@@ -252,15 +252,15 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
     `announce` gets a sentence on what a chat model is about to be asked.
     """
     from karat.core.errors import UsageError
-    from karat.experiment.defaults import system_for
-    from karat.experiment.index import Index
-    from karat.experiment.means import MeansSettings, close, embedder_of, means_of
-    from karat.experiment.system import HYBRID, SystemSettings
+    from karat.experiment.means import MeansSettings, close, means_of
     from karat.models import EmbedderSettings
     from karat.models.hosts import KEY_ENV, allow_host, is_allowed
+    from karat.systems.defaults import system_for
+    from karat.systems.index import Index
+    from karat.systems.settings import HYBRID, OF_FUSION, SystemSettings
 
     engine, fused = options["engine"] or HYBRID, options["fusion"] or SystemSettings.fusion
-    for option, fusion in (("alpha", "weighted"), ("normalise", "weighted"), ("rrf_k", "rrf")):
+    for option, fusion in OF_FUSION.items():
         if options[option] is not None and (engine != HYBRID or fused != fusion):
             named = option.replace("_", "-")
             raise UsageError(
@@ -283,13 +283,13 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
         )
     if asking["model"] is not None and not settings.needs_chat:
         raise UsageError("--model is for --rewrite rephrase, hyde or translate, and for --rerank chat. Leave it out.")
-    own = embedder_of(opened) if opened is not None and given_key and chosen is None else None
+    own = opened.embedder if opened is not None and given_key and chosen is None else None
     if own is not None and own.address is not None and asking["model"] is None and is_allowed(own.address):
         allow_host(own.address, key_env)
     wanted = {"base_url": base_url, "key_env": key_env} if asking["model"] is not None else {}
     means = means_of(MeansSettings.of(**asking, **wanted), announce=announce)
     try:
-        yield replace(described, means=means)
+        yield replace(described, models=means)
     finally:
         close(means)
 

@@ -45,12 +45,12 @@ def command(
     Exit codes: 0 nothing is broken, 2 bad input, 4 something is broken.
     """
     from karat.experiment.audit import audit
-    from karat.experiment.index import check_order
-    from karat.experiment.system import check_pages
     from karat.io.writing import write_whole
     from karat.report import objects
     from karat.report.build.findings import audit_document
     from karat.report.render import console, written
+    from karat.systems.index import check_order
+    from karat.systems.retrieval import check_pages
 
     ending = _ending(output)
     check_order(testset, index)

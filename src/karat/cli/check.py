@@ -42,11 +42,11 @@ def command(
     Exit codes: 0 nothing is broken, 2 bad input, 4 something is broken.
     """
     from karat.experiment.check import check
-    from karat.experiment.index import check_order
-    from karat.experiment.system import check_pages
     from karat.report import objects
     from karat.report.build.findings import checkup_document
     from karat.report.render import console
+    from karat.systems.index import check_order
+    from karat.systems.retrieval import check_pages
 
     check_order(testset, index)
     progress = progress_on_terminal(quiet or as_json)

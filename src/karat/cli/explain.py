@@ -42,11 +42,11 @@ def command(
 ) -> None:
     """Show one question step by step: what engines found, how it was fused, what is gold, how it is scored."""
     from karat.experiment.explain import explain
-    from karat.experiment.index import check_order
-    from karat.experiment.system import check_pages
     from karat.report import objects
     from karat.report.build.explanation import document
     from karat.report.render import console
+    from karat.systems.index import check_order
+    from karat.systems.retrieval import check_pages
 
     check_order(testset, index)
     with system_of(index, **options) as system:

@@ -76,12 +76,12 @@ def command(
     5 done but some documents could not be read or an engine could not be built.
     """
     from karat.core.errors import UsageError
-    from karat.experiment.defaults import default_line
-    from karat.experiment.index import ENGINES_BUILT, index
     from karat.models import EmbedderSettings
     from karat.report import objects
     from karat.report.build.index import document
     from karat.report.render import console
+    from karat.systems.defaults import default_line
+    from karat.systems.index import ENGINES_BUILT, index
 
     asked = {"--query-prefix": query_prefix, "--passage-prefix": passage_prefix, "--base-url": base_url}
     for option, value in asked.items():

@@ -107,7 +107,7 @@ def command(
     """
     from karat.experiment.means import CALLS
     from karat.experiment.score import score
-    from karat.experiment.system import check_pages
+    from karat.systems.retrieval import check_pages
 
     if chat["model"] is not None and chat["calls"] is None and output and not Path(output).suffix:
         chat["calls"] = Path(output) / CALLS

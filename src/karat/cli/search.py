@@ -52,11 +52,12 @@ def command(
     """
     from karat.cli.run import announced
     from karat.core.errors import UsageError
-    from karat.experiment.search import search_all, search_one
-    from karat.experiment.system import check_pages
+    from karat.experiment.search import search_all
     from karat.report import objects
     from karat.report.build.explanation import hits_document
     from karat.report.render import console
+    from karat.systems.hits import search_one
+    from karat.systems.retrieval import check_pages
 
     counted = check_pages(pages)
     if questions is not None:

@@ -91,15 +91,15 @@ def command(
     configuration at a cut-off is printed with its interval and with those that do not differ significantly from it.
     """
     from karat.core.errors import UsageError
-    from karat.experiment.index import check_order
     from karat.experiment.run import sweep_of
     from karat.experiment.spec import load_spec
     from karat.experiment.sweep import sweep
     from karat.experiment.sweep.grid import Grid
-    from karat.experiment.system import check_pages
     from karat.report import objects
     from karat.report.build.sweep import document
     from karat.report.render import console
+    from karat.systems.index import check_order
+    from karat.systems.retrieval import check_pages
 
     grid = Grid.of(
         alpha=alpha, k=k, fusion=fusion, normalise=normalise, rrf_k=rrf_k, depth=depth, legs=legs, engines=engines,

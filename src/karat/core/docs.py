@@ -28,7 +28,6 @@ class Section:
     title: str
     level: int
     start: int
-    anchor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

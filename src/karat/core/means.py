@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from karat.core.errors import UsageError
@@ -23,6 +23,7 @@ class Prompt:
 
     user: str
     system: str = ""
+    _: KW_ONLY
     turns: tuple[str, ...] = ()
     sample: int = 0
     max_tokens: int | None = None  # in place of the client's
@@ -38,6 +39,7 @@ class Said:
     """
 
     text: str | None = None
+    _: KW_ONLY
     error: str | None = None
     model: str | None = None
     prompt_tokens: int | None = None
@@ -54,6 +56,11 @@ class Chats(Protocol):
     @property
     def label(self) -> str:
         """The model, as reports name it."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever replies may change."""
         ...
 
     def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
@@ -78,7 +85,7 @@ class ScoresPairs(Protocol):
 Need = Literal["chat", "embedder", "cross_encoder"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Means:
     """What there is to be asked. Each is made when it is first called for; None: there is none.
 

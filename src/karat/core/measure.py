@@ -1,11 +1,14 @@
-"""What a measure is: a function with a declared range, direction and stage, and its uses at a cut with parameters."""
+"""What a measure is: a function with a declared range, direction and stage, and its uses at a cut with parameters.
+
+A file that holds a measure imports all that it needs to declare one from here.
+"""
 
 from __future__ import annotations
 
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from types import ModuleType, SimpleNamespace
 from typing import Any, Literal, TypeVar
 
@@ -13,10 +16,16 @@ import numpy as np
 
 from karat.core.answered import Answered
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.judged import Floats, Judged
+from karat.core.judged import Bools, Cut, Floats, Ints, Judged
 from karat.core.means import Need
 from karat.core.registry import Registry
-from karat.core.scores import Outcome
+from karat.core.scores import EMPTY_ANSWER, Outcome
+from karat.core.text.normalise import Norm
+
+__all__ = [
+    "ANYTHING", "CONDENSED", "EMPTY_ANSWER", "MEASURES", "REL", "Answered", "Bools", "Column", "Cut", "Floats", "Ints",
+    "Judged", "Measure", "MeasureSpec", "Norm", "Outcome", "facts", "find_measure", "list_measures", "measure",
+]  # fmt: skip
 
 Column = Floats
 F = TypeVar("F", bound=Callable[..., Any])
@@ -67,6 +76,7 @@ class MeasureSpec:
 
     name: str
     function: Callable[..., Column | Outcome]
+    _: KW_ONLY
     stage: Stage = "retrieval"
     bounds: Bounds | Callable[..., Bounds] = (0.0, 1.0)
     direction: Direction = "higher"
@@ -96,11 +106,14 @@ class MeasureSpec:
         """The docstring below its first line."""
         return (inspect.getdoc(self.function) or "").partition("\n")[2].strip()
 
+    @property
+    def all_params(self) -> tuple[Param, ...]:
+        """Its own parameters; ranking measures also take `rel` and `condensed`."""
+        return (*self.params, REL, CONDENSED) if self.stage == "retrieval" else self.params
+
     def param(self, name: str) -> Param:
-        """A parameter by name; ranking measures also take `rel` and `condensed`."""
-        known = {p.name.lower(): p for p in self.params}
-        if self.stage == "retrieval":
-            known.update(rel=REL, condensed=CONDENSED)
+        """A parameter by name."""
+        known = {p.name.lower(): p for p in self.all_params}
         if name.lower() not in known:
             offered = f"It takes {', '.join(known)}." if known else "It takes no parameters."
             raise UsageError(f"{self.name} has no parameter {name!r}.{did_you_mean(name, known)} {offered}")
@@ -175,8 +188,7 @@ class Measure:
     def _spell(self) -> str:
         given = dict(self.given)
         parts = []
-        common = (REL, CONDENSED) if self.spec.stage == "retrieval" else ()
-        for param in (*self.spec.params, *common):
+        for param in self.spec.all_params:
             value = given.get(param.name, param.default)
             if param.name == self.spec.at:
                 continue
@@ -212,7 +224,7 @@ def _spell(value: Any) -> str:
 @typing.overload
 def measure(function: F, /) -> F: ...
 @typing.overload
-def measure(**declared: Any) -> Callable[[F], F]: ...
+def measure(function: None = None, /, **declared: Any) -> Callable[[F], F]: ...
 def measure(function: Any = None, /, **declared: Any) -> Any:
     """Declare a function to be a measure. The function itself is returned, unwrapped.
 
@@ -220,14 +232,8 @@ def measure(function: Any = None, /, **declared: Any) -> Any:
     `Name(param=value)`. Keywords: the fields of MeasureSpec.
     """
     if function is None:
-        return lambda f: measure_as(f, **declared)
-    return measure_as(function)
-
-
-def measure_as(function: Callable[..., Any], **declared: Any) -> Callable[..., Any]:
-    """Attach a MeasureSpec to a function."""
-    spec = _describe(function, **declared)
-    function.__karat_measure__ = spec  # type: ignore[attr-defined]
+        return lambda f: measure(f, **declared)
+    function.__karat_measure__ = _describe(function, **declared)
     return function
 
 
@@ -327,7 +333,6 @@ def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., Out
 def facts(measure: Measure) -> dict[str, Any]:
     """What is declared about a measure, in words, for lists and explanations."""
     spec, (low, high) = measure.spec, measure.bounds
-    common = [REL, CONDENSED] if spec.stage == "retrieval" else []
     return {
         "name": measure.name,
         "what": spec.summary,
@@ -337,7 +342,7 @@ def facts(measure: Measure) -> dict[str, Any]:
         "stage": spec.stage,
         "best_for": spec.best_for,
         "prefer": spec.prefer,
-        "parameters": [_offer(p) for p in (*spec.params, *common)],
+        "parameters": [_offer(p) for p in spec.all_params],
         "variants": list(spec.variants),
         "also_called": list(spec.aliases),
     }

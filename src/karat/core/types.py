@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Qrels = Mapping[str, Mapping[str, int]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gold:
     """One unit that answers a question, named in whatever ways its author named it, and its grade.
 

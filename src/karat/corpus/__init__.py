@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from karat.corpus._chunk import CHUNKERS, Chunked, Chunker, Chunking, Piece, Way, chunk_docs
     from karat.corpus._file import File, Progress, ReadError
-    from karat.corpus._read import Reading, TakenFile, read
+    from karat.corpus._read import CorpusReading, ReadFile, read
     from karat.corpus._reader import READERS, Reader
     from karat.corpus.tables import Docs, load_chunks, load_docs, save_chunks, save_docs
 
@@ -18,14 +18,14 @@ __all__ = [
     "Chunked",
     "Chunker",
     "Chunking",
+    "CorpusReading",
     "Docs",
     "File",
     "Piece",
     "Progress",
     "ReadError",
+    "ReadFile",
     "Reader",
-    "Reading",
-    "TakenFile",
     "Way",
     "chunk_docs",
     "load_chunks",
@@ -46,8 +46,8 @@ _HOME = {
     "READERS": "_reader",
     "ReadError": "_file",
     "Reader": "_reader",
-    "Reading": "_read",
-    "TakenFile": "_read",
+    "CorpusReading": "_read",
+    "ReadFile": "_read",
     "Way": "_chunk",
     "Chunker": "_chunk",
     "chunk_docs": "_chunk",

@@ -21,7 +21,7 @@ class Blocks:
         self._gap = ""  # what separates the next words from the last: nothing, a blank, a line's end
         self._mark = ""  # what stands before the next words
         self._rows: list[int] = []  # cells begun in each open row
-        self._heading: tuple[int, str | None, int, int] | None = None
+        self._heading: tuple[int, int, int] | None = None
 
     @property
     def text(self) -> str:
@@ -80,16 +80,16 @@ class Blocks:
             self._rows.pop()
         self.end_line()
 
-    def begin_heading(self, level: int, anchor: str | None) -> None:
+    def begin_heading(self, level: int) -> None:
         """A heading: what is added until its end is its title."""
-        self._heading = (level, anchor, self._length + (1 if self._length else 0), len(self._parts))
+        self._heading = (level, self._length + (1 if self._length else 0), len(self._parts))
 
     def end_heading(self) -> None:
         """The end of a heading; one without words is none."""
         if self._heading is None:
             return
-        level, anchor, start, first = self._heading
+        level, start, first = self._heading
         self._heading = None
         title = " ".join("".join(self._parts[first:]).split())
         if title:
-            self.sections.append(Section(title, level, start, anchor))
+            self.sections.append(Section(title, level, start))

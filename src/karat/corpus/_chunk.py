@@ -17,7 +17,7 @@ from karat.core.docs import Chunk, Chunks, Doc, Problem
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.core.registry import Registry
 from karat.core.text.normalise import clean_all
-from karat.corpus._file import Progress, silent
+from karat.corpus._file import Progress, no_progress
 
 _BATCH = 500  # documents whose words are counted at once
 _LEAST_DIGITS = 4
@@ -127,7 +127,7 @@ class Chunked(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def chunk_docs(docs: Iterable[Doc], chunking: Chunking | None = None, progress: Progress = silent) -> Chunked:
+def chunk_docs(docs: Iterable[Doc], chunking: Chunking | None = None, progress: Progress = no_progress) -> Chunked:
     """The chunks of documents, in the order of their ids.
 
     The text of a chunk is exactly that of its span, without white space around it; every other character of a

@@ -11,22 +11,21 @@ from functools import cached_property
 from pathlib import Path
 
 from karat.core.docs import Problem
-from karat.io.decoding import decode, plain, printable
+from karat.io.decoding import cleaned, decode, printable
 from karat.io.limits import LINE_LIMIT, ReadLimits
-from karat.io.opening import FileRefusedError, is_gzip, pieces, read_whole
+from karat.io.opening import HEAD, FileRefusedError, first_bytes, is_gzip, pieces, read_whole, refusing
 
 Progress = Callable[[str, int, int], None]
 """What is being done, how much of it is done, and how much there is."""
 
 
-def silent(what: str, done: int, total: int) -> None:
+def no_progress(what: str, done: int, total: int) -> None:
     """A Progress that tells nobody."""
 
 
 ROWS_NAMED = 20
 """How many rows with the same kind of problem are named one by one."""
 
-HEAD = 64 << 10
 _OTHER_ENCODING = "Save it as UTF-8 if it reads wrongly."
 
 
@@ -51,7 +50,7 @@ class File:
     place: str
     named: bool = False  # given by its own name, not found in a folder
     columns: Mapping[str, str] = field(default_factory=dict)
-    progress: Progress = silent
+    progress: Progress = no_progress
     limits: ReadLimits = field(default_factory=ReadLimits)
     problems: list[Problem] = field(default_factory=list)
     fields: set[str] = field(default_factory=set)  # what its records call their fields, where columns are named
@@ -94,30 +93,21 @@ class File:
 
     @cached_property
     def is_gzip(self) -> bool:
-        with explained():
-            return is_gzip(self.path)
+        return is_gzip(self.path)
 
     @cached_property
     def size(self) -> int:
         """What it takes on disk, in bytes."""
-        with explained():
-            return os.stat(self.path).st_size
+        return os.stat(self.path).st_size
 
     @cached_property
     def head(self) -> bytes:
         """The first 64 KiB, unpacked."""
-        head = bytearray()
-        with explained():
-            for piece in pieces(self.path, HEAD):
-                head += piece
-                if len(head) >= HEAD:
-                    break
-        return bytes(head[:HEAD])
+        return first_bytes(self.path, HEAD)
 
     def data(self) -> bytes:
         """All bytes, unpacked."""
-        with explained():
-            return read_whole(self.path)
+        return read_whole(self.path)
 
     def text(self, declared: str | None = None) -> str:
         """The whole file as text; an encoding other than UTF-8 is noted."""
@@ -128,7 +118,7 @@ class File:
             places = "one place" if decoded.replaced == 1 else f"{decoded.replaced:,} places"
             reason = f"{places} could not be decoded as {decoded.encoding} and read \ufffd."
             self.problem("encoding", reason, _OTHER_ENCODING)
-        return plain(decoded.text)
+        return cleaned(decoded.text)
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Lines with their numbers from 1, without their ends; one over LINE_LIMIT is named and left out."""
@@ -155,21 +145,15 @@ class File:
         )
 
     def _pieces(self) -> Iterator[bytes]:
-        with explained():
+        with as_read_errors():
             yield from pieces(self.path)
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """Turn what the operating system says into ReadError."""
+def as_read_errors() -> Iterator[None]:
+    """Whatever is said against opening a file becomes a ReadError."""
     try:
-        yield
+        with refusing(""):
+            yield
     except FileRefusedError as refused:
         raise ReadError(refused.kind, f"{refused.problem}.", refused.remedy or "") from None
-    except FileNotFoundError:
-        raise ReadError("unreadable", "was there when the folder was listed, but is gone.", "Index again.") from None
-    except PermissionError:
-        raise ReadError("unreadable", "cannot be read: permission denied.", "Check its permissions.") from None
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise ReadError("unreadable", f"cannot be read: {why}.", "Check the disk and the path.") from None

@@ -25,7 +25,7 @@ from typing import IO, Any
 from karat.core.docs import Doc, Problem
 from karat.core.errors import KaratError
 from karat.corpus._file import File, ReadError
-from karat.corpus._objects import doc_fields, doc_of
+from karat.corpus._json_rows import doc_fields, doc_of
 from karat.corpus._reader import READERS, Reader, content_of, out_of_memory
 from karat.io.decoding import printable
 from karat.io.limits import ReadLimits, raise_limit

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from karat.core.docs import Doc, Problem
+from karat.core.docs import Doc, Problem, unread_line
 from karat.core.errors import InputError, UsageError
-from karat.corpus._file import HEAD, File, Progress, ReadError, silent
+from karat.corpus._file import File, Progress, ReadError, as_read_errors, no_progress
 from karat.corpus._process import ReaderProcess
 from karat.corpus._reader import Reader, content_of, readable, reader_of, unforeseen
-from karat.corpus._records import check_used, checked
-from karat.corpus._walk import Walk, ids_of
+from karat.corpus._records import refuse_unused_map
+from karat.corpus._walk import CorpusWalk, ids_of
 from karat.io.decoding import printable
+from karat.io.fields import DOCUMENT, checked_map
 from karat.io.limits import ReadLimits
+from karat.io.opening import HEAD
 
 _AHEAD = 8  # files that are opened before the first of them is read
-_NAMED = 5  # places of each kind that the error of an empty corpus names
+_NAMED = 5  # sources and notes that the error of an empty corpus names
 
 
 @dataclass(frozen=True)
-class TakenFile:
+class ReadFile:
     """What one file was taken for, and how many documents and pages it held."""
 
     place: str
@@ -34,22 +36,22 @@ class TakenFile:
 
 
 @dataclass(frozen=True)
-class Reading:
+class CorpusReading:
     """Documents in the order they were read, what each file was taken for, and what could not be read."""
 
     docs: tuple[Doc, ...]
     problems: tuple[Problem, ...]
-    taken: tuple[TakenFile, ...]
+    taken: tuple[ReadFile, ...]
 
 
 def read(
     sources: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     columns: Mapping[str, str] | None = None,
     limits: ReadLimits | None = None,
     follow_links: bool = False,
-) -> Reading:
+) -> CorpusReading:
     """Read documents from files and folders, whatever their formats.
 
     A file that cannot be read becomes a Problem and the rest goes on; only a source that does not exist, or a corpus
@@ -60,12 +62,12 @@ def read(
     given = [sources] if isinstance(sources, str | os.PathLike) else list(sources)
     if not given:
         raise UsageError("no documents were named. Give a file or a folder.")
-    mapped = checked(columns)
+    mapped = checked_map(columns, DOCUMENT)
     limits = limits or ReadLimits()
-    walk = Walk(follow_links=follow_links)
+    walk = CorpusWalk(follow_links=follow_links)
     for source in given:
-        walk.add(Path(source))
-    walk.finish()
+        walk.add_source(Path(source))
+    walk.count_skipped()
     corpus = _Corpus(walk.problems)
     fields: dict[str, None] = {}
     total = len(walk.files)
@@ -82,10 +84,10 @@ def read(
             corpus.take(file, reader, docs, fault)
             fields |= dict.fromkeys(sorted(file.fields))
     progress("reading", total, total)
-    check_used(mapped, fields)
+    refuse_unused_map(mapped, fields)
     if not corpus.taken:
         raise _nothing(given, corpus.problems)
-    return Reading(tuple(corpus.docs), tuple(corpus.problems), tuple(corpus.taken))
+    return CorpusReading(tuple(corpus.docs), tuple(corpus.problems), tuple(corpus.taken))
 
 
 def _with_readers(
@@ -96,9 +98,10 @@ def _with_readers(
     for file in files:
         reader, fault = None, None
         try:
-            reader = reader_of(file)
-            if not _is_plain(file, reader):
-                process.request(file, reader)
+            with as_read_errors():
+                reader = reader_of(file)
+                if not _is_plain(file, reader):
+                    process.request(file, reader)
         except ReadError as unreadable:
             reader, fault = None, unreadable
         except Exception as error:
@@ -111,7 +114,7 @@ def _with_readers(
 
 def _is_plain(file: File, reader: Reader) -> bool:
     """Whether a file is read in this process. Its head says how long it is, if it is short and not packed."""
-    return reader.plain == math.inf or len(file.head) < min(reader.plain, HEAD)
+    return reader.in_place_below == math.inf or len(file.head) < min(reader.in_place_below, HEAD)
 
 
 class _Corpus:
@@ -119,7 +122,7 @@ class _Corpus:
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = list(problems)
-        self.taken: list[TakenFile] = []
+        self.taken: list[ReadFile] = []
         self._by_id: dict[str, tuple[Doc, str]] = {}  # each with the file it is from
 
     @property
@@ -139,7 +142,7 @@ class _Corpus:
         self.problems += file.problems
         if reader is not None and added:
             pages = sum(len(doc.pages) for doc in added)
-            self.taken.append(TakenFile(file.place, reader.name, len(added), pages))
+            self.taken.append(ReadFile(file.place, reader.name, len(added), pages))
 
     def _add(self, doc: Doc, file: File) -> bool:
         """Whether a document is added: its id may be taken, by the same text or by another."""
@@ -158,11 +161,6 @@ class _Corpus:
 def _nothing(sources: Sequence[str | os.PathLike[str]], problems: Sequence[Problem]) -> InputError:
     """The error of a corpus without documents, which says what was seen instead."""
     place = ", ".join(printable(str(source)) for source in sources[:_NAMED])
-    kinds = Counter(problem.kind for problem in problems)
-    seen = []
-    for kind, count in kinds.items():
-        named = [str(problem) for problem in problems if problem.kind == kind][:_NAMED]
-        more = f" (and {count - _NAMED} more)" if count > _NAMED else ""
-        seen.append(f"{kind}: {' '.join(named)}{more}")
-    summary = f"Seen: {'; '.join(seen)}" if seen else "It holds no files."
-    return InputError("no document could be read", place=place, remedy=f"{summary} Readable: {readable()}.")
+    notes = [str(problem) for problem in problems if not problem.fatal][:_NAMED]
+    seen = " ".join(filter(None, (unread_line(problems), *notes))) or "It holds no files."
+    return InputError("no document could be read", place=place, remedy=f"{seen} Readable: {readable()}.")

@@ -12,8 +12,8 @@ from typing import Any
 
 from karat.core.docs import Doc
 from karat.core.registry import Registry
-from karat.corpus._file import File, ReadError, explained
-from karat.io.decoding import is_binary, plain
+from karat.corpus._file import File, ReadError, as_read_errors
+from karat.io.decoding import cleaned, is_binary
 from karat.io.limits import raise_limit
 
 
@@ -23,8 +23,8 @@ class Reader:
 
     `sniff` looks at content: True, it is of this kind; False, it cannot be; None, the file's name decides. `read` may
     raise ReadError for the whole file, and says everything less by the file's `problem`. It is called in a process of
-    its own, within limits, unless the file has fewer than `plain` bytes: whatever such a file holds, it is read in
-    little time and memory.
+    its own, within limits, unless the file has fewer than `in_place_below` bytes: whatever such a file holds, it is
+    read in little time and memory.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Reader:
     endings: tuple[str, ...]  # of file names, lower case, with the dot
     sniff: Callable[[File], bool | None]
     read: Callable[[File], Iterator[Doc]]
-    plain: float = 0
+    in_place_below: float = 0
 
 
 def _find(source: Any) -> Reader | None:
@@ -115,8 +115,8 @@ def content_of(file: File, reader: Reader) -> tuple[list[Doc], ReadError | None]
     """The documents of a file, and why no more of them were read, where something went wrong."""
     docs: list[Doc] = []
     try:
-        left = file.limits.text(file.size)
-        with explained():
+        with as_read_errors():
+            left = file.limits.text(file.size)
             for doc in reader.read(file):
                 left -= len(doc.text)
                 if left < 0:
@@ -135,7 +135,7 @@ def content_of(file: File, reader: Reader) -> tuple[list[Doc], ReadError | None]
 
 def unforeseen(error: Exception) -> ReadError:
     """What is said of a file at which a reader itself failed."""
-    what = plain(str(error)).split("\n")[0][:200]
+    what = cleaned(str(error)).split("\n")[0][:200]
     reason = f"could not be read ({type(error).__name__}: {what})."
     return ReadError("failed", reason, "Please report this file's kind.")
 

@@ -47,7 +47,7 @@ class _Folder(NamedTuple):
 
 
 @dataclass
-class Walk:
+class CorpusWalk:
     """What the sources hold; links out of them are passed over and named, unless they are followed."""
 
     follow_links: bool = False
@@ -57,7 +57,7 @@ class Walk:
     _paths: set[str] = field(default_factory=set)
     _skipped: Counter[str] = field(default_factory=Counter)
 
-    def add(self, source: Path) -> None:
+    def add_source(self, source: Path) -> None:
         """Everything that one source names; a source that is not there is the user's mistake."""
         try:
             status = source.stat()
@@ -75,7 +75,7 @@ class Walk:
         else:
             self._file(FoundFile(source, source.name, source.parent, True), status)
 
-    def finish(self) -> None:
+    def count_skipped(self) -> None:
         """Count what was passed over."""
         kinds = [f"{count:,} {what}" for what, count in sorted(self._skipped.items())]
         if kinds:
@@ -96,10 +96,12 @@ class Walk:
                 self._unlisted(folder.path, error)
                 continue
             if key in folder.above:
-                self._note(folder.path, "loop", "is a link to a folder that holds it; not followed.", fatal=False)
+                self._add_problem(
+                    folder.path, "loop", "is a link to a folder that holds it; not followed.", fatal=False
+                )
             elif key in self._folders:
                 reason = f"leads to a folder that is read already, as {self._folders[key]}."
-                self._note(folder.path, "duplicate", reason, fatal=False)
+                self._add_problem(folder.path, "duplicate", reason, fatal=False)
             elif folder.below and _is_made_by_karat(folder.path, entries):
                 self._skipped["folders made by karat"] += 1
             else:
@@ -126,15 +128,15 @@ class Walk:
             status = path.stat()
         except OSError as error:
             if error.errno == errno.ELOOP:
-                self._note(path, "loop", "is a link that leads to itself.", "Remove it.")
+                self._add_problem(path, "loop", "is a link that leads to itself.", "Remove it.")
             elif path.is_symlink():
-                self._note(path, "unreadable", "is a link to a file that does not exist.", "Remove or mend it.")
+                self._add_problem(path, "unreadable", "is a link to a file that does not exist.", "Remove or mend it.")
             else:
                 self._unlisted(path, error)
             return
         if path.is_symlink() and not self.follow_links and not _is_within(path, top):
             reason = "is a link that leads out of the folder; not followed."
-            self._note(path, "link", reason, "Name what it leads to, or follow links: --follow-links.")
+            self._add_problem(path, "link", reason, "Name what it leads to, or follow links: --follow-links.")
         elif stat.S_ISDIR(status.st_mode):
             (links if path.is_symlink() else folders).append(entry)
         else:
@@ -143,18 +145,20 @@ class Walk:
     def _file(self, file: FoundFile, status: os.stat_result) -> None:
         path = os.path.abspath(file.path)
         if not stat.S_ISREG(status.st_mode):
-            self._note(file.path, "unsupported", "is no regular file (a pipe, socket or device).", "Leave it out.")
+            self._add_problem(
+                file.path, "unsupported", "is no regular file (a pipe, socket or device).", "Leave it out."
+            )
         elif path in self._paths:
-            self._note(file.path, "duplicate", "is given twice; read once.", fatal=False)
+            self._add_problem(file.path, "duplicate", "is given twice; read once.", fatal=False)
         else:
             self._paths.add(path)
             self.files.append(file)
 
     def _unlisted(self, path: Path, error: OSError) -> None:
         why = "permission denied" if isinstance(error, PermissionError) else error.strerror or type(error).__name__
-        self._note(path, "unreadable", f"cannot be read: {why}.", "Check its permissions.")
+        self._add_problem(path, "unreadable", f"cannot be read: {why}.", "Check its permissions.")
 
-    def _note(self, path: Path, kind: str, reason: str, remedy: str = "", *, fatal: bool = True) -> None:
+    def _add_problem(self, path: Path, kind: str, reason: str, remedy: str = "", *, fatal: bool = True) -> None:
         self.problems.append(Problem(printable(str(path)), kind, reason, remedy, fatal))
 
 

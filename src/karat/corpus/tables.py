@@ -19,7 +19,7 @@ import numpy as np
 
 from karat.core.docs import Chunk, Chunks, Doc
 from karat.core.errors import InputError
-from karat.corpus._objects import chunk_fields, chunk_of, doc_fields, doc_of
+from karat.corpus._json_rows import chunk_fields, chunk_of, doc_fields, doc_of
 from karat.io.arrays import mapped_array
 from karat.io.writing import replaced
 
@@ -41,7 +41,7 @@ def save_chunks(chunks: Iterable[Chunk], folder: Folder) -> None:
 
 def load_chunks(folder: Folder) -> Chunks:
     """The chunks of a folder; each is read from disk when it is asked for."""
-    return _StoredChunks(Rows(Path(folder), "chunks", chunk_of))
+    return _StoredChunks(StoredRows(Path(folder), "chunks", chunk_of))
 
 
 def save_docs(docs: Iterable[Doc], folder: Folder) -> None:
@@ -57,7 +57,7 @@ def load_docs(folder: Folder) -> Docs:
 class _StoredChunks(Chunks):
     """Chunks read from disk row by row."""
 
-    def __init__(self, rows: Rows[Chunk]) -> None:
+    def __init__(self, rows: StoredRows[Chunk]) -> None:
         super().__init__(rows)
         self._rows = rows
 
@@ -80,7 +80,7 @@ def _write_rows(rows: Iterable[Mapping[str, Any]], folder: Path, name: str) -> N
         np.save(out, np.cumsum(np.array(sizes, np.int64)))
 
 
-class Rows(Sequence[T], Generic[T]):
+class StoredRows(Sequence[T], Generic[T]):
     """The rows of a table that `_write_rows` wrote, through the eyes of `parse`.
 
     Nothing is read but the offsets, and these by mmap. `parse` raises KeyError, TypeError or ValueError for an
@@ -154,7 +154,7 @@ class Rows(Sequence[T], Generic[T]):
         return InputError(f"cannot be read: {reason}", place=str(self.path), row=row + 1, remedy=_REMEDY)
 
 
-class Docs(Rows[Doc]):
+class Docs(StoredRows[Doc]):
     """Documents read from disk, by row or by id."""
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from math import comb, log
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from karat.diagnose.check import Case
 from karat.io.pages import page_of
 from karat.models.terms import terms
+from karat.stats.tails import binomial_tail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,11 +91,10 @@ def by_words(case: Case) -> Evidence | None:
 def chance(wins: int, losses: int) -> float:
     """How likely at least so many wins are if wins and losses are equally likely.
 
-    >>> chance(3, 0)
+    >>> round(chance(3, 0), 6)
     0.125
     """
-    n = wins + losses
-    return float(sum(comb(n, i) for i in range(wins, n + 1)) / 2**n)
+    return float(binomial_tail(losses, wins + losses)) if wins else 1.0
 
 
 def _units(case: Case, found: Resolution) -> list[tuple[int, str, int]]:

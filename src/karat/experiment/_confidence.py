@@ -71,7 +71,6 @@ def _one(system: str, rule: str, sure: Floats, right: Floats, left: int) -> Reli
         ece_mass=expected_calibration_error(full),
         brier=brier(sure, right),
         bins=wide,
-        bins_by_mass=full,
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from karat.experiment._subjects import Subject
 from karat.results.gating import Broken, Outcome, Rule, Verdict
 from karat.stats.arrays import TIE
-from karat.stats.intervals import LEVEL, mean_intervals
+from karat.stats.intervals import CONFIDENCE, mean_intervals
 from karat.stats.permutation import drawn_pairs
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _FAILS = {">=": "below", ">": "not above", "<=": "above", "<": "not below", "=="
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldRule:
     """All that a rule is judged by."""
 
     rule: Rule
@@ -55,7 +55,7 @@ def keeps(value: float, rule: Rule, bound: float) -> bool:
     return apart >= edge if rule.is_kept_by_more else -apart >= edge
 
 
-def judged(held: Held) -> Verdict:
+def judged(held: HeldRule) -> Verdict:
     """The verdict on a rule."""
     rule, subject, beside = held.rule, held.subject, held.beside
     known = subject.known if beside is None or not subject.is_measure else subject.known & beside.known
@@ -85,11 +85,11 @@ def _named(name: str, rule: Rule) -> str:
     return name + (f"[{', '.join(f'{slice}={value}' for slice, value in rule.where)}]" if rule.where else "")
 
 
-def _interval(held: Held, known: NDArray[np.bool_]) -> tuple[float | None, float | None, float | None]:
+def _interval(held: HeldRule, known: NDArray[np.bool_]) -> tuple[float | None, float | None, float | None]:
     """The interval of the mean, as a run's tables have it, or of the differences, as `karat compare` has it."""
     if not held.subject.is_measure:
         return None, None, None
-    level = held.rule.confidence or LEVEL
+    level = held.rule.confidence or CONFIDENCE
     values = held.subject.values[known]
     if held.beside is None or held.rule.factor is None:
         ends = mean_intervals(values[None, :], held.subject.bounds, level=level)
@@ -100,7 +100,7 @@ def _interval(held: Held, known: NDArray[np.bool_]) -> tuple[float | None, float
     return (low, high, level) if np.isfinite(low) else (None, None, None)
 
 
-def _beside(values: Floats, before: Floats, held: Held, level: float) -> tuple[float, float]:
+def _beside(values: Floats, before: Floats, held: HeldRule, level: float) -> tuple[float, float]:
     """The interval of the paired differences, by the test of the number that the rule compares them with.
 
     Differences that are all the same are that number, if there are enough of them for the test.
@@ -113,7 +113,7 @@ def _beside(values: Floats, before: Floats, held: Held, level: float) -> tuple[f
 
 
 def _outcome(
-    held: Held, value: float | None, bound: float | None, ends: tuple[float | None, float | None]
+    held: HeldRule, value: float | None, bound: float | None, ends: tuple[float | None, float | None]
 ) -> tuple[Outcome, str]:
     rule, subject = held.rule, held.subject
     sides = [("", subject), *([("of the baseline, ", held.beside)] if held.beside is not None else [])]
@@ -137,11 +137,11 @@ def _outcome(
     return "fail", f"{shown} is {_FAILS[rule.sign]} {than}"
 
 
-def _failed(held: Held) -> int:
+def _failed(held: HeldRule) -> int:
     return sum(int(side.failed.sum()) for side in (held.subject, held.beside) if side is not None)
 
 
-def _surely(held: Held, ends: tuple[float | None, float | None]) -> tuple[Outcome, str]:
+def _surely(held: HeldRule, ends: tuple[float | None, float | None]) -> tuple[Outcome, str]:
     """Whether every value of the interval keeps the rule."""
     rule = held.rule
     low, high = ends
@@ -164,7 +164,7 @@ def _surely(held: Held, ends: tuple[float | None, float | None]) -> tuple[Outcom
     return "fail", f"the {100 * rule.confidence:g}% interval of {of} reaches {reaches}, {below} {edge}"
 
 
-def _whatever_failed(held: Held, failed: int) -> tuple[Outcome, str]:
+def _whatever_failed(held: HeldRule, failed: int) -> tuple[Outcome, str]:
     """The verdict that holds whatever the rows that failed would have had, or that it cannot be told."""
     rule, subject, beside = held.rule, held.subject, held.beside
     rows = "row" if failed == 1 else "rows"
@@ -198,7 +198,7 @@ def _figures(value: float, bound: float) -> tuple[str, str]:
     return (f"{value:,.0f}", f"{bound:,.0f}") if whole else shown
 
 
-def _broken(held: Held, known: NDArray[np.bool_], bound: float | None) -> list[Broken]:
+def _broken(held: HeldRule, known: NDArray[np.bool_], bound: float | None) -> list[Broken]:
     """The questions that speak against the rule, the worst first."""
     rule, subject, beside = held.rule, held.subject, held.beside
     if subject.missing.any():
@@ -224,7 +224,7 @@ def _broken(held: Held, known: NDArray[np.bool_], bound: float | None) -> list[B
     return [_one(held, int(q), beside) for q in order if excess[q] < -SLACK and subject.known[q]]
 
 
-def _one(held: Held, q: int, beside: Subject | None) -> Broken:
+def _one(held: HeldRule, q: int, beside: Subject | None) -> Broken:
     name, value = held.ids[q], held.subject.values[q]
     before = beside.values[q] if beside is not None else np.nan
     return Broken(

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from karat.core.errors import UsageError
+from karat.core.scores import Scores
 
 if TYPE_CHECKING:
     from karat.core.judged import Judged
     from karat.core.means import Means
     from karat.core.measure import Measure
     from karat.core.run import Run
-    from karat.core.scores import Scores
     from karat.core.types import TestSet
     from karat.experiment.score import Choices
     from karat.match import Matched, Resolution
@@ -109,17 +111,19 @@ def _match(
 
     A run without any stands beside others as it is: `brought_together` warns of it.
     """
-    from karat.match import Join, Matched, Settings, check_questions, judge, match, match_resolved
+    from karat.match import Join, JudgingSettings, Matched, check_questions, judge, match, match_resolved
 
     check_questions(testset, [run for run in runs if run.asked] or runs)
     ranked = [run for run in runs if run.has_rankings]
     if not ranked:
         return None
     ranked = [run for run in ranked if len(run)] or ranked
-    settings = Settings(repeats=choices.repeats or dialect.repeats, ties=choices.ties, collection=choices.collection)
+    settings = JudgingSettings(
+        repeats=choices.repeats or dialect.repeats, ties=choices.ties, collection=choices.collection
+    )
     if not any((testset.qrels or {}).values()):
         join = Join(testset, runs)
-        return Matched(judge(testset, runs, join, settings), None, join, settings)
+        return Matched(judged=judge(testset, runs, join, settings), matching=None, join=join, settings=settings)
     if resolution is not None:
         matched = match_resolved(resolution, ranked, settings, allow_zero=choices.allow_zero_overlap)
         return matched if len(ranked) == len(runs) else match_resolved(resolution, runs, settings, allow_zero=True)
@@ -138,3 +142,67 @@ def _with_tokens(testset: TestSet, runs: Sequence[Run], matched: Matched) -> Jud
     from karat.match import judge
 
     return judge(testset, runs, matched.join, replace(matched.settings, tokens=True))
+
+
+def parted(
+    runs: Sequence[Run], resolution: Resolution | Sequence[Resolution | None] | None
+) -> list[tuple[list[Run], Resolution | None]]:
+    """The runs of each resolution, in the order in which these first appear."""
+    if not isinstance(resolution, Sequence):
+        return [(list(runs), resolution)]
+    found: dict[int, tuple[list[Run], Resolution | None]] = {}
+    for run, one in zip(runs, resolution, strict=True):
+        found.setdefault(id(one), ([], one))[0].append(run)
+    return list(found.values())
+
+
+def joined_scores(systems: Sequence[str], parts: Sequence[Scores]) -> Scores:
+    """The scores of all parts, systems in this order."""
+    joined = Scores.concat(parts)
+    return joined if len(parts) == 1 else joined.select(systems=[joined.systems.index(name) for name in systems])
+
+
+def joined_matching(parts: Sequence[Matching]) -> Matching | None:
+    """How hits were matched, over all parts."""
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return replace(
+        parts[0],
+        matcher=", ".join(dict.fromkeys(part.matcher for part in parts)),
+        unit=", ".join(dict.fromkeys(part.unit for part in parts)),
+        why="; ".join(dict.fromkeys(f"{part.why} ({', '.join(part.share)})" for part in parts)),
+        share={name: share for part in parts for name, share in part.share.items()},
+        others={},
+        suggestion=next((part.suggestion for part in parts if part.suggestion), None),
+        unusable=max(part.unusable for part in parts),
+        entries=max(part.entries for part in parts),
+        strangers={name: count for part in parts for name, count in part.strangers.items()},
+        unmatchable={name: counts for part in parts for name, counts in part.unmatchable.items()},
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+    )
+
+
+def reachable(judged: Judged | None, scores: Scores, dialect: Dialect) -> dict[str, float]:
+    """The highest mean any list could reach under this gold: that of the perfect list.
+
+    A hit that holds several units can do better than one unit a hit, so no ceiling is below what a system reached.
+    """
+    from karat.measures.compute import compute
+
+    chosen = [
+        i
+        for i, m in enumerate(scores.measures)
+        if m.spec.stage == "retrieval" and m.tokens is None and m.spec.direction == "higher"
+    ]
+    if judged is None or not chosen:
+        return {}
+    ranking = [scores.measures[i] for i in chosen]
+    perfect = judged.perfect(max((m.k or 0 for m in ranking), default=0))
+    best = compute(ranking, ["perfect"], judged.questions, judged=perfect, no_gold_is_zero=dialect.no_gold_is_zero)
+    found = {}
+    for place, i in enumerate(chosen):
+        known = best.status[0, :, place] == 0
+        reached = np.where(scores.status[:, :, i] == 0, scores.values[:, :, i], -np.inf).max(axis=0)
+        if known.any():
+            found[ranking[place].name] = float(np.maximum(best.values[0, known, place], reached[known]).mean())
+    return found

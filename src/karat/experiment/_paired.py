@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karat.core.scores import Status
-from karat.experiment._entrants import Entrant, Source, slice_values
+from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, slice_values
 from karat.results.comparison import ComparedPair, Flip, JudgeNoise, Measured, SlicePair, SystemMean
 from karat.results.evaluation import Note
+from karat.stats.arrays import TIE, finite
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.stats.compare import Compared, Test
+    from karat.stats.compare import PairFigures, Test
     from karat.stats.corrections import Correction
 
     Floats = NDArray[np.float64]
@@ -24,24 +25,24 @@ if TYPE_CHECKING:
 _PAST = 1e-9  # by which rounding may carry a score past the end of its measure
 
 
-def judge_noise(entrants: Sequence[Entrant], chosen: Sequence[Measured]) -> dict[tuple[str, str], JudgeNoise]:
+def judge_noise(systems: Sequence[ScoredSystem], chosen: Sequence[Measured]) -> dict[tuple[str, str], JudgeNoise]:
     from karat.stats.repeats import repeats
 
     made = {}
     for measure in chosen:
-        for entrant in entrants:
-            said = repeats(list(entrant.repeats.get(measure.name, {}).values()))
+        for system in systems:
+            said = repeats(list(system.repeats.get(measure.name, {}).values()))
             if said is not None:
-                many = int(np.isfinite(entrant.values[measure.name]).sum())
-                made[entrant.name, measure.name] = JudgeNoise(
-                    entrant.name, measure.name, said.rows, said.repeats, said.flips, said.icc, said.icc_mean,
+                many = int(np.isfinite(system.values[measure.name]).sum())
+                made[system.name, measure.name] = JudgeNoise(
+                    system.name, measure.name, said.rows, said.repeats, said.flips, said.icc, said.icc_mean,
                     said.of_score, float(np.sqrt(said.of_score / max(many, 1))),
                 )  # fmt: skip
     return made
 
 
 def pair_result(
-    figures: Compared,
+    figures: PairFigures,
     m: int,
     i: int,
     pair: tuple[int, int],
@@ -51,12 +52,11 @@ def pair_result(
     decided: tuple[Test, float],
     noise: Mapping[tuple[str, str], JudgeNoise],
 ) -> ComparedPair:
-    from karat.stats.arrays import TIE
     from karat.stats.power import detectable
 
     a, b = pair
     both = np.isfinite(values[a]) & np.isfinite(values[b])
-    n, spread = int(figures.n[m, i]), _plain(figures.spread[m, i])
+    n, spread = int(figures.n[m, i]), finite(figures.spread[m, i])
     mean_a, mean_b = (float(values[s][both].mean()) if n else None for s in pair)
     said = [noise.get((names[s], measure.name)) for s in pair]
     of_judge = sum(one.variance for one in said if one is not None)
@@ -65,10 +65,10 @@ def pair_result(
     least = detectable(spread, n, most=reach) if spread is not None and spread > TIE else None
     return ComparedPair(
         measure=measure.name, a=names[a], b=names[b], n=n, mean_a=mean_a, mean_b=mean_b,
-        difference=_plain(figures.difference[m, i]), low=_plain(figures.low[m, i]), high=_plain(figures.high[m, i]),
+        difference=finite(figures.difference[m, i]), low=finite(figures.low[m, i]), high=finite(figures.high[m, i]),
         p=float(figures.p(decided[0])[m, i]), adjusted=decided[1], permutation=float(figures.permutation[m, i]),
-        wilcoxon=float(figures.wilcoxon[m, i]), t=_plain(figures.t[m, i]), mcnemar=_plain(figures.mcnemar[m, i]),
-        tukey=_plain(figures.tukey[m, i]), d=_plain(figures.d[m, i]), biserial=_plain(figures.biserial[m, i]),
+        wilcoxon=float(figures.wilcoxon[m, i]), t=finite(figures.t[m, i]), mcnemar=finite(figures.mcnemar[m, i]),
+        tukey=finite(figures.tukey[m, i]), d=finite(figures.d[m, i]), biserial=finite(figures.biserial[m, i]),
         wins=wins, ties=n - wins - losses, losses=losses, spread=spread, detectable=least,
         over=mean_b / mean_a - 1 if mean_a and mean_b is not None and mean_a > 0 else None,
         judge_share=min(1.0, of_judge / spread**2) if any(said) and spread else None,
@@ -77,10 +77,6 @@ def pair_result(
 
 def _bounds(measure: Measured) -> tuple[float, float]:
     return -np.inf if measure.low is None else measure.low, np.inf if measure.high is None else measure.high
-
-
-def _plain(value: Any) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def with_flips(
@@ -93,7 +89,6 @@ def with_flips(
     most: int | None,
 ) -> ComparedPair:
     """The pair with the questions on which one of the two is better, the largest differences first."""
-    from karat.stats.arrays import TIE
 
     if most == 0:
         return result
@@ -125,20 +120,28 @@ def system_means(
         low, high = mean_intervals(values[m], _bounds(measure))
         base = mean[names.index(baseline)] if baseline is not None else np.nan
         for s, name in enumerate(names):
-            over = _plain(mean[s] / base - 1) if base > 0 and name != baseline else None
+            over = finite(mean[s] / base - 1) if base > 0 and name != baseline else None
             n, undefined, failed = (
                 int((status[m, s] == one).sum()) for one in (Status.ok, Status.undefined, Status.failed)
             )
             made.append(
                 SystemMean(
-                    name, measure.name, n, undefined, failed, _plain(mean[s]), _plain(low[s]), _plain(high[s]), over
+                    name,
+                    measure.name,
+                    n,
+                    undefined,
+                    failed,
+                    finite(mean[s]),
+                    finite(low[s]),
+                    finite(high[s]),
+                    over,
                 )
             )
     return tuple(made)
 
 
 def slice_differences(
-    found: Sequence[Source],
+    found: Sequence[ComparedInput],
     by: Sequence[str],
     values: Floats,
     questions: Sequence[str],
@@ -177,7 +180,7 @@ def slice_differences(
                 if not n:
                     continue
                 figures = (part.difference, part.low, part.high)
-                difference, low, high = (_plain(one[m, i]) for one in figures)
+                difference, low, high = (finite(one[m, i]) for one in figures)
                 made.append(
                     SlicePair(
                         measure.name, names[a], names[b], n, difference, low, high, float(part.permutation[m, i]),

@@ -105,12 +105,12 @@ def _recompute(
 ) -> dict[str, NDArray[np.float64]]:
     from karat.diagnose.verify.names import measure_of
     from karat.diagnose.verify.recompute import scores_of
-    from karat.match import Settings, judge
+    from karat.match import JudgingSettings, judge
 
     asked = {c: m for c in columns if (m := measure_of(c, k)) is not None and m.spec.stage == "retrieval"}
     measures = tuple(dict.fromkeys(asked.values()))
     try:
-        found = scores_of(judge(testset, [run], "page", Settings(repeats=repeats)), measures)
+        found = scores_of(judge(testset, [run], "page", JudgingSettings(repeats=repeats)), measures)
     except KaratError:
         return {}
     return {column: found[measure.name] for column, measure in asked.items()}

@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.loading import file_of
-from karat.experiment._reranking import CHAT
-from karat.experiment.indexes import digest_of
-from karat.experiment.outside import CallSettings
-from karat.experiment.system import SystemSettings
 from karat.retrieve.rewrite import needs_of
+from karat.systems.indexes import digest_of
+from karat.systems.outside import CallSettings
+from karat.systems.settings import CHAT, SystemSettings
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
-    from karat.experiment.index import Index
     from karat.experiment.spec import Listed, Spec
+    from karat.systems.index import Index
 
 PACKAGES = ("numpy", "polars", "faiss-cpu", "PyStemmer", "wordllama")
 

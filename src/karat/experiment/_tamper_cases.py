@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
-class Case:
+class TamperCase:
     """A question with its contexts, an answer to be judged, and the measures by which that answer is bad.
 
     By every other judge measure it is good. `reference` is the right answer.
@@ -29,7 +29,7 @@ _ELSEWHERE = (
     "Young spruce suffers from late frost, above all in hollows where cold air gathers.",
 )
 _GOOD = (
-    Case(
+    TamperCase(
         "How long does the ferry from Oster Quay to Halmsund take?",
         (
             "The ferry from Oster Quay to Halmsund sails at 06:40, 11:15 and 17:30 on weekdays. On Sundays there is "
@@ -40,7 +40,7 @@ _GOOD = (
         "The crossing to Halmsund takes 55 minutes.",
         "The passage takes 55 minutes.",
     ),
-    Case(
+    TamperCase(
         "How many books may a reader of the Brevik library borrow, and for how long?",
         (
             "Readers of the Brevik library may borrow up to twelve books at a time. The loan period is four weeks and "
@@ -51,7 +51,7 @@ _GOOD = (
         "Up to twelve books at a time. The loan period is four weeks.",
         "A reader may borrow up to twelve books. The loan period is four weeks.",
     ),
-    Case(
+    TamperCase(
         "When was the Tolven bridge opened and who designed it?",
         (
             "The Tolven bridge was opened on 3 June 1962. It replaced a wooden crossing that the flood of 1959 had "
@@ -62,7 +62,7 @@ _GOOD = (
         "The Tolven bridge was opened on 3 June 1962. It was designed by Marta Lindqvas.",
         "It was opened on 3 June 1962. Marta Lindqvas designed it.",
     ),
-    Case(
+    TamperCase(
         "How long is Dalsk rye bread baked, and at what temperature?",
         (
             "For Dalsk rye bread the dough rests for fourteen hours at room temperature before it goes into the oven.",
@@ -72,7 +72,7 @@ _GOOD = (
         "It is baked for seventy minutes at 210 degrees.",
         "It is baked for seventy minutes at 210 degrees.",
     ),
-    Case(
+    TamperCase(
         "On which day is the Orrin museum closed?",
         (
             "The Orrin museum is closed on Tuesdays. On the first Friday of the month it stays open until ten.",
@@ -82,7 +82,7 @@ _GOOD = (
         "The Orrin museum is closed on Tuesdays.",
         "It is closed on Tuesdays.",
     ),
-    Case(
+    TamperCase(
         "How many members does the council of Vester have, and who chooses the mayor?",
         (
             "The council of Vester has 19 members, elected every five years. It chooses the mayor from among them.",

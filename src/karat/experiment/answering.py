@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.asked import Asked, Context
+from karat.core.errors import UsageError
 from karat.core.ranked import ranking
 from karat.core.types import Answer
 from karat.experiment._answered import contexts_of
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.spec import Spec
+    from karat.experiment.spec._answers import AnswerKeys
     from karat.experiment.store import Journal
-    from karat.experiment.study import Contender
+    from karat.experiment.study import StudySystem
     from karat.match import Resolution
     from karat.results.evaluation import Note
+    from karat.systems.outside import CallSettings, HttpSettings
 
 Say = Callable[[str, int, int], None]
 _KEPT = ("text", "contexts", "model", "seconds", "tokens", "cost_usd", "error", "confidence", "used", "given")
@@ -34,24 +37,24 @@ _KEPT = ("text", "contexts", "model", "seconds", "tokens", "cost_usd", "error", 
 class _Piece:
     """What one system is asked of one question, and under which key its answer is known."""
 
-    contender: int
+    system: int
     asked: Asked
     key: str
 
 
 def answers_for(
-    spec: Spec, contenders: Sequence[Contender], testset: TestSet, means: Means, **more: Any
-) -> tuple[list[Contender], list[Note]]:
-    """The contenders with answers by whom a spec names; as they are where it names nobody. `more`: see `answer_all`."""
+    spec: Spec, systems: Sequence[StudySystem], testset: TestSet, means: Means, **more: Any
+) -> tuple[list[StudySystem], list[Note]]:
+    """The systems with answers by whom a spec names; as they are where it names nobody. `more`: see `answer_all`."""
     settings = spec.answerer
     if settings is None:
-        return list(contenders), []
+        return list(systems), []
     with _answerer(spec, settings, means) as answerer:
         wanted = spec.answered_systems
         answer = spec.keys.answer
         assert answer is not None
         return answer_all(
-            contenders, testset, answerer, settings.contexts, systems=wanted, limit=answer.limit, seed=spec.keys.seed,
+            systems, testset, answerer, settings.contexts, only=wanted, limit=answer.limit, seed=spec.keys.seed,
             **more,
         )  # fmt: skip
 
@@ -60,34 +63,57 @@ def answers_for(
 def _answerer(spec: Spec, settings: AnswererSettings, means: Means) -> Iterator[Answerer]:
     """One of karat's answerers, or a function or an endpoint that answers."""
     from karat.answer import answerer_named
-    from karat.experiment.outside import answerer_outside
+    from karat.systems.outside import answerer_outside
 
     answer = spec.keys.answer
     assert answer is not None
     if settings.name.partition(":")[0] in ("call", "http"):
-        with answerer_outside(settings, answer, spec.folder, spec.keys.budgets) as answerer:
+        outside = outside_settings(settings.name, answer, spec)
+        with answerer_outside(settings, outside, spec.keys.budgets.max_failures) as answerer:
             yield answerer
     else:
         yield answerer_named(settings, means)
 
 
+def outside_settings(name: str, keys: AnswerKeys, spec: Spec) -> CallSettings | HttpSettings:
+    """The function that `call:module:function` names, or the endpoint of `http:URL` or of the keys of karat.yaml."""
+    from karat.systems.outside import ANSWER_BODY, ANSWER_PATH, CallSettings, HttpSettings
+
+    kind, _, target = name.partition(":")
+    budgets, http = spec.keys.budgets, keys.http
+    seconds, jobs = keys.timeout_seconds or budgets.timeout_seconds, keys.jobs or budgets.jobs
+    if kind == "call":
+        if ":" not in target:
+            raise UsageError(f"{name!r} names no function. Write call:MODULE:FUNCTION.")
+        return CallSettings(target, spec.folder, seconds, jobs or 1)
+    if http is not None:
+        body = ANSWER_BODY if http.body is None and http.method != "GET" else http.body
+        paths = {"answer": http.answer or ANSWER_PATH}
+        return http.settings(body=body, paths=paths, timeout_seconds=seconds, jobs=jobs or 4)
+    url = name if name.startswith(("http://", "https://")) else target
+    if not url:
+        raise UsageError("the answerer http names no endpoint. Write http:URL, or add http: with its url.")
+    paths = {"answer": ANSWER_PATH}
+    return HttpSettings(url, body=ANSWER_BODY, paths=paths, timeout_seconds=seconds, jobs=jobs or 4)
+
+
 def answer_all(
-    contenders: Sequence[Contender],
+    systems: Sequence[StudySystem],
     testset: TestSet,
     answerer: Answerer,
     contexts: int,
     *,
-    systems: Sequence[str] | None = None,
+    only: Sequence[str] | None = None,
     limit: int | None = None,
     seed: int = 0,
     records: Sequence[Mapping[str, Any]] = (),
     journal: Journal | None = None,
     retry_errors: bool = False,
     say: Say = lambda what, done, total: None,
-) -> tuple[list[Contender], list[Note]]:
-    """The contenders with answers to every question that they have hits for; those that answer themselves keep theirs.
+) -> tuple[list[StudySystem], list[Note]]:
+    """The systems with answers to every question that they have hits for; those that answer themselves keep theirs.
 
-    `contexts` is how many of the first hits an answerer may choose from. `systems` are those that are answered for,
+    `contexts` is how many of the first hits an answerer may choose from. `only` names those that are answered for,
     None: all. `limit` is how many questions are answered, a sample by `seed` over kinds and gold; of the others answers
     have no scores. Questions are answered one after the other for all systems. What `records` of a journal know is not
     asked again, unless it failed and `retry_errors` is set.
@@ -100,17 +126,15 @@ def answer_all(
     notes: list[Note] = []
     chosen = testset.ids if limit is None else answered_ids(testset, limit, seed)
     others = unasked(testset, chosen)
-    for number, contender in enumerate(contenders):
-        if contender.run.has_answers or (systems is not None and contender.name not in systems):
+    for number, system in enumerate(systems):
+        if system.run.has_answers or (only is not None and system.name not in only):
             continue
-        if not contender.run.has_rankings:
+        if not system.run.has_rankings:
             continue
-        if not _has_texts(contender):
-            notes.append(
-                Note("warning", f"{contender.name}: its hits have no texts, so nothing was answered from them.")
-            )
+        if not _has_texts(system):
+            notes.append(Note("warning", f"{system.name}: its hits have no texts, so nothing was answered from them."))
             continue
-        pieces += [one for one in _pieces(number, contender, testset, contexts) if one.asked.id not in others]
+        pieces += [one for one in _pieces(number, system, testset, contexts) if one.asked.id not in others]
     if others and pieces:
         rest_on = {name for q in testset if q.id not in others for name in gold_of(q)}
         notes.append(
@@ -148,8 +172,8 @@ def answer_all(
         )
     given: dict[int, dict[str, Answer]] = {}
     for piece in pieces:
-        given.setdefault(piece.contender, {})[piece.asked.id] = replace(answers[piece.key], question=piece.asked.id)
-    made = [_answered(c, given[n], number_of, others) if n in given else c for n, c in enumerate(contenders)]
+        given.setdefault(piece.system, {})[piece.asked.id] = replace(answers[piece.key], question=piece.asked.id)
+    made = [_answered(c, given[n], number_of, others) if n in given else c for n, c in enumerate(systems)]
     return made, notes
 
 
@@ -162,30 +186,30 @@ def _answer(record: Mapping[str, Any]) -> Answer:
 
 
 def _answered(
-    contender: Contender, answers: Mapping[str, Answer], number_of: Mapping[str, int], others: Mapping[str, str]
-) -> Contender:
-    """The contender with answers, each with the seconds of its retrieval where they are known."""
+    system: StudySystem, answers: Mapping[str, Answer], number_of: Mapping[str, int], others: Mapping[str, str]
+) -> StudySystem:
+    """The system with answers, each with the seconds of its retrieval where they are known."""
     timed = {}
     for qid, answer in answers.items():
-        spent = contender.seconds[number_of[qid]] if len(contender.seconds) else None
+        spent = system.seconds[number_of[qid]] if len(system.seconds) else None
         seconds = {"retrieve": spent, **answer.seconds} if spent is not None else answer.seconds
         timed[qid] = replace(answer, seconds=seconds)
-    return replace(contender, run=replace(contender.run, answers=timed, unasked=others))
+    return replace(system, run=replace(system.run, answers=timed, unasked=others))
 
 
-def _has_texts(contender: Contender) -> bool:
-    return contender.indexed is not None or "text" in contender.run.fields
+def _has_texts(system: StudySystem) -> bool:
+    return system.indexed is not None or "text" in system.run.fields
 
 
-def _pieces(number: int, contender: Contender, testset: TestSet, contexts: int) -> list[_Piece]:
-    run, found = contender.run, []
+def _pieces(number: int, system: StudySystem, testset: TestSet, contexts: int) -> list[_Piece]:
+    run, found = system.run, []
     texts = {q.id: q.text for q in testset}
     order = ranking(run).tolist()
     for q, qid in enumerate(run.question_ids):
         if qid in run.failed or qid not in texts:
             continue
         first = order[int(run.offsets[q]) : int(run.offsets[q + 1])][:contexts]
-        asked = Asked(qid, texts[qid], tuple(_context(run, place, contender.resolution) for place in first))
+        asked = Asked(qid, texts[qid], tuple(_context(run, place, system.resolution) for place in first))
         found.append(_Piece(number, asked, _key(asked)))
     return found
 

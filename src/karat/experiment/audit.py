@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from karat.experiment.progress import shown_in_notebook
+from karat.core.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
-    from karat.experiment.index import Index
     from karat.match import Pages
     from karat.results.audit import Audit
     from karat.results.evaluation import Taken
     from karat.retrieve import Engine
+    from karat.systems.index import Index
 
 NO_INDEX = "-"
 
@@ -40,8 +40,8 @@ def audit(
     names some of the checks. With `local` no endpoint is asked and no large model loaded: where one made the vectors of
     the index, karat's own embedder stands in.
     """
-    from karat.experiment.index import Index
     from karat.files import as_testset
+    from karat.systems.index import Index
     from karat.testset.audit import audit as examine
 
     say = progress or (lambda step: None)
@@ -82,12 +82,12 @@ def _vectors(opened: Index, engines: Mapping[str, Engine]) -> Any:
     """The vectors of the chunks as the index holds them, one a row; None where it holds none that can be read."""
     import numpy as np
 
-    from karat.experiment.index import searched
     from karat.models import text_digest
-    from karat.retrieve.engines.dense import Engine as Dense
+    from karat.retrieve.engines.dense import DenseEngine
+    from karat.systems.index import searched
 
     dense = engines.get("dense")
-    if not isinstance(dense, Dense) or not len(dense.vectors):
+    if not isinstance(dense, DenseEngine) or not len(dense.vectors):
         return None
     number = {digest.tobytes(): place for place, digest in enumerate(dense.digests)}
     titles = bool(opened.about["settings"].get("titles", True))

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError, did_you_mean
-from karat.experiment._lock import locked
 from karat.experiment.store import MANIFEST, RunFolder, find_run, open_run
+from karat.io.lock import locked
 from karat.io.opening import read_whole
 from karat.io.writing import write_whole
 from karat.results.gating import Baseline

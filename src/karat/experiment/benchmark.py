@@ -15,9 +15,9 @@ from karat.testset.modes import MODES, mode_of
 if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment.finished import FinishedRun
-    from karat.experiment.generate import Made
-    from karat.experiment.index import Index
+    from karat.experiment.generate import GeneratedTestSet
     from karat.experiment.spec import Spec
+    from karat.systems.index import Index
 
 Say = Callable[[str, int, int], None]
 PathLike = str | os.PathLike[str]
@@ -88,7 +88,7 @@ def benchmark(
     return done
 
 
-def _origin(made: Made | None) -> str:
+def _origin(made: GeneratedTestSet | None) -> str:
     """Where the test set comes from."""
     if made is None:
         return "using the existing test set; --regenerate rebuilds it."
@@ -100,7 +100,7 @@ def _origin(made: Made | None) -> str:
     )
 
 
-def _warnings(made: Made | None, index: Index) -> list[str]:
+def _warnings(made: GeneratedTestSet | None, index: Index) -> list[str]:
     """What keeps the figures of a benchmark from being taken for more than they are."""
     warnings = list(made.generated.notes) if made is not None else []
     if made is not None and made.n_failed:
@@ -142,10 +142,10 @@ def _name(sources: Sequence[str]) -> str:
 
 
 def _index(sources: Sequence[str], root: Path, chunk: str, embedder: str | None, say: Say) -> Index:
-    from karat.experiment.index import ENGINES_BUILT
-    from karat.experiment.indexes import index_of
     from karat.experiment.run import INDEXES
     from karat.models import EmbedderSettings
+    from karat.systems.index import ENGINES_BUILT
+    from karat.systems.indexes import index_of
 
     return index_of(
         sources, root / INDEXES, chunk=chunk, embedder=EmbedderSettings.parse(embedder) if embedder else None,
@@ -163,7 +163,7 @@ def _generated(
     chat: Mapping[str, Any],
     say: Say,
     announce: Callable[[str], None] | None,
-) -> Made:
+) -> GeneratedTestSet:
     """A new test set in its file; one that stood there is kept beside it."""
     from karat.experiment.generate import generate
     from karat.experiment.review import keep_original
@@ -200,7 +200,7 @@ def _generated(
     return made
 
 
-def _left(chat: Mapping[str, Any], made: Made) -> dict[str, Any]:
+def _left(chat: Mapping[str, Any], made: GeneratedTestSet) -> dict[str, Any]:
     """The options of the chat model with what is left of its budget."""
     left, spent = dict(chat), made.spent or {}
     for option, key in (("max_calls", "calls"), ("max_cost", "cost_usd")):

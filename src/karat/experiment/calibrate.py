@@ -215,7 +215,6 @@ def _against_people(
     off = tuple(
         Disagreement(
             scores.systems[int(systems[i])], scores.questions[int(questions[i])], float(people[i]), float(values[i]),
-            float(categories[theirs[i]]), float(categories[its[i]]),
         )
         for i in np.flatnonzero(usable & (its != theirs))
     )  # fmt: skip

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from karat.experiment.progress import shown_in_notebook
+from karat.core.progress import shown_in_notebook
 
 if TYPE_CHECKING:
-    from karat.experiment.index import Index
     from karat.match import Pages
     from karat.results.checkup import Checkup
+    from karat.systems.index import Index
 
 
 @shown_in_notebook("progress")
@@ -37,8 +37,8 @@ def check(
     from karat.diagnose.gold import check as examine
     from karat.experiment.audit import audit as examine_questions
     from karat.experiment.audit import reading_notes
-    from karat.experiment.index import Index
     from karat.files import as_runs, as_testset
+    from karat.systems.index import Index
 
     say = progress or (lambda step: None)
     say("reading the test set")

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
+from karat.core.progress import shown_in_notebook
 from karat.experiment._alike import scored_apart
-from karat.experiment._entrants import Entrant, Source, lacking, named, sources
+from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, compared_inputs, lacking, named
 from karat.experiment._paired import (
     judge_noise,
     missing_notes,
@@ -23,7 +24,6 @@ from karat.experiment._paired import (
     unreachable_notes,
     with_flips,
 )
-from karat.experiment.progress import shown_in_notebook
 from karat.results.comparison import Comparison, Loss, Measured
 from karat.results.evaluation import Note
 
@@ -83,23 +83,23 @@ def compare(
             raise UsageError(f"{option} {number}: name 0 or more.")
     asked = texts_of(measures)
     say("reading scores")
-    found = sources(
+    found = compared_inputs(
         inputs, testset=testset, measures=asked, runs_dir=runs_dir, lower=texts_of(lower), columns=columns, match=match
     )
-    entrants = named(found)
-    _refuse_too_few(entrants, found)
+    systems = named(found)
+    _refuse_too_few(systems, found)
     alike = _same_questions(found, common)
     _refuse_other_texts(found)
     _refuse_scored_apart(found)
     chosen, notes = chosen_measures(found, asked)
     notes += _matched_apart(found)
-    questions, losses = _aligned(found, entrants, alike)
-    values, status = _arrays(entrants, questions, chosen)
-    names = [entrant.name for entrant in entrants]
+    questions, losses = _aligned(found, systems, alike)
+    values, status = _arrays(systems, questions, chosen)
+    names = [system.name for system in systems]
     chosen, past = range_notes(values, names, questions, chosen)
     notes += past
     pairs = _pairs(names, baseline)
-    from karat.results.study import LEVEL
+    from karat.results.study import SIGNIFICANT
     from karat.stats.compare import compare_systems, draws_for
 
     if test == "tukey" and len(names) < _SEVERAL:
@@ -110,7 +110,7 @@ def compare(
     say(f"comparing {len(pairs)} pairs by {len(chosen)} measures")
     less = [measure.direction == "lower" for measure in chosen]
     figures = compare_systems(values, pairs, lower=less, draws=many, seed=seed)
-    noise = judge_noise(entrants, chosen)
+    noise = judge_noise(systems, chosen)
     adjusted = figures.adjusted(test, correction)
     texts = {q: text for source in found for q, text in source.texts.items()}
     results = []
@@ -123,10 +123,10 @@ def compare(
     )
     if len(found) > 1 and any(source.testset is None for source in found):
         notes.append(Note("info", "Score tables do not say which test set they are of: they are paired by id alone."))
-    notes += [*missing_notes(status, names, chosen), *unreachable_notes(many, tests, correction, test, LEVEL)]
+    notes += [*missing_notes(status, names, chosen), *unreachable_notes(many, tests, correction, test, SIGNIFICANT)]
     means = system_means(values, status, names, chosen, baseline)
     return Comparison(
-        tuple(names), tuple(chosen), questions, means, tuple(results), sliced, baseline, test, correction, LEVEL,
+        tuple(names), tuple(chosen), questions, means, tuple(results), sliced, baseline, test, correction, SIGNIFICANT,
         tests, slice_tests, many, seed, tuple(taken for source in found for taken in source.taken), losses,
         tuple(noise.values()), tuple(notes),
     )  # fmt: skip
@@ -137,16 +137,16 @@ def texts_of(value: str | Iterable[str] | None) -> list[str]:
     return [] if value is None else [value] if isinstance(value, str) else list(value)
 
 
-def _refuse_too_few(entrants: Sequence[Entrant], found: Sequence[Source]) -> None:
-    if not entrants:
+def _refuse_too_few(systems: Sequence[ScoredSystem], found: Sequence[ComparedInput]) -> None:
+    if not systems:
         raise UsageError("nothing to compare. Name two runs, files of results with --testset, or score tables.")
-    if len(entrants) == 1:
+    if len(systems) == 1:
         raise UsageError(
-            f"{found[0].place} holds one system, {entrants[0].name}, and a comparison needs two. Name another."
+            f"{found[0].place} holds one system, {systems[0].name}, and a comparison needs two. Name another."
         )
 
 
-def _same_questions(found: Sequence[Source], common: bool) -> set[str] | None:
+def _same_questions(found: Sequence[ComparedInput], common: bool) -> set[str] | None:
     """Refuse what was asked of different test sets; with `common`, the questions that are the same in all."""
     from karat.experiment.frozen import same_testset
 
@@ -165,7 +165,7 @@ def _same_questions(found: Sequence[Source], common: bool) -> set[str] | None:
     return None
 
 
-def _refuse_other_texts(found: Sequence[Source]) -> None:
+def _refuse_other_texts(found: Sequence[ComparedInput]) -> None:
     """Refuse a table that asks something else under the same id."""
     known: dict[str, tuple[str, str]] = {}
     for source in found:
@@ -178,7 +178,7 @@ def _refuse_other_texts(found: Sequence[Source]) -> None:
                 )
 
 
-def _refuse_scored_apart(found: Sequence[Source]) -> None:
+def _refuse_scored_apart(found: Sequence[ComparedInput]) -> None:
     """Refuse runs by whose scoring a measure does not mean the same."""
     runs = [(source, source.manifest) for source in found if source.manifest is not None]
     for source, manifest in runs[1:]:
@@ -190,7 +190,7 @@ def _refuse_scored_apart(found: Sequence[Source]) -> None:
             )
 
 
-def _matched_apart(found: Sequence[Source]) -> list[Note]:
+def _matched_apart(found: Sequence[ComparedInput]) -> list[Note]:
     """A warning where files of results, or a report, were matched otherwise than the rest."""
     by: dict[str, str] = {}
     lacking: dict[str, str] = {}
@@ -210,7 +210,7 @@ def _matched_apart(found: Sequence[Source]) -> list[Note]:
     return notes
 
 
-def _about(source: Source) -> dict[str, Any]:
+def _about(source: ComparedInput) -> dict[str, Any]:
     assert source.testset is not None
     testset = source.testset
     told = {"path": testset.name, "digest": testset.digest, "questions": len(testset), "version": testset.version}
@@ -218,7 +218,7 @@ def _about(source: Source) -> dict[str, Any]:
 
 
 def chosen_measures(
-    found: Sequence[Source], asked: Sequence[str], *, most: int = SHOWN
+    found: Sequence[ComparedInput], asked: Sequence[str], *, most: int = SHOWN
 ) -> tuple[list[Measured], list[Note]]:
     """The measures to compare by, all of which every input has; the ones that matter most where none is named."""
     from karat.core.language import expand, parse
@@ -251,15 +251,15 @@ def chosen_measures(
 
 
 def _aligned(
-    found: Sequence[Source], entrants: Sequence[Entrant], alike: set[str] | None
+    found: Sequence[ComparedInput], systems: Sequence[ScoredSystem], alike: set[str] | None
 ) -> tuple[tuple[str, ...], tuple[Loss, ...]]:
     """The questions that every system has, in the order of their ids, and what is lost by that."""
-    held = [set(entrant.questions) for entrant in entrants]
+    held = [set(system.questions) for system in systems]
     kept = set.intersection(*held) if alike is None else set.intersection(alike, *held)
     if not kept:
         some = ", ".join(sorted(held[0])[:_FEW]), ", ".join(sorted(held[-1])[:_FEW])
         raise NoOverlapError(
-            f"no question is in all of them: {entrants[0].name} has {some[0]} ..., {entrants[-1].name} {some[1]} ... "
+            f"no question is in all of them: {systems[0].name} has {some[0]} ..., {systems[-1].name} {some[1]} ... "
             "They are paired by id: give the same questions the same ids."
         )
     if len(kept) == 1:
@@ -269,24 +269,24 @@ def _aligned(
     losses = []
     start = 0
     for source in found:
-        mine = set().union(*held[start : start + len(source.entrants)])
-        start += len(source.entrants)
+        mine = set().union(*held[start : start + len(source.systems)])
+        start += len(source.systems)
         if len(mine) > len(kept):
             losses.append(Loss(source.place, len(mine), len(kept), tuple(sorted(mine - kept)[:_FEW])))
     return tuple(sorted(kept)), tuple(losses)
 
 
 def _arrays(
-    entrants: Sequence[Entrant], questions: Sequence[str], chosen: Sequence[Measured]
+    systems: Sequence[ScoredSystem], questions: Sequence[str], chosen: Sequence[Measured]
 ) -> tuple[Floats, NDArray[np.uint8]]:
     """Values and status, measures x systems x questions."""
-    values = np.empty((len(chosen), len(entrants), len(questions)))
+    values = np.empty((len(chosen), len(systems), len(questions)))
     status = np.empty(values.shape, np.uint8)
-    for s, entrant in enumerate(entrants):
-        place = {question: i for i, question in enumerate(entrant.questions)}
+    for s, system in enumerate(systems):
+        place = {question: i for i, question in enumerate(system.questions)}
         rows = np.array([place[question] for question in questions], np.int64)
         for m, measure in enumerate(chosen):
-            values[m, s], status[m, s] = entrant.values[measure.name][rows], entrant.status[measure.name][rows]
+            values[m, s], status[m, s] = system.values[measure.name][rows], system.status[measure.name][rows]
     return values, status
 
 

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from karat.core.judged import Judged
     from karat.core.ranked import Ints, Ranked
     from karat.core.types import Question, TestSet
-    from karat.experiment.system import Found, System
     from karat.match import Pages, Resolution
     from karat.results.explanation import Explanation, FusedHit, JudgedHit, LegHit, MeasureLine, UnitFate
+    from karat.systems.retrieval import Retrieved
+    from karat.systems.system import System
 
 AMONG_FOUND = "the gold is looked up among the chunks that were found: what else the store holds is not known here."
 WITH_CUT, WITHOUT = ("Precision", "Recall", "F1", "Hit", "nDCG"), ("MRR", "MAP")
@@ -37,7 +38,7 @@ def explain(
     """How a question came to its hits and its scores: legs, fusion, matches and the scores."""
     from karat.core.types import TestSet
     from karat.files import as_testset
-    from karat.match import Settings, judge, resolve
+    from karat.match import JudgingSettings, judge, resolve
     from karat.results.explanation import Explanation
 
     questions, _ = as_testset(testset, columns=columns)
@@ -51,7 +52,7 @@ def explain(
     whole = system.index is not None and found.chunks is system.index.chunks
     resolution = resolve(questions, found.chunks, docs, by=match, page_offset=page_offset, pages=pages)
     run = found.run(system.settings.name, [asked.id], pages)
-    judged = judge(TestSet([asked]), [run], resolution, Settings(tokens=True))
+    judged = judge(TestSet([asked]), [run], resolution, JudgingSettings(tokens=True))
     (rewritten,) = found.rewritten
     return Explanation(
         asked,
@@ -72,7 +73,7 @@ def explain(
             *_unknown(system, found, rewritten.queries),
             *resolution.notes,
         ),
-        tuple(found.seconds.items()),
+        tuple((step, float(spent[0])) for step, spent in found.seconds.items()),
     )
 
 
@@ -90,23 +91,23 @@ def _few(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
-def _leg_hits(system: System, found: Found, name: str, queries: Sequence[str], k: int) -> tuple[LegHit, ...]:
+def _leg_hits(system: System, found: Retrieved, name: str, queries: Sequence[str], k: int) -> tuple[LegHit, ...]:
     """The first hits of an engine; what a score is made of is told where one query was searched."""
     from karat.results.explanation import LegHit
 
     rows, scores = found.legs[name].of(0)
-    terms = getattr(system.engine(name), "explain", None) if len(queries) == 1 else None
+    terms = getattr(system.engines.get(name), "explain", None) if len(queries) == 1 else None
     return tuple(
         LegHit(rank, found.chunks[row].id, score, tuple(terms(queries[0], row)) if terms else ())
         for rank, (row, score) in enumerate(zip(rows[:k].tolist(), scores[:k].tolist(), strict=True), 1)
     )
 
 
-def _unknown(system: System, found: Found, queries: Sequence[str]) -> list[str]:
+def _unknown(system: System, found: Retrieved, queries: Sequence[str]) -> list[str]:
     """Which terms of the queries an engine has never seen, where it can say."""
     notes = []
     for name in found.legs:
-        terms_of = getattr(system.engine(name), "unknown_terms", None)
+        terms_of = getattr(system.engines.get(name), "unknown_terms", None)
         terms = list(dict.fromkeys(term for query in queries for term in terms_of(query))) if terms_of else []
         if terms:
             named = f"the term{'s' if len(terms) > 1 else ''} {', '.join(map(repr, terms))}"
@@ -114,7 +115,7 @@ def _unknown(system: System, found: Found, queries: Sequence[str]) -> list[str]:
     return notes
 
 
-def _fused(found: Found, k: int) -> tuple[FusedHit, ...]:
+def _fused(found: Retrieved, k: int) -> tuple[FusedHit, ...]:
     from karat.results.explanation import FusedHit, LegPart
 
     if found.parts is None:
@@ -136,7 +137,7 @@ def _fused(found: Found, k: int) -> tuple[FusedHit, ...]:
     return tuple(hits)
 
 
-def _hits(found: Found, number: int, resolution: Resolution, k: int) -> tuple[JudgedHit, ...]:
+def _hits(found: Retrieved, number: int, resolution: Resolution, k: int) -> tuple[JudgedHit, ...]:
     """The first k hits with the relevant units that each holds."""
     from karat.results.explanation import JudgedHit
 
@@ -166,7 +167,7 @@ def unit_label(resolution: Resolution, unit: int) -> str:
     return f'"{gold.quote}"' + (f" ({place})" if place else "")
 
 
-def _fates(found: Found, number: int, resolution: Resolution, whole: bool) -> tuple[UnitFate, ...]:
+def _fates(found: Retrieved, number: int, resolution: Resolution, whole: bool) -> tuple[UnitFate, ...]:
     """Where each gold unit stands in every leg and in the result."""
     from karat.results.explanation import UnitFate
 

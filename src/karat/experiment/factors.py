@@ -12,12 +12,12 @@ import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.words import probability
-from karat.results.factors import Effect, Factored, Level
+from karat.results.study import Effect, Factored, Level
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.files import Plain
+    from karat.files import RawTable
     from karat.results.study import Choice
 
     Floats = NDArray[np.float64]
@@ -30,7 +30,7 @@ UNPAIRED = (
 
 
 @dataclass(frozen=True)
-class Grid:
+class FactorGrid:
     """Scores with the levels of their factors, and the block of each."""
 
     source: str
@@ -87,7 +87,7 @@ def factors(
 
 def _of_run(
     name: str, score: str | None, named: Sequence[str], by: str | None, runs_dir: str | os.PathLike[str]
-) -> Grid:
+) -> FactorGrid:
     from karat.core.language import parse
     from karat.experiment.store import find_run
     from karat.experiment.study import values_of
@@ -125,18 +125,18 @@ def _of_run(
     blocks = [scores.questions[q] for q in questions.tolist()]
     if not named:
         levels = {column: own for column, own in levels.items() if len(set(own)) > 1}
-    return Grid(folder.id, wanted, values[rows, questions], levels, "question", blocks, tuple(notes))
+    return FactorGrid(folder.id, wanted, values[rows, questions], levels, "question", blocks, tuple(notes))
 
 
 def _said(value: Any) -> str:
     return "none" if value is None else ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | None) -> Grid:
+def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | None) -> FactorGrid:
     from karat.diagnose.verify.rows import Rows, plain_value
-    from karat.files import read_plain
+    from karat.files import read_raw_table
 
-    table = read_plain(given, "grid")
+    table = read_raw_table(given, "grid")
     if not table.rows:
         raise table.error("holds no rows", remedy="Give a table with a row a score.")
     if score is None or not named:
@@ -155,10 +155,10 @@ def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | Non
     notes = (f"{lost:,} of {len(values):,} rows have no {score} and are left out.",) if lost else ()
     levels = {name: [plain_value(rows.texts(name)[i]) or "none" for i in scored] for name in named}
     blocks = [rows.texts(by)[i] for i in scored] if by is not None else []
-    return Grid(table.name, score, values[scored], levels, by, blocks, notes)
+    return FactorGrid(table.name, score, values[scored], levels, by, blocks, notes)
 
 
-def _no_number(table: Plain, texts: Sequence[str], score: str) -> Exception:
+def _no_number(table: RawTable, texts: Sequence[str], score: str) -> Exception:
     from karat.diagnose.verify._digits import read_cell
 
     row = next((i for i, text in enumerate(texts) if text and read_cell(text) is None), None)
@@ -166,7 +166,7 @@ def _no_number(table: Plain, texts: Sequence[str], score: str) -> Exception:
     return table.error(problem, row=row, field=score, remedy="Leave the cell empty where there is no score.")
 
 
-def _narrowed(grid: Grid) -> Grid:
+def _narrowed(grid: FactorGrid) -> FactorGrid:
     """The grid without factors that say nothing: of one level, or the same as another."""
     notes, own = list(grid.notes), dict[str, list[str]]()
     for name, levels in grid.factors.items():
@@ -192,13 +192,13 @@ def _narrowed(grid: Grid) -> Grid:
 
 def _adjusted(effects: Sequence[Effect]) -> tuple[Effect, ...]:
     """Effects with p adjusted by Holm over all of them."""
-    from karat.stats.corrections import holm
+    from karat.stats.corrections import adjust
 
-    adjusted = iter(holm([effect.p for effect in effects if effect.p is not None]).tolist())
+    adjusted = iter(adjust([effect.p for effect in effects if effect.p is not None]).tolist())
     return tuple(effect if effect.p is None else replace(effect, adjusted=next(adjusted)) for effect in effects)
 
 
-def _levels(grid: Grid, factor: str) -> tuple[Level, ...]:
+def _levels(grid: FactorGrid, factor: str) -> tuple[Level, ...]:
     """The levels of a factor with their means: numbers in their order, then the others as they first stand."""
 
     def place(level: str) -> tuple[bool, float]:
@@ -212,7 +212,7 @@ def _levels(grid: Grid, factor: str) -> tuple[Level, ...]:
     return tuple(Level(level, len(values), float(values.mean())) for level, values in some.items())
 
 
-def _choice(grid: Grid, higher: bool) -> Choice | None:
+def _choice(grid: FactorGrid, higher: bool) -> Choice | None:
     """The best combination of levels, held against the others block by block."""
     from karat.report.build.choice import in_words
     from karat.stats.choose import cells_of, choose
@@ -232,15 +232,17 @@ def _choice(grid: Grid, higher: bool) -> Choice | None:
 
 def _sentences(score: str, effects: Sequence[Effect]) -> list[str]:
     """The effects in words, the largest factor first; of interactions only what is significant."""
-    from karat.results.study import LEVEL
+    from karat.results.study import SIGNIFICANT
 
     said = []
     for effect in sorted(effects, key=lambda e: (len(e.factors), -e.eta)):
         p = effect.adjusted
         told = f"p {probability(p)}"
         if len(effect.factors) == 1:
-            how = "not testable" if p is None else f"{'significant' if p <= LEVEL else 'not significant'} ({told})"
+            how = (
+                "not testable" if p is None else f"{'significant' if p <= SIGNIFICANT else 'not significant'} ({told})"
+            )
             said.append(f"{100 * effect.eta:.1f}% of the spread of {score} goes with {effect.name}: {how}.")
-        elif p is not None and p <= LEVEL:
+        elif p is not None and p <= SIGNIFICANT:
             said.append(f"{' and '.join(effect.factors)} interact ({told}): read their cells, not their means alone.")
     return said

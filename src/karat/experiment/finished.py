@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from karat.results.study import Study
 
 
-class Mean(float):
+class RunMean(float):
     """The mean of a measure: a number that knows what it is of."""
 
     verdict: Verdict
@@ -91,7 +91,7 @@ class FinishedRun(Report):
     def mean(
         self, measure: str, system: str | None = None, *, where: Mapping[str, str] | None = None,
         allow_incomplete: bool = False,
-    ) -> Mean:  # fmt: skip
+    ) -> RunMean:  # fmt: skip
         """The mean of a measure (or a count, a time, a cost) as a number; `where` gives slices: `{"kind": "factual"}`.
 
         Rows that failed have no score: a mean without them is refused, unless `allow_incomplete` says to take it.
@@ -106,7 +106,7 @@ class FinishedRun(Report):
             )
         if verdict.value is None:
             raise UsageError(f"there is no {verdict.subject} of {verdict.system}: {verdict.reason}.")
-        mean = Mean(verdict.value)
+        mean = RunMean(verdict.value)
         mean.verdict, mean.explained = verdict, {"run": self, "rule": rule}
         return mean
 

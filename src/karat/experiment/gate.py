@@ -12,7 +12,7 @@ import numpy as np
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.scores import Status
 from karat.experiment._alike import scored_apart
-from karat.experiment._judgement import Held, judged
+from karat.experiment._judgement import HeldRule, judged
 from karat.experiment._named import listed
 from karat.experiment._subjects import failed_rows, subject_of
 from karat.experiment.rules import parse_rules
@@ -182,7 +182,7 @@ def _verdict(rule: Rule, ours: _Side, theirs: _Side | None, allow_incomplete: bo
         except KaratError as problem:
             raise UsageError(f"of the baseline: {problem}") from None
     testset = ours.study.evaluation.testset
-    held = Held(
+    held = HeldRule(
         rule, gated, subject.of(chosen), int(chosen.sum()), beside, other, testset.ids,
         {q.id: q.text for q in testset}, int(ours.study.manifest.get("seed", 0)), allow_incomplete,
     )  # fmt: skip

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
 from karat.core.glance import Glance, Table
+from karat.core.progress import shown_in_notebook
 from karat.core.types import Question, TestSet
-from karat.experiment.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
-    from karat.experiment.index import Index
     from karat.experiment.means import MeansSettings
     from karat.results.drafts import Generated
+    from karat.systems.index import Index
     from karat.testset.mix import Mix
 
 SAMPLES = 30
@@ -29,7 +29,7 @@ PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, repr=False)
-class Made(Glance):
+class GeneratedTestSet(Glance):
     """What came of a generation: the whole `testset`, the questions that are new in it, and what was spent.
 
     `generated` holds every draft that was rejected, with its reason, and the sample with why each other chunk was left
@@ -82,7 +82,7 @@ def generate(
     say: Say = lambda what, done, total: None,
     announce: Callable[[str], None] | None = None,
     **chat: Any,
-) -> Made:
+) -> GeneratedTestSet:
     """Make questions with gold and answers from the documents of an index, by a chat model or `offline`.
 
     `samples` chunks give one accepted question of each kind, or `each` where no model is asked. `mix` is a file or
@@ -90,8 +90,8 @@ def generate(
     another file; `fill_gaps` then goes where it asks little. `docs` are the only documents to ask about. `chat` is
     what else `MeansSettings.of` takes: `base_url`, `max_calls`, `calls` ...
     """
-    from karat.experiment.index import Index
     from karat.experiment.means import MeansSettings, close, means_of, spent_by, spent_notes
+    from karat.systems.index import Index
     from karat.testset.gaps import Coverage, coverage, gap_weights
     from karat.testset.generate import generate as make
     from karat.testset.sample import LEAST_TOKENS
@@ -129,7 +129,9 @@ def generate(
     written = target is not None and bool(made.questions)
     if written and target is not None:
         _write(made.questions, whole, target, in_place)
-    return Made(whole, made, opened.chunks, spent, told[0] if told else None, str(target) if written else None)
+    return GeneratedTestSet(
+        whole, made, opened.chunks, spent, told[0] if told else None, str(target) if written else None
+    )
 
 
 def _check(settings: MeansSettings, offline: bool, mix: bool, extend: bool, fill_gaps: bool) -> None:

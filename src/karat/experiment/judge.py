@@ -128,11 +128,11 @@ def judging(folder: RunFolder, *, calls: str | None = None, **options: Any) -> M
     What the run's manifest says of a model is data: its host is asked only if the user has named it, its key is the
     user's choice, and no variable of the environment is filled in.
     """
-    from karat.experiment._environment import filled, variables
     from karat.experiment.means import MeansSettings
     from karat.experiment.spec import chat_settings, option_values
     from karat.experiment.store import MANIFEST
     from karat.models.hosts import KEY_ENV, received
+    from karat.systems.environment import filled, variables
 
     spec: Mapping[str, Any] = folder.manifest.get("spec", {})
     written = {"model": spec.get("judge_model") or spec.get("model"), "budgets": spec.get("budgets")}
@@ -209,8 +209,7 @@ def _joined(evaluation: Evaluation, judged: Scores) -> Evaluation:
     """
     from karat.experiment.score import slices_of
     from karat.report.build.choice import verdicts
-    from karat.stats.bands import targets
-    from karat.stats.summary import summarise
+    from karat.stats.summary import summarise, targets
 
     old, names = evaluation.scores, {measure.name for measure in judged.measures}
     kept = [number for number, measure in enumerate(old.measures) if measure.name not in names]

@@ -6,7 +6,8 @@ Nothing is loaded, opened or asked before a measure calls for it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
     from karat.core.measure import Measure
-    from karat.experiment.index import Index
+    from karat.experiment.spec import Spec
     from karat.models import EmbedderSettings
     from karat.models.chat import Calls, Chat, ChatSettings, CostEstimate, Spent
     from karat.results.evaluation import Note
+    from karat.systems.index import Index
 
 CALLS, WORDLLAMA = "calls.sqlite", "wordllama"
 _HOW: dict[Need, tuple[str, str]] = {
@@ -126,6 +128,12 @@ class ChatOnDemand:
         assert self.settings.chat is not None
         return str(self.settings.chat.label)
 
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever replies may change."""
+        assert self.settings.chat is not None
+        return self.settings.chat.fingerprint
+
     def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
         """What it says to each prompt, in their order."""
         return self._opened().ask(prompts, said)
@@ -186,7 +194,7 @@ def means_of(
     `announce` gets a sentence with the estimate before the first call that may cost something.
     """
     settings = settings or MeansSettings()
-    embedder = settings.embedder or (embedder_of(index) if index is not None else None)
+    embedder = settings.embedder or (index.embedder if index is not None else None)
     folder = settings.cross_encoder
 
     @cache
@@ -212,14 +220,6 @@ def means_of(
         repeat=settings.repeat,
         progress=progress,
     )
-
-
-def embedder_of(index: Index) -> EmbedderSettings | None:
-    """The embedder that an index was built with; None where it has no dense engine."""
-    from karat.models import EmbedderSettings
-
-    values: Any = index.about["settings"]["engines"].get("dense", {}).get("embedder")
-    return None if values is None else EmbedderSettings.of(values)
 
 
 def close(means: Means) -> None:
@@ -268,3 +268,52 @@ def check_named(settings: MeansSettings, measures: Sequence[Measure]) -> None:
                 f"--{option} would change nothing: none of the measures asks for it. Name one that does, such as "
                 f"-m {example}, or leave it out."
             )
+
+
+@dataclass(frozen=True)
+class RunModels:
+    """What is asked while a run retrieves and answers, and what its judges ask."""
+
+    answering: Means
+    judging: Means
+
+    def spent(self) -> list[dict[str, Any]]:
+        """What every chat model was asked and what that cost, in plain values; what is unknown is None."""
+        chats = list({id(means.chat): means for means in (self.answering, self.judging)}.values())
+        return [spent for means in chats if (spent := spent_by(means)) is not None]
+
+
+@contextmanager
+def run_models(
+    spec: Spec,
+    folder: Path,
+    root: Path,
+    indexes: Sequence[Index],
+    say: Callable[[str, int, int], None],
+    announce: Callable[[str], None] | None = None,
+) -> Iterator[RunModels]:
+    """The models that a spec names. Calls are kept in the run's folder, and beside all runs for the next of them."""
+    from karat.models import hosts
+
+    keys = spec.keys
+    chat, judge = spec.chat_settings(), spec.chat_settings(judge=True)
+    for named in filter(None, (chat, judge)):
+        hosts.allow(named)  # `karat judge` may ask it again
+    settings = MeansSettings(
+        cross_encoder=str(spec.path(keys.cross_encoder)) if keys.cross_encoder is not None else None,
+        chat=chat,
+        max_cost_usd=keys.budgets.max_cost_usd,
+        max_calls=keys.budgets.max_calls,
+        calls=folder / CALLS,
+        shared=root / CALLS,
+    )
+    means = means_of(settings, index=indexes[0] if indexes else None, progress=say, announce=announce)
+    judging = replace(means, repeat=keys.judge_repeat)
+    if judge is not None and judge != chat:
+        before = means.chat if isinstance(means.chat, ChatOnDemand) else None
+        judging = replace(judging, chat=ChatOnDemand(replace(settings, chat=judge), say, announce, before))
+    try:
+        yield RunModels(means, judging)
+    finally:
+        close(means)
+        close(judging)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.types import Question
     from karat.experiment.spec import Spec
-    from karat.experiment.system import SystemSettings
     from karat.models.chat import ChatSettings, CostEstimate
+    from karat.systems.settings import SystemSettings
 
 _CHUNK_WORDS = 200  # of a chunk whose size is not set
 _SENTENCE_WORDS = 20
@@ -89,7 +89,7 @@ class PlannedRun:
 
 
 @dataclass
-class _Counting:
+class _CountingChat:
     """Notes what a chat model would be asked, each prompt once, and replies with what stands in."""
 
     settings: ChatSettings
@@ -98,6 +98,10 @@ class _Counting:
     @property
     def label(self) -> str:
         return self.settings.label
+
+    @property
+    def fingerprint(self) -> str:
+        return self.settings.fingerprint
 
     def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
         reply = Said(json.dumps({"claims": [_words(_ANSWER_WORDS)]}))
@@ -120,17 +124,17 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
     """What the run of a karat.yaml would ask chat models. Nothing is asked, indexed, searched or written."""
     from karat.core.language import parse_all
     from karat.experiment._limited import answered_ids
-    from karat.experiment.contenders import Work
     from karat.experiment.run import questions_of
     from karat.experiment.spec.draft import spec_for
+    from karat.experiment.spec_systems import SpecSystems
 
     spec = spec_for(spec, testset).resolved()
     questions, _ = questions_of(spec)
-    work = Work(spec, questions, ())
+    work = SpecSystems(spec, questions, ())
     systems = list(_systems(spec, work.length))
     chat, judge = spec.chat_settings(), spec.chat_settings(judge=True)
-    counting = _Counting(chat) if chat is not None else None
-    judging = counting if judge == chat else _Counting(judge) if judge is not None else None
+    counting = _CountingChat(chat) if chat is not None else None
+    judging = counting if judge == chat else _CountingChat(judge) if judge is not None else None
     answer, words = spec.keys.answer, _chunk_words(spec)
     if counting is not None:
         _search([one for _, one in systems if one is not None], [q.text for q in questions], words, counting)
@@ -161,8 +165,8 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
 def _systems(spec: Spec, length: int) -> Iterator[tuple[str, SystemSettings | None]]:
     """The systems of a run by name, with the settings of karat's own, once for each index."""
     from karat.experiment.spec import ResultsFile
-    from karat.experiment.system import SystemSettings
     from karat.files import read_results
+    from karat.systems.settings import SystemSettings
 
     listed = spec.systems()
     marks = (
@@ -184,11 +188,11 @@ def _systems(spec: Spec, length: int) -> Iterator[tuple[str, SystemSettings | No
             yield one.name, None
 
 
-def _search(systems: Sequence[SystemSettings], questions: Sequence[str], words: int, chat: _Counting) -> None:
+def _search(systems: Sequence[SystemSettings], questions: Sequence[str], words: int, chat: _CountingChat) -> None:
     """Ask what rewriting and reranking by a chat model would."""
-    from karat.experiment._reranking import CHAT
     from karat.models.chat_reranker import ChatReranker
     from karat.retrieve.rewrite import needs_of, rewrite_all, rewriter_named
+    from karat.systems.settings import CHAT
 
     for number, settings in enumerate(systems):
         by_chat = [rewriter_named(text, tuple) for text in settings.rewrite if "chat" in needs_of(text)]
@@ -232,7 +236,7 @@ def _words(count: int, first: str = "") -> str:
 def _chunk_words(spec: Spec) -> int:
     """How many words a chunk holds, about: as the index says, or as documents are to be cut."""
     from karat.corpus import CHUNKERS, Chunking
-    from karat.experiment.index import Index
+    from karat.systems.index import Index
 
     if spec.keys.index is not None:
         corpus = Index.open(spec.path(spec.keys.index)).about["corpus"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from karat.core.errors import NoOverlapError, UsageError
 from karat.core.text.words import plural
-from karat.experiment._entrants import Entrant, named, sources
+from karat.experiment._compared_inputs import ScoredSystem, compared_inputs, named
 from karat.experiment._paired import judge_noise, range_notes
 from karat.results.comparison import Measured, Power, Spread
 from karat.results.evaluation import Note, Taken
@@ -61,21 +61,21 @@ def power(
         return Power(
             questions.name, len(questions), None, (made,), level, power, comparisons, difference, (taken,), (), (note,)
         )
-    found = sources(inputs, runs_dir=runs_dir, lower=texts_of(lower), columns=columns)
-    entrants = named(found)
+    found = compared_inputs(inputs, runs_dir=runs_dir, lower=texts_of(lower), columns=columns)
+    systems = named(found)
     chosen, notes = chosen_measures(found, texts_of(measures), most=SHOWN)
-    _refuse_strangers(questions.ids, questions.name, entrants, found[0].place)
-    every_value = np.array([_values(measure.name, entrants, questions.ids) for measure in chosen])
-    chosen, past = range_notes(every_value, [entrant.name for entrant in entrants], questions.ids, chosen)
+    _refuse_strangers(questions.ids, questions.name, systems, found[0].place)
+    every_value = np.array([_values(measure.name, systems, questions.ids) for measure in chosen])
+    chosen, past = range_notes(every_value, [system.name for system in systems], questions.ids, chosen)
     notes += past
-    noise = judge_noise(entrants, chosen)
+    noise = judge_noise(systems, chosen)
     spreads = []
     for measure in chosen:
-        made_of, spread_notes = _measured(measure, entrants, questions.ids, noise, difference, settings)
+        made_of, spread_notes = _measured(measure, systems, questions.ids, noise, difference, settings)
         notes += spread_notes
         if made_of is not None:
             spreads.append(made_of)
-    notes += _undefined(spreads, len(questions)) + _unseen(entrants, questions.ids)
+    notes += _undefined(spreads, len(questions)) + _unseen(systems, questions.ids)
     places = ", ".join(source.place for source in found)
     every: tuple[Taken, ...] = (taken, *(one for source in found for one in source.taken))
     return Power(
@@ -94,27 +94,27 @@ def _check(difference: float | None, level: float, power: float, comparisons: in
         raise UsageError(f"--comparisons {comparisons}: there is 1 or more.")
 
 
-def _refuse_strangers(ids: Sequence[str], name: str, entrants: Sequence[Entrant], place: str) -> None:
+def _refuse_strangers(ids: Sequence[str], name: str, systems: Sequence[ScoredSystem], place: str) -> None:
     asked = set(ids)
-    if not any(question in asked for entrant in entrants for question in entrant.questions):
+    if not any(question in asked for system in systems for question in system.questions):
         raise NoOverlapError(f"no question of {name} is in {place}. Name a run of this test set, or leave the run out.")
 
 
 def _measured(
     measure: Measured,
-    entrants: Sequence[Entrant],
+    systems: Sequence[ScoredSystem],
     ids: Sequence[str],
     noise: Mapping[tuple[str, str], JudgeNoise],
     difference: float | None,
     settings: Mapping[str, float],
 ) -> tuple[Spread | None, list[Note]]:
     """The spreads between all pairs by a measure, and what they mean for as many questions as can have a value."""
-    values = _values(measure.name, entrants, ids)
+    values = _values(measure.name, systems, ids)
     known = np.isfinite(values)
     asked = known.any(axis=0)
-    never = int((~asked & _seen(entrants, ids)).sum())
+    never = int((~asked & _seen(systems, ids)).sum())
     questions = len(ids) - never
-    pairs = list(combinations(range(len(entrants)), 2))
+    pairs = list(combinations(range(len(systems)), 2))
     if pairs:
         every = [(_std(values[b] - values[a]), a, b) for a, b in pairs]
         seen = [(spread, a, b) for spread, a, b in every if spread is not None]
@@ -134,7 +134,7 @@ def _measured(
     middle, a, b = ordered[(len(ordered) - 1) // 2]
     if middle == 0:
         notes.append(Note("warning", f"{measure.name} does not differ between the systems on any question."))
-    of_judge = [noise.get((entrants[i].name, measure.name)) for i in ((a, b) if pairs else (a, a))]
+    of_judge = [noise.get((systems[i].name, measure.name)) for i in ((a, b) if pairs else (a, a))]
     variance = sum(one.variance for one in of_judge if one is not None) if any(of_judge) else None
     n = int(known.all(axis=0).sum())
     return _spread(measure, told, len(pairs), n, spreads, questions, difference, settings, variance), notes
@@ -151,8 +151,8 @@ def _undefined(spreads: Sequence[Spread], questions: int) -> list[Note]:
     return [Note("info", f"{text} of the questions, which do not count.")]
 
 
-def _unseen(entrants: Sequence[Entrant], ids: Sequence[str]) -> list[Note]:
-    left = int((~_seen(entrants, ids)).sum())
+def _unseen(systems: Sequence[ScoredSystem], ids: Sequence[str]) -> list[Note]:
+    left = int((~_seen(systems, ids)).sum())
     text = f"{left:,} of {len(ids):,} questions are not in the run, and are taken to be like those that are."
     return [Note("info", text)] if left else []
 
@@ -190,18 +190,18 @@ def _spread(
     )  # fmt: skip
 
 
-def _values(name: str, entrants: Sequence[Entrant], ids: Sequence[str]) -> Floats:
-    values = np.full((len(entrants), len(ids)), np.nan)
-    for row, entrant in zip(values, entrants, strict=True):
-        place = {question: i for i, question in enumerate(entrant.questions)}
+def _values(name: str, systems: Sequence[ScoredSystem], ids: Sequence[str]) -> Floats:
+    values = np.full((len(systems), len(ids)), np.nan)
+    for row, system in zip(values, systems, strict=True):
+        place = {question: i for i, question in enumerate(system.questions)}
         for i, question in enumerate(ids):
             if question in place:
-                row[i] = entrant.values[name][place[question]]
+                row[i] = system.values[name][place[question]]
     return values
 
 
-def _seen(entrants: Sequence[Entrant], ids: Sequence[str]) -> NDArray[np.bool_]:
-    held = {question for entrant in entrants for question in entrant.questions}
+def _seen(systems: Sequence[ScoredSystem], ids: Sequence[str]) -> NDArray[np.bool_]:
+    held = {question for system in systems for question in system.questions}
     return np.array([question in held for question in ids])
 
 

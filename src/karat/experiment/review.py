@@ -13,8 +13,8 @@ from karat.core.types import TestSet
 
 if TYPE_CHECKING:
     from karat.core.types import Question
-    from karat.experiment.index import Index
-    from karat.files import Plain
+    from karat.files import RawTable
+    from karat.systems.index import Index
 
 PathLike = str | os.PathLike[str]
 ENDING, ORIGINAL = ".review.csv", ".original"
@@ -37,11 +37,11 @@ def export_review(
     import polars as pl
 
     from karat.experiment.audit import audit
-    from karat.experiment.index import Index
     from karat.files import read_testset
     from karat.io.writing import write_whole
     from karat.match import resolve
     from karat.report.outputs.csv import written
+    from karat.systems.index import Index
 
     target = Path(output) if output is not None else Path(f"{os.fspath(testset)}{ENDING}")
     _refuse_existing(target)
@@ -97,11 +97,11 @@ def apply_review(
 
     A question or answer that reads otherwise in the review is an edit, and keeps the question unless it is dropped.
     """
-    from karat.files import frozen_beside, read_plain, read_testset, write
+    from karat.files import frozen_beside, read_raw_table, read_testset, write
 
     source = Path(testset)
     questions, taken = read_testset(source, columns=columns)
-    decided = _decided(read_plain(review), questions)
+    decided = _decided(read_raw_table(review), questions)
     if not decided:
         raise UsageError(f"{review} decides nothing: write keep or drop into the column verdict, or edit questions.")
     reviewed = [new for question in questions if (new := decided.get(question.id, question)) is not None]
@@ -128,7 +128,7 @@ def apply_review(
     )
 
 
-def _decided(table: Plain, questions: TestSet) -> dict[str, Question | None]:
+def _decided(table: RawTable, questions: TestSet) -> dict[str, Question | None]:
     """Each question that a review decides about, as it is to be; None: dropped."""
     missing = [name for name in (*COLUMNS, "digest") if name not in table.columns]
     if missing:

@@ -36,10 +36,10 @@ def parse_rule(text: str) -> Rule:
     >>> rule.system, rule.subject, rule.where, rule.sign, rule.bound, rule.confidence
     ('balanced', 'Recall@5', (('kind', 'factual'),), '>=', 'baseline - 0.02', 0.95)
     """
-    return _Reader(text).rule()
+    return _RuleReader(text).rule()
 
 
-class _Reader:
+class _RuleReader:
     """A text and how far it is read."""
 
     def __init__(self, text: str) -> None:

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.docs import unread_line
 from karat.core.errors import UsageError
-from karat.experiment.contenders import Made, Work
+from karat.core.progress import shown_in_notebook
 from karat.experiment.frozen import refuse_changed
-from karat.experiment.progress import shown_in_notebook
+from karat.experiment.spec_systems import BuiltIndex, SpecSystems
 from karat.experiment.study import study_of
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
-    from karat.experiment._models import Models
     from karat.experiment.finished import FinishedRun
-    from karat.experiment.index import Index
+    from karat.experiment.means import RunModels
     from karat.experiment.spec import Spec
     from karat.experiment.store import RunFolder
     from karat.experiment.sweep.swept import Swept
     from karat.results.evaluation import Note, Taken
     from karat.results.study import Study
+    from karat.systems.index import Index
 
 Say = Callable[[str, int, int], None]
 Announce = Callable[[str], None]
@@ -49,7 +49,7 @@ def run(
 ) -> FinishedRun:
     """Do what a karat.yaml says, or compare the usual systems on documents (a folder or file) and a `testset` file.
 
-    A run of the same work that was stopped is resumed, unless it is to be `fresh`.
+    A run of the same spec that was stopped is resumed, unless it is to be `fresh`.
 
     `retry_errors` asks again what failed before. A frozen test set that was changed since is refused, unless
     `changed_testset` says to go on. `notes` are shown beside the run's own. `say` is called with what is being done,
@@ -72,7 +72,7 @@ def run(
         refuse_changed(questions, taken.place)
     make_runs_dir(root)
     indexes = _indexes(spec, root / INDEXES, say)
-    work = Work(spec, questions, indexes)
+    spec_systems = SpecSystems(spec, questions, indexes)
     manifest = manifest_of(spec, questions, [made.index for made in indexes], command)
     folder = None if fresh else resumable(root, manifest["digest"], done=retry_errors)
     folder = folder or new_run(root, spec.keys.name, manifest)
@@ -84,13 +84,13 @@ def run(
         unread = unread_line(problems)
         unread_notes = () if unread is None else (Note("warning", unread),)
         with _models(spec, folder, root, opened, say, announce) as models, folder.journal() as journal:
-            contenders, of_systems = work.contenders(records, journal, retry_errors, say, models.means)
-            contenders, told = answers_for(
-                spec, contenders, questions, models.means, records=records, journal=journal, retry_errors=retry_errors,
+            systems, of_systems = spec_systems.retrieve(records, journal, retry_errors, say, models.answering)
+            systems, told = answers_for(
+                spec, systems, questions, models.answering, records=records, journal=journal, retry_errors=retry_errors,
                 say=say,
             )  # fmt: skip
             study = study_of(
-                spec.keys.name, questions, contenders, work.plan,
+                spec.keys.name, questions, systems, spec_systems.plan,
                 problems=problems,
                 taken=(taken, *_taken(indexes)),
                 notes=(*notes, *_redone(damaged), *of_systems, *told, *unread_notes),
@@ -99,12 +99,12 @@ def run(
                 say=say,
             )  # fmt: skip
         study = _without_judgements(study, folder)
-        runs = [contender.run for contender in contenders]
+        runs = [system.run for system in systems]
         write_study(study, folder.path, spec.keys.outputs, runs, say)
         save_study(study, folder.path)
         files = folder.seal(ANSWERS)
         folder.update(status=DONE, finished=_now(), summary=_summary(study), judged=[], files=files)
-    return FinishedRun(folder, study, runs, work.choices)
+    return FinishedRun(folder, study, runs, spec_systems.choices)
 
 
 def _redone(damaged: Sequence[int]) -> list[Note]:
@@ -118,11 +118,11 @@ def _redone(damaged: Sequence[int]) -> list[Note]:
 @contextmanager
 def _models(
     spec: Spec, folder: RunFolder, root: Path, indexes: Sequence[Index], say: Say, announce: Announce | None
-) -> Iterator[Models]:
+) -> Iterator[RunModels]:
     """The models of a spec. What they are asked joins what the run has spent before, however it ends."""
-    from karat.experiment._models import models_of
+    from karat.experiment.means import run_models
 
-    with models_of(spec, folder.path, root, indexes, say, announce) as models:
+    with run_models(spec, folder.path, root, indexes, say, announce) as models:
         try:
             yield models
         finally:
@@ -192,14 +192,13 @@ def questions_of(spec: Spec) -> tuple[TestSet, Taken]:
     return chosen, taken
 
 
-def _indexes(spec: Spec, work: Path, say: Say) -> list[Made]:
+def _indexes(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
     """Every index that the spec needs: the one it names, or one for each chunking and embedder."""
-    from karat.experiment.index import Index
-    from karat.experiment.indexes import index_of
-    from karat.experiment.means import embedder_of
+    from karat.systems.index import Index
+    from karat.systems.indexes import index_of
 
     if spec.keys.index is not None:
-        return [Made(Index.open(spec.path(spec.keys.index), verify=True))]
+        return [BuiltIndex(Index.open(spec.path(spec.keys.index), verify=True))]
     if spec.systems() and not any(listed.is_own for listed in spec.systems()) and spec.grid is None:
         return []
     found = []
@@ -209,21 +208,21 @@ def _indexes(spec: Spec, work: Path, say: Say) -> list[Made]:
     chunks, embedders = {i.chunk for i in spec.indexings}, list(dict.fromkeys(i.embedder for i in spec.indexings))
     for way in spec.indexings:
         made = index_of(
-            sources, work, chunk=way.chunk, embedder=way.embedder, engines=way.engines, titles=way.titles,
+            sources, folder, chunk=way.chunk, embedder=way.embedder, engines=way.engines, titles=way.titles,
             settings=way.settings, say=say, **reading,
         )  # fmt: skip
-        embedder = way.embedder or embedder_of(made)
+        embedder = way.embedder or made.embedder
         label = embedder.label if embedder is not None else None
         if way.embedder is not None:
             same = [one for one in embedders if one is not None and one.label == label]
             number = same.index(way.embedder) + 1
             label = label if number == 1 else f"{label} #{number}"
         marks = [way.chunk] * (len(chunks) > 1) + [str(label)] * (len(embedders) > 1)
-        found.append(Made(made, ", ".join(marks), way.chunk, label))
+        found.append(BuiltIndex(made, ", ".join(marks), way.chunk, label))
     return found
 
 
-def _taken(indexes: Sequence[Made]) -> list[Taken]:
+def _taken(indexes: Sequence[BuiltIndex]) -> list[Taken]:
     from karat.results.evaluation import Taken
 
     return [

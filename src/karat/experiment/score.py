@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.experiment.progress import shown_in_notebook
+from karat.core.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
-    from karat.experiment.index import Index
     from karat.experiment.report import Report
     from karat.match import Pages, Resolution
     from karat.measures.dialects import Missing
     from karat.models import EmbedderSettings
     from karat.models.chat import ChatSettings
     from karat.results.evaluation import Evaluation, Note, Taken
+    from karat.systems.index import Index
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def resolved(
 
 
 def _opened(index: str | os.PathLike[str] | Index) -> Index:
-    from karat.experiment.index import Index
+    from karat.systems.index import Index
 
     return index if isinstance(index, Index) else Index.open(index)
 
@@ -258,17 +258,14 @@ def evaluate(
     from karat.diagnose import guards
     from karat.experiment._answered import answered_of
     from karat.experiment._facts import facts_of, ranked_ids, ranked_places, ranked_scores
-    from karat.experiment._measured import measures_of, scored
-    from karat.experiment._parts import joined_matching, joined_scores, parted
-    from karat.experiment._reachable import reachable
+    from karat.experiment._measured import joined_matching, joined_scores, measures_of, parted, reachable, scored
     from karat.experiment._remarks import dialect_notes, floor_notes, refusals_of, usage_of
     from karat.experiment.frozen import changed_notes
     from karat.experiment.means import check_needs, means_of
     from karat.measures.dialects import dialect_named
     from karat.report.build.choice import verdicts
     from karat.results.evaluation import Evaluation, Note
-    from karat.stats.bands import targets
-    from karat.stats.summary import summarise
+    from karat.stats.summary import summarise, targets
 
     dialect = dialect_named(choices.dialect, bands=choices.bands)
     slices = slices_of(testset, choices.by)

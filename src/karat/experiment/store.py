@@ -17,8 +17,8 @@ from typing import Any
 from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.glance import Glance, Table
 from karat.core.text.wellformed import well_formed_values
-from karat.experiment._lock import is_locked, locked
 from karat.io.checksum import DamagedError, file_sha256, sealed, sealed_line, unsealed, unsealed_line
+from karat.io.lock import is_locked, locked
 from karat.io.opening import read_whole
 from karat.io.writing import private, private_folder, unwritable, write_whole
 

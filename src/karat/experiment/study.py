@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from karat.core.ranked import Ranked
     from karat.core.run import Run
     from karat.core.types import TestSet
-    from karat.experiment.retrieval import Retrieval, Retrieved
     from karat.experiment.score import Choices
     from karat.match import Key, Resolution
     from karat.results.comparison import Pair
     from karat.results.evaluation import Evaluation, Note, Taken, Usage
     from karat.results.study import Choice, Failure, FailureCount
+    from karat.systems.retrieval import Retrieval, Retrieved
 
     Floats = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ MOST_PAIRED = 12  # systems of which all pairs are compared; of more, only those
 
 
 @dataclass(frozen=True)
-class Contender:
+class StudySystem:
     """A system of a study and what it returned; `retrieved` where karat searched itself."""
 
     configuration: Configuration
@@ -136,7 +136,7 @@ def usual(cuts: set[int]) -> tuple[str, ...]:
 def study_of(
     name: str,
     testset: TestSet,
-    contenders: Sequence[Contender],
+    systems: Sequence[StudySystem],
     plan: Plan,
     *,
     problems: Sequence[Problem] = (),
@@ -146,10 +146,10 @@ def study_of(
     means: Means | None = None,
     say: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> Study:
-    """Score what the contenders returned and say what follows from it.
+    """Score what the systems returned and say what follows from it.
 
     Hits that are chunks of an index are scored by which of them hold the gold, others by what is known of them.
-    Failures are traced for contenders whose hits are chunks of an index. `means` are the models that measures ask.
+    Failures are traced for systems whose hits are chunks of an index. `means` are the models that measures ask.
     """
     from dataclasses import replace
 
@@ -158,21 +158,21 @@ def study_of(
     from karat.measures.dialects import dialect_named
 
     spoken = dialect_named(plan.choices.dialect, bands=plan.choices.bands)
-    answered, able = any(c.run.has_answers for c in contenders), means.able if means is not None else ()
-    runs, resolutions = [c.run for c in contenders], [c.resolution for c in contenders]
+    answered, able = any(c.run.has_answers for c in systems), means.able if means is not None else ()
+    runs, resolutions = [c.run for c in systems], [c.resolution for c in systems]
     cuts = (*plan.cuts, *tried_cuts(runs))
     plan = replace(plan, answers=plan.answers or answered, able=able, cuts=cuts)
     choices = replace(plan.choices, measures=plan.measures)
     evaluation = evaluate(testset, runs, choices, lambda step: say(step, 0, 1), taken, notes, resolutions, means)
-    evaluation = replace(evaluation, usage=(*evaluation.usage, *_retrieval_times(contenders, evaluation)))
+    evaluation = replace(evaluation, usage=(*evaluation.usage, *_retrieval_times(systems, evaluation)))
     say("choosing", 0, 1)
-    choice, pairs = _chosen(evaluation, plan, contenders, testset)
-    failures, counts, answer_gold = _failures(contenders, plan.k, problems, evaluation, say)
-    shown = _shown(contenders, choice)
+    choice, pairs = _chosen(evaluation, plan, systems, testset)
+    failures, counts, answer_gold = _failures(systems, plan.k, problems, evaluation, say)
+    shown = _shown(systems, choice)
     return Study(
         name,
         evaluation,
-        tuple(c.configuration for c in contenders),
+        tuple(c.configuration for c in systems),
         plan.base.name,
         plan.k,
         choice,
@@ -181,33 +181,33 @@ def study_of(
         counts,
         error_classes(evaluation, plan.recall) if spoken.has_error_classes else {},
         {c.name: _hits(c, testset) for c in shown},
-        {c.name: tuple(c.seconds) for c in contenders if len(c.seconds)},
-        {c.name: answers_of(c) for c in contenders if c.run.has_answers},
+        {c.name: tuple(c.seconds) for c in systems if len(c.seconds)},
+        {c.name: answers_of(c) for c in systems if c.run.has_answers},
         dict(manifest or {}),
         answer_gold,
     )
 
 
-def _retrieval_times(contenders: Sequence[Contender], evaluation: Evaluation) -> list[Usage]:
+def _retrieval_times(systems: Sequence[StudySystem], evaluation: Evaluation) -> list[Usage]:
     """Seconds of retrieval of the systems whose results do not say them."""
     from karat.stats.summary import usage
 
     said = {u.system for u in evaluation.usage if u.what in ("seconds retrieve", "seconds total")}
-    timed = (usage(c.name, "seconds retrieve", c.seconds) for c in contenders if c.name not in said)
+    timed = (usage(c.name, "seconds retrieve", c.seconds) for c in systems if c.name not in said)
     return [u for u in timed if u is not None]
 
 
-def answers_of(contender: Contender) -> dict[str, StudyAnswer]:
+def answers_of(system: StudySystem) -> dict[str, StudyAnswer]:
     """The answers of a system as reports show them."""
     from karat.core.text.refusals import declines
 
     return {
         qid: StudyAnswer(
-            contender.name, qid, a.text, a.error, a.contexts or (), a.used or (),
+            system.name, qid, a.text, a.error, a.contexts or (), a.used or (),
             a.used if a.given is None else a.given, a.model, a.tokens, a.cost_usd, a.confidence, declines(a.text or ""),
             a.seconds.get("answer"),
         )
-        for qid, a in contender.run.answers.items()
+        for qid, a in system.run.answers.items()
     }  # fmt: skip
 
 
@@ -220,7 +220,7 @@ def values_of(evaluation: Evaluation, measure: str) -> Floats:
 
 
 def _chosen(
-    evaluation: Evaluation, plan: Plan, contenders: Sequence[Contender], testset: TestSet
+    evaluation: Evaluation, plan: Plan, systems: Sequence[StudySystem], testset: TestSet
 ) -> tuple[Choice | None, tuple[Pair, ...]]:
     """The choice among systems, and the pairs of systems, by the main measure.
 
@@ -234,25 +234,25 @@ def _chosen(
     higher = main.spec.direction == "higher"
     matching = evaluation.matching
     unranked = matching.unranked if matching is not None else frozenset[str]()
-    places = [s for s, c in enumerate(contenders) if c.name not in unranked]
-    systems = [contenders[s].name for s in places]
-    if not systems or main.name not in {m.name for m in evaluation.scores.measures}:
+    places = [s for s, c in enumerate(systems) if c.name not in unranked]
+    names = [systems[s].name for s in places]
+    if not names or main.name not in {m.name for m in evaluation.scores.measures}:
         return None, ()
     values = values_of(evaluation, main.name)[places]
     kinds, ids = [q.kind for q in testset], [q.id for q in testset]
     has_kinds = any(kind is not None for kind in kinds)
-    cells = cells_of([(name, main.name, main.k) for name in systems], values, bounds=main.bounds)
+    cells = cells_of([(name, main.name, main.k) for name in names], values, bounds=main.bounds)
     choice = choose(
         main.name, cells, values, kinds=kinds if has_kinds else None, ids=ids, bounds=main.bounds, seed=seed,
         higher_is_better=higher,
     )  # fmt: skip
-    best = systems.index(choice.best.system) if choice is not None else 0
-    wanted = None if len(systems) <= MOST_PAIRED else [(i, best) for i in range(len(systems)) if i != best]
-    return in_words(choice), pairs(main.name, systems, values, wanted, ids=ids, seed=seed, higher_is_better=higher)
+    best = names.index(choice.best.system) if choice is not None else 0
+    wanted = None if len(names) <= MOST_PAIRED else [(i, best) for i in range(len(names)) if i != best]
+    return in_words(choice), pairs(main.name, names, values, wanted, ids=ids, seed=seed, higher_is_better=higher)
 
 
 def _failures(
-    contenders: Sequence[Contender],
+    systems: Sequence[StudySystem],
     k: int,
     problems: Sequence[Problem],
     evaluation: Evaluation,
@@ -265,29 +265,29 @@ def _failures(
     failures: list[Failure] = []
     counts: list[FailureCount] = []
     answer_gold: dict[str, dict[str, str]] = {}
-    for place, contender in enumerate(contenders):
-        say("tracing failures", place, len(contenders))
-        resolution, retrieved = contender.indexed, contender.retrieved
-        if resolution is None or not contender.run.has_rankings:
+    for place, system in enumerate(systems):
+        say("tracing failures", place, len(systems))
+        resolution, retrieved = system.indexed, system.retrieved
+        if resolution is None or not system.run.has_rankings:
             continue
         number = {qid: q for q, qid in enumerate(resolution.testset.ids)}
-        ranked = retrieved.ranked if retrieved else _as_ranked(contender.run, resolution)
-        skipped = [number[qid] for qid in contender.run.failed if qid in number]
+        ranked = retrieved.ranked if retrieved else _as_ranked(system.run, resolution)
+        skipped = [number[qid] for qid in system.run.failed if qid in number]
         found = attribute(
-            contender.name, resolution, ranked, k,
+            system.name, resolution, ranked, k,
             legs=retrieved.legs if retrieved else None,
             problems=problems,
-            deep=contender.retrieval.deep(retrieved.settings) if retrieved and contender.retrieval else None,
+            deep=system.retrieval.deep(retrieved.settings) if retrieved and system.retrieval else None,
             skipped=skipped,
         )  # fmt: skip
-        if contender.run.has_answers:
-            name, scored = contender.name, answer_scores(evaluation.scores, contender.name)
-            answers = {qid: a for qid, a in answers_of(contender).items() if qid not in contender.run.failed}
+        if system.run.has_answers:
+            name, scored = system.name, answer_scores(evaluation.scores, system.name)
+            answers = {qid: a for qid, a in answers_of(system).items() if qid not in system.run.failed}
             answer_gold[name] = gold_given(resolution, ranked, k, answers)
             found = attribute_answers(found, name, resolution.testset, answers, scored, answer_gold[name])
         failures += found.failures
         counts += found.counts
-    say("tracing failures", len(contenders), len(contenders))
+    say("tracing failures", len(systems), len(systems))
     return tuple(failures), tuple(counts), answer_gold
 
 
@@ -328,16 +328,16 @@ def _as_ranked(run: Run, resolution: Resolution) -> Ranked:
     return Ranked(offsets, np.array(rows, np.int64), -np.arange(len(rows), dtype=np.float64))
 
 
-def _shown(contenders: Sequence[Contender], choice: Choice | None) -> list[Contender]:
+def _shown(systems: Sequence[StudySystem], choice: Choice | None) -> list[StudySystem]:
     """The systems whose hits a report shows: the best, single engines and those of others, then the first."""
-    best = [c for c in contenders if choice is not None and c.name == choice.best.system]
-    alone = [c for c in contenders if c.retrieved is None or len(c.retrieved.legs) == 1]
-    ordered = {c.name: c for c in (*best, *alone[: SHOWN_SYSTEMS - 2], *contenders)}
+    best = [c for c in systems if choice is not None and c.name == choice.best.system]
+    alone = [c for c in systems if c.retrieved is None or len(c.retrieved.legs) == 1]
+    ordered = {c.name: c for c in (*best, *alone[: SHOWN_SYSTEMS - 2], *systems)}
     return list(ordered.values())[:SHOWN_SYSTEMS]
 
 
-def _hits(contender: Contender, testset: TestSet) -> dict[str, tuple[StudyHit, ...]]:
-    run, retrieved, resolution = contender.run, contender.retrieved, contender.resolution
+def _hits(system: StudySystem, testset: TestSet) -> dict[str, tuple[StudyHit, ...]]:
+    run, retrieved, resolution = system.run, system.retrieved, system.resolution
     keys = resolution.hit_keys(run) if resolution is not None else [()] * len(run)
     lists = {qid: (int(run.offsets[q]), int(run.offsets[q + 1])) for q, qid in enumerate(run.question_ids)}
     legs = {name: list(ranked) for name, ranked in retrieved.legs.items()} if retrieved else {}

@@ -13,7 +13,7 @@ from karat.core.errors import UsageError
 from karat.core.language import parse
 from karat.core.means import Chats, Means
 from karat.core.scores import Outcome
-from karat.experiment._tamper_cases import CASES, Case
+from karat.experiment._tamper_cases import CASES, TamperCase
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +38,7 @@ _PADDING = (
     "Thank you for this interesting question, which deserves a careful and thorough reply. Having gone through all of "
     "the material with great attention, I can say the following with full confidence."
 )
-ATTACKS: dict[str, Callable[[Case], Case]] = {
+ATTACKS: dict[str, Callable[[TamperCase], TamperCase]] = {
     "order in the answer": lambda case: replace(case, answer=f"{case.answer} {_ORDER}"),
     "ready reply in the answer": lambda case: replace(case, answer=f"{case.answer}\n\n{_FORM}"),
     "order in a context": lambda case: replace(case, contexts=(f"{case.contexts[0]}\n\n{_ORDER}", *case.contexts[1:])),
@@ -68,7 +68,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Plain:
+class PlainAccuracy:
     """How well a judge tells good from bad where nothing is tampered with.
 
     `right` is the share of cases scored on the right side of the middle of the measure's range, `good` and `bad` the
@@ -88,7 +88,7 @@ class Tampered:
     """What the tamper test found of a judge. The first `moved` of each measure is the same asked twice."""
 
     model: str
-    plain: tuple[Plain, ...]
+    plain: tuple[PlainAccuracy, ...]
     moved: tuple[Moved, ...]
 
 
@@ -114,7 +114,7 @@ def tamper(
         middle, known = sum(measure.bounds) / 2, np.isfinite(base)
         right = (base >= middle) == high
         plain.append(
-            Plain(
+            PlainAccuracy(
                 measure.name, len(CASES), int((~known).sum()), _mean(right[known]), _mean(base[known & high]),
                 _mean(base[known & ~high]),
             )
@@ -136,13 +136,13 @@ def tamper(
     return Tampered(chat.label if chat else "none", tuple(plain), tuple(moved))
 
 
-def _sees(measure: Measure, rows: Sequence[Case]) -> bool:
+def _sees(measure: Measure, rows: Sequence[TamperCase]) -> bool:
     """Whether an attack changes what a measure is given."""
     in_contexts = any(row.contexts != case.contexts for row, case in zip(rows, CASES, strict=True))
     return measure.spec.needs_contexts if in_contexts else measure.spec.needs_answer
 
 
-def _scores(measure: Measure, cases: Sequence[Case], systems: tuple[str, ...], means: Means) -> Outcome:
+def _scores(measure: Measure, cases: Sequence[TamperCase], systems: tuple[str, ...], means: Means) -> Outcome:
     """The measure over rows of cases, one run of them for each system; NaN where there is no value."""
     questions = tuple(map(str, range(len(CASES))))
     answered = Answered(

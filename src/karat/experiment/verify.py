@@ -39,7 +39,7 @@ def verify(
     """
     from karat.diagnose.verify import rows_of, verify_rows, verify_table
     from karat.diagnose.verify.documents import parted
-    from karat.files import read_plain, read_tables
+    from karat.files import read_raw_table, read_tables
 
     if n is not None and n < 1:
         raise UsageError(f"n={n}: a table is over 1 question or more.")
@@ -51,7 +51,7 @@ def verify(
     tables = read_tables(rows, "rows")
     name = tables[0].name
     records, beside = parted(tables[0]) if len(tables) == 1 else (None, None)
-    summary = read_plain(table, "table") if table is not None else beside
+    summary = read_raw_table(table, "table") if table is not None else beside
     single = rows_of(records, sure=table is not None or beside is not None) if records is not None else None
     if single is None:
         if table is not None:
@@ -107,8 +107,8 @@ def _by_testset(
     from karat.diagnose.verify.recompute import from_testset
     from karat.diagnose.verify.rows import Rows
     from karat.experiment.score import Choices, brought_together
-    from karat.files import as_runs, as_testset, read_plain
-    from karat.match import Settings, check_questions
+    from karat.files import as_runs, as_testset, read_raw_table
+    from karat.match import JudgingSettings, check_questions
     from karat.match import match as matched
     from karat.measures.dialects import dialect_named
 
@@ -118,13 +118,13 @@ def _by_testset(
     runs, _ = as_runs(results, columns=columns or {})
     runs, joined = brought_together(questions, runs, Choices(dialect=dialect or "karat"))
     check_questions(questions, runs)
-    summary = read_plain(table, "table")
+    summary = read_raw_table(table, "table")
     repeats = dialect_named(dialect or "karat").repeats
-    scored = matched(questions, runs, Settings(repeats=repeats), by=match)
+    scored = matched(questions, runs, JudgingSettings(repeats=repeats), by=match)
     names = list(dict.fromkeys(one.name for one in printed_figures(summary) if one.name))
     computed: dict[str, Values] = from_testset(scored, runs, names, k)
     rows = [{"system": run.name, "question_id": qid} for run in runs for qid in questions.ids]
-    made = read_plain(rows, _named(results))
+    made = read_raw_table(rows, _named(results))
     single = Rows(made, k)
     figures = verify_rows(single, summary, computed=computed, n=n, one_gold=one_gold)
     against = f"{made.name}: {single.size}, scored against {questions.name}"

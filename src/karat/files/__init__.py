@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from karat.files._format import formats
+from karat.files._from_python import as_runs, as_testset
 from karat.files._frozen import Frozen, frozen_beside, frozen_path, write_frozen
 from karat.files._labels import as_labels
-from karat.files._objects import as_runs, as_testset
-from karat.files._plain import Plain, read_plain, read_tables
+from karat.files._raw_table import RawTable, read_raw_table, read_tables
 from karat.files._read import read_any, read_results, read_testset
 from karat.files._results import ReplyReader, printed_measures
 from karat.files._score_table import as_score_table, is_score_table
@@ -15,7 +15,7 @@ from karat.files.canonical import answer_row
 
 __all__ = [
     "Frozen",
-    "Plain",
+    "RawTable",
     "ReplyReader",
     "answer_row",
     "as_labels",
@@ -29,7 +29,7 @@ __all__ = [
     "is_score_table",
     "printed_measures",
     "read_any",
-    "read_plain",
+    "read_raw_table",
     "read_results",
     "read_tables",
     "read_testset",

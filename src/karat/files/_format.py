@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from karat.io.input import Input
 
 Kind = Literal["testset", "results"]
+KINDS: dict[Kind, str] = {"testset": "a test set", "results": "results"}
+"""What a file may hold, in words."""
+
 _OPEN = frozenset({"context", "contexts"})  # texts that test sets carry as well
 
 
@@ -50,15 +53,17 @@ class Format:
     write_results: Callable[[Sequence[Run], Path], list[str]] | None = None
     endings: tuple[str, ...] = ()  # of file names, for choosing a writer when no format is named
 
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """What it reads."""
-        kinds: tuple[tuple[Kind, Any], ...] = (("testset", self.read_testset), ("results", self.read_results))
-        return tuple(kind for kind, reader in kinds if reader is not None)
+    def reader(self, kind: Kind) -> Callable[[Input], tuple[Any, Sequence[str]]] | None:
+        """What reads a kind of input, if anything does."""
+        return self.read_testset if kind == "testset" else self.read_results
+
+    def writer(self, kind: Kind) -> Callable[[Any, Path], list[str]] | None:
+        """What writes a kind of thing, if anything does."""
+        return self.write_testset if kind == "testset" else self.write_results
 
 
-def _find(found: Any) -> Format | None:
-    entry = found if isinstance(found, Format) else getattr(found, "FORMAT", None)
+def _find(source: Any) -> Format | None:
+    entry = source if isinstance(source, Format) else getattr(source, "FORMAT", None)
     return entry if isinstance(entry, Format) else None
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from karat.core.types import Gold
-from karat.files._entries import gold_of, span_of
+from karat.files._entries import gold_of, side_by_side, span_of
 from karat.io import cells
 from karat.io.cells import CellError, Record
 from karat.io.fields import FLAT_GOLD, Columns
@@ -14,9 +14,6 @@ from karat.io.pages import PageReader, pages_of
 
 _IDS = {"gold_id": "id", "gold_chunk": "chunk", "gold_url": "url", "gold_doc": "doc"}
 _PAGES = ("gold_page_number", "gold_page", "gold_page_label")
-
-Units = dict[str, tuple[str, list[Any]]]
-"""By field of an entry: the column that names it, and its items."""
 
 
 def complete_gold(columns: Columns, fields: Iterable[str]) -> None:
@@ -48,86 +45,68 @@ class GoldReader:
         units, none_stated = self._units(record)
         if none_stated and not units and not listed:
             return None
-        return listed + [entry for entry in _joined(units) if not any(_says(other, entry) for other in listed)]
+        return listed + [entry for entry in _joined(units) if not any(_covers(other, entry) for other in listed)]
 
     def _listed(self, value: Any) -> list[Gold]:
         if not isinstance(value, Mapping):
             return [gold_of(entry, self.pages) for entry in cells.as_list(value) or []]
         if any(isinstance(v, str | list | dict) for v in value.values()) or {"doc", "id", "page"} & set(value):
             return [gold_of(value, self.pages)]
-        return [Gold(id=cells.id_text(doc), grade=cells.whole(grade)) for doc, grade in value.items()]
+        return [Gold(id=cells.id_text(doc), grade=cells.whole_number(grade)) for doc, grade in value.items()]
 
-    def _units(self, record: Record) -> tuple[Units, bool]:
-        """What the flat columns name, and whether they state that there is no gold."""
-        units: Units = {}
-        pages: Units = {}
+    def _units(self, record: Record) -> tuple[dict[str, list[Any]], bool]:
+        """The items of each unit that the flat columns name, and whether they state that there is no gold."""
+        units: dict[str, list[Any]] = {}
+        pages: dict[str, list[Any]] = {}
         none_stated = False
         for field, unit in _IDS.items():
             alias, value = self.columns.first(record, field)
             if alias in self.pages_in:
-                pages["gold_page"] = alias, cells.page_items(value)
-            elif unit == "url" and _says_none(value):
+                pages["gold_page"] = cells.page_items(value)
+            elif unit == "url" and _states_no_gold(value):
                 none_stated = True
             elif ids := cells.ids_of(value):
-                units[unit] = alias, ids
+                units[unit] = ids
         for field in _PAGES:
-            alias, value = self.columns.first(record, field)
+            value = self.columns.value(record, field)
             if value is not None:
-                pages[field] = alias, cells.page_items(value)
+                pages[field] = cells.page_items(value)
         if pages:
             units["page"] = self._pages(pages)
         for unit, items_of in (("quote", _quotes), ("span", _spans), ("grade", _grades)):
-            alias, value = self.columns.first(record, f"gold_{unit}")
-            if items := items_of(value):
-                units[unit] = alias, items
+            if items := items_of(self.columns.value(record, f"gold_{unit}")):
+                units[unit] = items
         return units, none_stated
 
-    def _pages(self, columns: Units) -> tuple[str, list[str | None]]:
-        size = _size(columns)
-        spread = {field: items * size if len(items) == 1 else items for field, (_, items) in columns.items()}
+    def _pages(self, columns: dict[str, list[Any]]) -> list[str | None]:
         pages: list[str | None] = []
-        for place in range(size):
-            page, _ = self.pages.read(*(spread[field][place] if field in spread else None for field in _PAGES))
+        for entry in side_by_side(columns, "gold fields", spread=True):
+            page, _ = self.pages.read(*map(entry.get, _PAGES))
             if isinstance(page, tuple):
-                raise CellError(f"page {cells.shown(page)} is a list", "Write one entry for each page.")
+                raise CellError(f"page {cells.quoted(page)} is a list", "Write one entry for each page.")
             self.missing_pages += page is None
             pages.append(page)
-        return next(alias for alias, _ in columns.values()), pages
+        return pages
 
 
-def _joined(units: Units) -> list[Gold]:
+def _joined(units: Mapping[str, list[Any]]) -> list[Gold]:
     """Entries from parallel lists. What stands once for all entries makes none where their own cells are empty."""
-    naming = [unit for unit in units if unit != "grade"]
-    if not naming:
-        return []
-    size = _size(units)
-    own = [unit for unit in naming if len(units[unit][1]) == size]
-    entries = []
-    for place in range(size):
-        entry = {unit: items[place if len(items) == size else 0] for unit, (_, items) in units.items()}
-        if any(entry[unit] is not None for unit in own):
-            entries.append(Gold(**{unit: item for unit, item in entry.items() if item is not None}))
-    return entries
+    entries = side_by_side(units, "gold fields", spread=True)
+    own = [unit for unit, items in units.items() if unit != "grade" and len(items) == len(entries)]
+    return [
+        Gold(**{unit: item for unit, item in entry.items() if item is not None})
+        for entry in entries
+        if any(entry[unit] is not None for unit in own)
+    ]
 
 
-def _size(columns: Units) -> int:
-    """How many entries parallel lists make; lists of several lengths are refused."""
-    size = max(len(items) for _, items in columns.values())
-    if any(len(items) not in (1, size) for _, items in columns.values()):
-        counts = ", ".join(f"{alias} {len(items)}" for alias, items in columns.values())
-        raise CellError(
-            f"the gold fields do not pair up ({counts})", "Give lists of equal length, or one value for all entries."
-        )
-    return size
-
-
-def _says(entry: Gold, other: Gold) -> bool:
+def _covers(entry: Gold, other: Gold) -> bool:
     """Whether an entry says all that the other does."""
     fields = ("id", "doc", "page", "url", "chunk", "quote", "span")
     return all(getattr(other, field) in (None, getattr(entry, field)) for field in fields)
 
 
-def _says_none(value: Any) -> bool:
+def _states_no_gold(value: Any) -> bool:
     items = cells.as_list(value) or []
     return len(items) == 1 and isinstance(items[0], str) and items[0].strip().upper() == "NONE"
 
@@ -149,7 +128,7 @@ def _spans(value: Any) -> list[tuple[int, int]]:
 
 
 def _grades(value: Any) -> list[int]:
-    return [cells.whole(grade) for grade in cells.as_list(value) or []]
+    return [cells.whole_number(grade) for grade in cells.as_list(value) or []]
 
 
 def range_note(golds: Iterable[Gold]) -> list[str]:

@@ -7,14 +7,14 @@ from typing import Any
 
 from karat.core.errors import UsageError
 from karat.core.text.words import plural
+from karat.files._questions import has_float_ids, id_of
 from karat.io import cells
-from karat.io.cells import CellError, shown
+from karat.io.cells import CellError, quoted
 from karat.io.fields import LABELS, Columns
 from karat.io.input import Input
 from karat.results.calibration import Label, Labels
 from karat.results.evaluation import Taken
 
-_NO_LABEL = frozenset({"n/a", "na", "none", "null", "nan", "-", "?"})
 _WORDS = {
     "yes": 1.0, "true": 1.0, "correct": 1.0, "pass": 1.0, "right": 1.0,
     "no": 0.0, "false": 0.0, "incorrect": 0.0, "fail": 0.0, "wrong": 0.0,
@@ -24,7 +24,7 @@ _FORM = "Name the columns id, system, measure, label, rater; id and label must b
 
 def as_labels(labels: Any, *, columns: Mapping[str, str] | None = None) -> Labels:
     """Labels from a path, a list of dicts or a frame."""
-    return labels if isinstance(labels, Labels) else _read(Input.of(labels, "labels", columns))
+    return labels if isinstance(labels, Labels) else _read(Input.from_any(labels, "labels", columns))
 
 
 def _read(input: Input) -> Labels:
@@ -39,7 +39,8 @@ def _read(input: Input) -> Labels:
             raise input.error(f"no column holds the {need} (there are {input.named(input.fields)})", remedy=remedy)
     if input.map_notes:
         raise UsageError(input.map_notes[0])
-    read = [_label(input, columns, row, record) for row, record in input.records()]
+    float_ids = has_float_ids(input, columns.of["id"])
+    read = [_label(input, columns, row, record, float_ids) for row, record in input.records()]
     rows = tuple(label for label in read if label is not None)
     empty = len(read) - len(rows)
     if not rows:
@@ -52,15 +53,13 @@ def _read(input: Input) -> Labels:
     return Labels(input.name, input.unit, rows, empty, Taken(input.name, "labels", what, tuple(notes)))
 
 
-def _label(input: Input, columns: Columns, row: int, record: Mapping[str, Any]) -> Label | None:
+def _label(input: Input, columns: Columns, row: int, record: Mapping[str, Any], float_ids: bool) -> Label | None:
     """The label of a row; None where it is left empty."""
     with input.reading(row, columns):
-        texts = {}
-        for field in ("id", "system", "measure", "rater"):
-            value = columns.value(record, field)
-            texts[field] = None if value is None else cells.id_text(value)
+        values = {field: columns.value(record, field) for field in ("id", "system", "measure", "rater")}
+        texts = {field: None if value is None else cells.id_text(value) for field, value in values.items()}
         value = columns.value(record, "label")
-        if value is None or (isinstance(value, str) and value.strip().lower() in _NO_LABEL):
+        if value is None or (isinstance(value, str) and value.strip().lower() in cells.NOTHING):
             return None
         for field in ("id", "system", "measure"):
             if texts[field] is None and columns.has(field):
@@ -69,13 +68,13 @@ def _label(input: Input, columns: Columns, row: int, record: Mapping[str, Any]) 
         word = str(value).strip().lower()
         is_word = isinstance(value, bool | str) and word in _WORDS
         try:
-            number = _WORDS[word] if is_word else cells.finite(value)
+            number = _WORDS[word] if is_word else cells.finite_number(value)
         except CellError:
             raise CellError(
-                f"label {shown(value)} is neither a number nor yes or no",
+                f"label {quoted(value)} is neither a number nor yes or no",
                 "Give numbers of one scale, or yes and no; leave the cell empty where a person did not say.",
             ) from None
-    return Label(texts["id"] or "", number, texts["system"], texts["measure"], texts["rater"], row, is_word)
+    return Label(id_of(texts["id"], float_ids), number, texts["system"], texts["measure"], texts["rater"], row, is_word)
 
 
 def _refuse_mixtures(input: Input, rows: Sequence[Label]) -> None:
@@ -95,8 +94,8 @@ def _refuse_mixtures(input: Input, rows: Sequence[Label]) -> None:
 def _refuse_doubles(input: Input, rows: Sequence[Label]) -> None:
     seen: dict[tuple[str | None, ...], int] = {}
     for label in rows:
-        who = "" if label.rater is None else f" by {shown(label.rater)}"
-        what = f"a label{who} for the same answer to question {shown(label.question)}"
+        who = "" if label.rater is None else f" by {quoted(label.rater)}"
+        what = f"a label{who} for the same answer to question {quoted(label.question)}"
         remedy = 'Keep one, or name the raters in a column "rater", if they are two people.'
         key = (label.question, label.system, label.measure, label.rater)
-        input.once(seen, key, label.row, what, remedy)
+        input.refuse_repeat(seen, key, label.row, what, remedy)

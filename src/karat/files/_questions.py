@@ -12,7 +12,7 @@ from karat.core.types import Gold, Question, TestSet
 from karat.files._format import lists_hits
 from karat.files._gold import GoldReader, complete_gold, range_note
 from karat.io import cells
-from karat.io.cells import CellError, Record, shown
+from karat.io.cells import CellError, Record, quoted
 from karat.io.fields import FLAT_GOLD, GOLD_FIELDS, NO_TAG, RESULTS, TABLE, TAG_NAME, TESTSET, Columns
 from karat.io.input import Input
 from karat.io.pages import PageReader
@@ -55,10 +55,10 @@ class RecordReader:
 
     def refuse_double(self, qid: str, row: int, system: Any = None) -> None:
         """Remembers the row of a question of a system; a second one is an error that names both."""
-        what, remedy = f"question id {shown(qid)}", "Give every question its own id."
+        what, remedy = f"question id {quoted(qid)}", "Give every question its own id."
         if not self.has_ids and self.number_from is None:
-            what, remedy = f"the question {shown(qid)}", 'There are no ids: give every question an "id".'
-        self.input.once(self._rows, (system, qid), row, what, remedy)
+            what, remedy = f"the question {quoted(qid)}", 'There are no ids: give every question an "id".'
+        self.input.refuse_repeat(self._rows, (system, qid), row, what, remedy)
 
     def id_notes(self) -> list[str]:
         """What serves as the id of a question, where the input gives none."""
@@ -70,11 +70,10 @@ class RecordReader:
 
 
 def has_float_ids(input: Input, aliases: tuple[str, ...]) -> bool:
-    """Whether a text column of ids was a column of floats ("7.0") before it was written."""
+    """Whether the ids of questions in a CSV or TSV file were floats; document ids are taken as they stand."""
     if not aliases or input.shape not in ("csv", "tsv"):
         return False
-    values = [str(record.get(aliases[0]) or "").strip() for record in input.sample]
-    return all(value.endswith(".0") and value[:-2].isdecimal() for value in values)
+    return cells.were_floats(str(record.get(aliases[0]) or "").strip() for _, record in input.records())
 
 
 def id_of(value: Any, from_float: bool) -> str:
@@ -111,14 +110,14 @@ class QuestionReader(RecordReader):
     def _answerable(self, record: Record) -> bool:
         value = self.columns.value(record, "answerable")
         if value is not None:
-            return cells.truth(value)
+            return cells.truth_value(value)
         value = self.columns.value(record, "impossible")
-        return value is None or not cells.truth(value)
+        return value is None or not cells.truth_value(value)
 
     def _tags(self, record: Record) -> dict[str, str]:
         value = cells.as_object(self.columns.value(record, "tags"))
         if isinstance(value, str) and value.strip().startswith("{"):
-            raise CellError(f"{shown(value)} is not valid JSON", "Write an object of names and values.")
+            raise CellError(f"{quoted(value)} is not valid JSON", "Write an object of names and values.")
         if isinstance(value, Mapping):
             tags = {str(name): _tag(part) for name, part in value.items() if not cells.is_missing(part)}
         else:
@@ -186,7 +185,7 @@ def _refuse_other(input: Input, question: Question, first: Question, row: int, f
     ):
         if one != other:
             raise input.error(
-                f"question {shown(question.id)} has another {what} than in {input.unit} {first_row}",
+                f"question {quoted(question.id)} has another {what} than in {input.unit} {first_row}",
                 row=row,
                 remedy="Give the same gold to every system, or a test set of its own.",
             )
@@ -280,21 +279,22 @@ def read_judgements(input: Input) -> tuple[Judgements, Columns]:
     return table, columns
 
 
-def joined_judgements(
-    input: Input, questions: list[Question], queries: Path, qrels: Path
-) -> tuple[list[Question], list[str]]:
-    """Questions with the gold that the other table of a folder gives them, and the ids judged there, in its order."""
-    if not questions:
-        raise input.error(f"no questions in {queries.name}", remedy="Give at least one.")
+def joined_judgements(input: Input, queries: Input, qrels: Path) -> tuple[dict[str, Question], list[str]]:
+    """The questions of one table of a folder by id, with the gold that another gives; and the ids judged, in order."""
+    reader = QuestionReader(queries)
+    questions: dict[str, Question] = {}
+    for row, record in queries.records():
+        question = reader.read(record, row)
+        reader.refuse_double(question.id, row)
+        questions[question.id] = question
     judged, _ = read_judgements(Input.open(qrels))
-    ids = {question.id for question in questions}
-    unknown = next((qid for qid in judged if qid not in ids), None)
-    if unknown is not None:
-        raise input.error(
-            f"question {unknown!r} of {qrels.name} is not in {queries.name}", remedy="Give matching files."
-        )
-    golds = {qid: tuple(Gold(id=doc, grade=grade) for doc, grade in docs.items()) for qid, docs in judged.items()}
-    return [replace(question, gold=golds.get(question.id, ())) for question in questions], list(judged)
+    for qid, docs in judged.items():
+        if qid not in questions:
+            names = f"question {qid!r} of {qrels.name} is not in {Path(queries.name).name}"
+            raise input.error(names, remedy="Give matching files.")
+        gold = tuple(Gold(id=doc, grade=grade) for doc, grade in docs.items())
+        questions[qid] = replace(questions[qid], gold=gold)
+    return questions, list(judged)
 
 
 def _judgements(input: Input, columns: Columns) -> Iterator[tuple[int, str, int, Record]]:
@@ -303,7 +303,7 @@ def _judgements(input: Input, columns: Columns) -> Iterator[tuple[int, str, int,
     for row, record in input.records():
         with input.reading(row, columns):
             qid = id_of(columns.cell(record, "question"), float_ids)
-            grade = cells.whole(columns.cell(record, "grade")) if columns.has("grade") else 1
+            grade = cells.whole_number(columns.cell(record, "grade")) if columns.has("grade") else 1
         yield row, qid, grade, record
 
 
@@ -322,5 +322,5 @@ def _judgement_columns(input: Input) -> Columns:
 
 def _refuse_judged_twice(input: Input, rows: dict[Any, int], qid: str, unit: Gold | str, row: int) -> None:
     name = unit.label if isinstance(unit, Gold) else unit
-    what, remedy = f"a judgement of {shown(name)} for question {shown(qid)}", "Keep one row for each pair."
-    input.once(rows, (qid, unit), row, what, remedy)
+    what, remedy = f"a judgement of {quoted(name)} for question {quoted(qid)}", "Keep one row for each pair."
+    input.refuse_repeat(rows, (qid, unit), row, what, remedy)

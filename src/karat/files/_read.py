@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError
-from karat.files._format import Fit, Format, Kind, formats
+from karat.files._format import KINDS, Fit, Format, Kind, formats
 from karat.files._frozen import frozen_beside
 from karat.files._questions import described_testset
 from karat.files._runs import described
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
 
 Path = str | os.PathLike[str]
-_WORD: dict[Kind, str] = {"testset": "a test set", "results": "results"}
 
 
 def read_testset(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[TestSet, Taken]:
@@ -29,7 +28,7 @@ def read_testset(path: Path, *, columns: Mapping[str, str] | None = None) -> tup
 
     One that is frozen carries its version, or else, where it was changed since, a sentence on that.
     """
-    testset, taken = testset_from(Input.open(path, columns))
+    testset, taken = read_input(Input.open(path, columns), "testset")
     frozen = frozen_beside(path)
     if frozen is None:
         return testset, taken
@@ -42,32 +41,25 @@ def read_testset(path: Path, *, columns: Mapping[str, str] | None = None) -> tup
 
 def read_results(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[list[Run], Taken]:
     """The systems of a results file."""
-    return results_from(Input.open(path, columns))
+    return read_input(Input.open(path, columns), "results")
 
 
 def read_any(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[TestSet | list[Run], Taken]:
     """Whatever the file holds; what could be both is taken for what it fits better, a test set when in doubt."""
     input = Input.open(path, columns)
     testset, results = _best(input, "testset"), _best(input, "results")
-    if results is not None and (testset is None or results[1].confidence > testset[1].confidence):
-        return results_from(input)
-    return testset_from(input)
+    is_results = results is not None and (testset is None or results[1].confidence > testset[1].confidence)
+    return read_input(input, "results" if is_results else "testset")
 
 
-def testset_from(input: Input) -> tuple[TestSet, Taken]:
-    """A test set from an input."""
-    entry = _fitting(input, "testset")
-    assert entry.read_testset is not None
-    testset, notes = entry.read_testset(input)
-    return testset, Taken(input.name, entry.name, described_testset(testset), _all_notes(entry, notes, input))
-
-
-def results_from(input: Input) -> tuple[list[Run], Taken]:
-    """Results from an input."""
-    entry = _fitting(input, "results")
-    assert entry.read_results is not None
-    runs, notes = entry.read_results(input)
-    return runs, Taken(input.name, entry.name, described(runs), _all_notes(entry, notes, input))
+def read_input(input: Input, kind: Kind) -> tuple[Any, Taken]:
+    """A test set, or the runs of a results input, by the format that fits it best."""
+    entry = _fitting(input, kind)
+    reader = entry.reader(kind)
+    assert reader is not None
+    content, notes = reader(input)
+    what = described_testset(content) if kind == "testset" else described(content)
+    return content, Taken(input.name, entry.name, what, _all_notes(entry, notes, input))
 
 
 def _all_notes(entry: Format, notes: Sequence[str], input: Input) -> tuple[str, ...]:
@@ -82,7 +74,7 @@ def _all_notes(entry: Format, notes: Sequence[str], input: Input) -> tuple[str, 
 
 def _best(input: Input, kind: Kind) -> tuple[Format, Fit] | None:
     """The format that fits best, if any does; of equals the first by name."""
-    fitting = [(entry, fit) for entry in formats() if kind in entry.kinds and (fit := entry.sniff(input, kind))]
+    fitting = [(entry, fit) for entry in formats() if entry.reader(kind) and (fit := entry.sniff(input, kind))]
     return max(fitting, key=lambda pair: pair[1].confidence, default=None)
 
 
@@ -94,14 +86,14 @@ def _fitting(input: Input, kind: Kind) -> Format:
     swapped = _best(input, other)
     if swapped is not None and swapped[1].confidence >= 0.5:
         raise input.error(
-            f"holds {_WORD[other]} ({swapped[0].name}: {swapped[1].reason}) where {_WORD[kind]} should be",
+            f"holds {KINDS[other]} ({swapped[0].name}: {swapped[1].reason}) where {KINDS[kind]} should be",
             remedy="The test set comes first, then the results.",
         )
     raise _nothing_fits(input, kind)
 
 
 def _nothing_fits(input: Input, kind: Kind) -> InputError:
-    known = ", ".join(entry.name for entry in formats() if kind in entry.kinds)
+    known = ", ".join(entry.name for entry in formats() if entry.reader(kind))
     if input.folder is not None:
         inside = ", ".join(sorted(path.name for path in input.folder.iterdir())[:6]) or "nothing"
         return input.error(
@@ -115,11 +107,11 @@ def _nothing_fits(input: Input, kind: Kind) -> InputError:
             near = Columns(TESTSET, input.fields).nearest((*GOLD_FIELDS, "id", "question", "answers"))
         hints = (near, *input.map_notes, "Rename the fields, or say --map column=field.", f"Formats: {known}.")
         return input.error(
-            f"{input.shape} with the fields {input.named(input.fields)} is no known form of {_WORD[kind]}",
+            f"{input.shape} with the fields {input.named(input.fields)} is no known form of {KINDS[kind]}",
             remedy=" ".join(hints).strip(),
         )
     line = "" if input.source is None else input.source.first_line[:60]
     what = "an empty table" if input.shape in TABLES else f"text that starts with {line!r}"
     if input.shape.startswith("json"):
         what = "JSON without records"
-    return input.error(f"{what} is no known form of {_WORD[kind]}", remedy=f"Formats: {known}.")
+    return input.error(f"{what} is no known form of {KINDS[kind]}", remedy=f"Formats: {known}.")

@@ -15,12 +15,12 @@ from karat.core.errors import InputError
 from karat.core.ranked import trec_key
 from karat.core.run import Run
 from karat.core.types import Answer
-from karat.files._entries import entry_fields
+from karat.files._entries import entry_fields, side_by_side
 from karat.files._format import names_gold
 from karat.files._questions import RecordReader
 from karat.files._runs import Key, RunBuilder, list_notes, system_names
 from karat.io import cells
-from karat.io.cells import CellError, Record, shown
+from karat.io.cells import CellError, Record, quoted
 from karat.io.fields import PRINTED, RESULTS, RETRIEVED_FIELDS, TESTSET, Columns, field_name
 from karat.io.input import Input
 from karat.io.pages import page_text
@@ -130,12 +130,9 @@ class ResultReader(RecordReader):
         texts = self._texts(record)
         if not columns:
             return (None if texts is None else [{"text": text} for text in texts]), texts
-        if len({len(items) for items in columns.values()}) > 1:
-            counts = ", ".join(f"{len(items)} {unit}s" for unit, items in columns.items())
-            raise CellError(f"the lists of hits do not pair up ({counts})", "Give lists of equal length, or one list.")
-        hits: list[dict[str, Any]] = [
-            {unit: item for unit, item in zip(columns, items, strict=True) if item is not None or unit == "page"}
-            for items in zip(*columns.values(), strict=True)
+        hits = [
+            {unit: item for unit, item in hit.items() if item is not None or unit == "page"}
+            for hit in side_by_side(columns, "lists of hits")
         ]
         if not all(hits):
             raise CellError("a hit without an id", "Give every hit an id, or leave it out of the list.")
@@ -146,7 +143,7 @@ class ResultReader(RecordReader):
         scores = None if isinstance(scores, Mapping) else cells.as_list(scores)
         if scores is not None and len(scores) == len(hits):
             for hit, score in zip(hits, scores, strict=True):
-                hit["score"] = cells.finite(score)
+                hit["score"] = cells.finite_number(score)
         elif scores:
             self.uneven_scores += 1
         return hits, texts
@@ -197,7 +194,7 @@ class ResultReader(RecordReader):
 
     def _entries(self, value: Any) -> list[dict[str, Any]]:
         if isinstance(value, Mapping):
-            scored = [(cells.id_text(doc), cells.finite(score)) for doc, score in value.items()]
+            scored = [(cells.id_text(doc), cells.finite_number(score)) for doc, score in value.items()]
             return [{"id": doc, "score": score} for doc, score in sorted(scored, key=trec_key, reverse=True)]
         hits = []
         for place, entry in enumerate(cells.as_list(value) or [], 1):
@@ -210,7 +207,7 @@ class ResultReader(RecordReader):
     def _entry(self, entry: Any) -> dict[str, Any]:
         """A hit from an object, an id, or either of them with its score."""
         if isinstance(entry, list | tuple) and len(entry) == 2:
-            return {**self._entry(entry[0]), "score": cells.finite(entry[1])}
+            return {**self._entry(entry[0]), "score": cells.finite_number(entry[1])}
         return entry_fields(entry, self.pages) if isinstance(entry, Mapping) else {"id": cells.id_text(entry)}
 
     def _passages(self, value: Any) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
@@ -218,7 +215,7 @@ class ResultReader(RecordReader):
         texts = []
         for entry in cells.as_list(value) or []:
             if not isinstance(entry, Mapping):
-                raise CellError(f"passage {shown(entry)} is no object", _PASSAGE)
+                raise CellError(f"passage {quoted(entry)} is no object", _PASSAGE)
             lower = {str(k).lower(): v for k, v in entry.items()}
             text = "" if cells.is_missing(lower.get("passage")) else cells.plain_text(lower["passage"])
             ids = [cells.id_text(item) for item in cells.as_list(lower.get("doc_ids")) or []]
@@ -239,7 +236,7 @@ class ResultReader(RecordReader):
             return None
         if BAD.search(word) or status is False:
             return f"status {word}"
-        raise CellError(f"status {shown(status)} is not known", 'Write "ok" or "failed".')
+        raise CellError(f"status {quoted(status)} is not known", 'Write "ok" or "failed".')
 
     def _error(self, record: Record, field: str) -> str | None:
         error = self.columns.value(record, field)
@@ -269,7 +266,7 @@ class ResultReader(RecordReader):
         value = self.columns.value(record, "confidence")
         number = -1.0
         with suppress(CellError):
-            number = cells.finite(value)
+            number = cells.finite_number(value)
         if 0 <= number <= 1:
             return number
         self.odd_confidence += value is not None
@@ -279,7 +276,7 @@ class ResultReader(RecordReader):
         value = cells.as_object(self.columns.value(record, field))
         if isinstance(value, Mapping):
             value = cells.total_of(value)
-        return None if value is None else cells.finite(value, field)
+        return None if value is None else cells.finite_number(value, field)
 
     def _tokens(self, record: Record) -> float | None:
         """Tokens read and written together; None where not both are known."""
@@ -292,7 +289,7 @@ class ResultReader(RecordReader):
     def _seconds(self, record: Record) -> dict[str, float]:
         value = cells.as_object(self.columns.value(record, "seconds"))
         if isinstance(value, Mapping):
-            return {str(k): cells.finite(v, "seconds") for k, v in value.items() if v is not None}
+            return {str(k): cells.finite_number(v, "seconds") for k, v in value.items() if v is not None}
         seconds: dict[str, float] = {}
         for field, part, unit in _SECONDS:
             number = self._number(record, field)
@@ -353,14 +350,16 @@ class ReplyReader:
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedMeasures:
     """What a rows file says of one system: question -> {column: value}, and what k stands for in a column's name."""
 
     rows: dict[str, dict[str, float]]
     k: int | None
 
 
-def printed_measures(path: str | os.PathLike[str], *, columns: Mapping[str, str] | None = None) -> dict[str, Printed]:
+def printed_measures(
+    path: str | os.PathLike[str], *, columns: Mapping[str, str] | None = None
+) -> dict[str, PrintedMeasures]:
     """The measures that a rows file (healthcare, hybrid_rag) prints of each system, to be checked against karat's.
 
     Columns are named as in the file; systems and questions as `read_results` names them.
@@ -374,16 +373,16 @@ def printed_measures(path: str | os.PathLike[str], *, columns: Mapping[str, str]
         with input.reading(row):
             key, (qid, _) = reader.key(record), reader.question_id(record)
             printed.setdefault(key, {})[qid] = {
-                input.original[name]: cells.finite(record[name], name)
+                input.original[name]: cells.finite_number(record[name], name)
                 for name in measures
                 if record.get(name) not in (None, "")
             }
             cutoffs.setdefault(key, set()).add(reader.text(record, "k") or "")
     names = system_names(printed)
-    return {names[key]: Printed(rows, _only(cutoffs[key])) for key, rows in printed.items()}
+    return {names[key]: PrintedMeasures(rows, _only(cutoffs[key])) for key, rows in printed.items()}
 
 
 def _only(texts: set[str]) -> int | None:
     """The one cut-off that all rows name, if they do."""
     (text, *more) = texts
-    return int(float(text)) if not more and cells.is_number(text) and float(text) >= 1 else None
+    return int(float(text)) if not more and cells.can_be(float, text) and float(text) >= 1 else None

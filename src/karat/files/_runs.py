@@ -118,9 +118,9 @@ def _settings(key: Key) -> dict[str, float]:
     settings: dict[str, float] = {}
     _, alpha, k = key
     with suppress(CellError):
-        settings["alpha"] = cells.finite(alpha)
+        settings["alpha"] = cells.finite_number(alpha)
     with suppress(CellError):
-        settings["k"] = cells.whole(k)
+        settings["k"] = cells.whole_number(k)
     return settings
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from karat.core.text.words import plural
 from karat.io import cells
-from karat.io.cells import CellError, shown
+from karat.io.cells import CellError, quoted
 from karat.io.fields import ID, QUESTION, RESULTS, TESTSET, Columns, field_name
 from karat.io.input import Input
 from karat.results.comparison import ScoreTable
@@ -35,6 +36,7 @@ _BESIDE = frozenset(
 _COUNTS = frozenset({"retrieved", "gold"})  # lists in results, counts in a score table
 _FORM = "A score table has a column with the question's id, one for the system, and one for each measure."
 _EMPTY = "Leave a cell empty where there is no score."
+_is_score = partial(cells.can_be, cells.finite_number)
 
 Row = tuple[int, dict[str, Any]]
 
@@ -47,19 +49,19 @@ def is_score_table(path: str | os.PathLike[str], columns: Mapping[str, str] | No
     names = {field_name(input.original.get(name, name)) for name in input.fields}
     if not names & {*ID, *QUESTION}:
         return False
-    return any(_is_measure(name) and any(_is_number(r.get(name)) for r in input.sample) for name in input.fields)
+    return any(_is_measure(name) and any(_is_score(r.get(name)) for r in input.sample) for name in input.fields)
 
 
 def as_score_table(scores: Any, columns: Mapping[str, str] | None = None) -> ScoreTable:
     """A score table from a path, a list of dicts or a frame."""
-    return scores if isinstance(scores, ScoreTable) else _read(Input.of(scores, "scores", columns))
+    return scores if isinstance(scores, ScoreTable) else _read(Input.from_any(scores, "scores", columns))
 
 
 def _read(input: Input) -> ScoreTable:
     if not input.has_records:
         raise input.error("is no table of scores", remedy=_FORM)
     mapped = input.columns
-    rows: list[Row] = [(row, {mapped.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in input.raw()]
+    rows: list[Row] = [(row, {mapped.get(str(k), str(k)): v for k, v in raw.items()}) for row, raw in input.raw_rows()]
     names = list(dict.fromkeys(name for _, record in rows for name in record))
     spelled = {field_name(name): name for name in reversed(names)}
     columns = Columns(_COLUMNS, spelled)
@@ -69,7 +71,13 @@ def _read(input: Input) -> ScoreTable:
     if key is None or not measures:
         what = "the id of the question" if key is None else "scores"
         raise input.error(f"no column holds {what} (there are {', '.join(names[:12])})", remedy=_FORM)
-    keys = [_key(input, row, record, key, system) for row, record in rows]
+    keys: list[tuple[str, str]] = []
+    for row, record in rows:
+        with input.reading(row, columns):
+            columns.at = key
+            question = cells.id_text(record.get(key))
+            columns.at = system
+            keys.append((question, input.stem if system is None else cells.id_text(record.get(system))))
     questions = {question: place for place, question in enumerate(dict.fromkeys(question for question, _ in keys))}
     systems = {name: place for place, name in enumerate(dict.fromkeys(name for _, name in keys))}
     values = np.full((len(systems), len(questions), len(measures)), np.nan)
@@ -78,12 +86,15 @@ def _read(input: Input) -> ScoreTable:
     labels: dict[str, dict[str, str]] = {_slice(name): {} for name in slices}
     texts: dict[str, str] = {}
     for (row, record), (question, name) in zip(rows, keys, strict=True):
-        what = f"a row for question {shown(question)} of {shown(name)}"
-        input.once(seen, (question, name), row, what, "Keep one; or name two systems in a column system.")
+        what = f"a row for question {quoted(question)} of {quoted(name)}"
+        input.refuse_repeat(seen, (question, name), row, what, "Keep one; or name two systems in a column system.")
         place = systems[name], questions[question]
         held[place] = True
         failed[place] = status is not None and str(record.get(status)).strip().lower() in ("failed", "error")
-        values[place] = [_number(input, row, record.get(measure), measure) for measure in measures]
+        with input.reading(row, columns):
+            for number, measure in enumerate(measures):
+                columns.at = measure
+                values[(*place, number)] = _score(record.get(measure))
         for label in slices:
             if not cells.is_missing(record.get(label)):
                 labels[_slice(label)].setdefault(question, str(record[label]).strip())
@@ -113,7 +124,7 @@ def _measures_and_slices(
         if name in taken:
             continue
         filled = [record[name] for _, record in rows if not cells.is_missing(record.get(name))]
-        if _is_measure(name) and any(map(_is_number, filled)):
+        if _is_measure(name) and any(map(_is_score, filled)):
             measures.append(name)
         elif (
             filled
@@ -129,30 +140,9 @@ def _is_measure(name: str) -> bool:
     return field in _COUNTS or (field not in _BESIDE and not name.startswith(_TAG))
 
 
-def _is_number(value: Any) -> bool:
-    try:
-        cells.finite(value)
-    except CellError:
-        return False
-    return True
-
-
-def _key(input: Input, row: int, record: Mapping[str, Any], key: str, system: str | None) -> tuple[str, str]:
-    try:
-        question = cells.id_text(record.get(key))
-        name = input.stem if system is None else cells.id_text(record.get(system))
-    except CellError:
-        missing = key if cells.is_missing(record.get(key)) else system
-        raise input.error(f"a row without its {missing}", row=row, field=missing, remedy="Fill it in.") from None
-    return question, name
-
-
-def _number(input: Input, row: int, value: Any, measure: str) -> float:
+def _score(value: Any) -> float:
     if value is None or (isinstance(value, str) and not value.strip()):
         return math.nan
-    try:
-        return cells.finite(value)
-    except CellError:
-        raise input.error(
-            f"{shown(value)} is no score: it is not a finite number", row=row, field=measure, remedy=_EMPTY
-        ) from None
+    if not _is_score(value):
+        raise CellError(f"{quoted(value)} is no score: it is not a finite number", _EMPTY)
+    return cells.finite_number(value)

@@ -16,7 +16,7 @@ from karat.core.ranked import ranking
 from karat.core.run import Run
 from karat.core.text.words import plural
 from karat.core.types import TestSet
-from karat.files._format import Format, formats
+from karat.files._format import KINDS, Format, Kind, formats
 from karat.files._read import read_any, read_results, read_testset
 from karat.io.writing import replaced
 
@@ -40,10 +40,6 @@ def write_lines(path: str | os.PathLike[str], rows: Iterable[Mapping[str, Any]])
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-_KINDS = {"test set": "a test set", "results": "results"}
-"""What can be written, with its article."""
-
-
 def write(
     what: TestSet | Run | Sequence[Run],
     path: str | os.PathLike[str],
@@ -59,13 +55,9 @@ def write(
     target = Path(path)
     if any(os.path.exists(given) and target.exists() and target.samefile(given) for given in inputs):
         raise UsageError(f"{path} is the input itself. Name another file to write to.")
-    kind = "test set" if isinstance(what, TestSet) else "results"
-    chosen = _chosen(target, kind, format)
-    if isinstance(what, TestSet) and chosen.write_testset is not None:
-        return chosen.write_testset(what, target)
-    if not isinstance(what, TestSet) and chosen.write_results is not None:
-        return chosen.write_results([what] if isinstance(what, Run) else list(what), target)
-    raise UsageError(f"the format {chosen.name} cannot be written from {_KINDS[kind]}. {_choices(kind)}")
+    writer = _format_for(target, _kind(what), format).writer(_kind(what))
+    assert writer is not None
+    return writer(what if isinstance(what, TestSet) else [what] if isinstance(what, Run) else list(what), target)
 
 
 def convert(
@@ -76,50 +68,41 @@ def convert(
     columns: Mapping[str, str] | None = None,
 ) -> tuple[Taken, str, list[str]]:
     """Writes what one file holds as another: what it was taken for, the format written, and what that cannot hold."""
-    kinds = [kind for kind in _KINDS if _fitting(Path(target), kind, format)]
+    kinds = [kind for kind in KINDS if _fitting(Path(target), kind, format)]
     what: TestSet | list[Run]
-    if kinds == ["test set"]:
+    if kinds == ["testset"]:
         what, taken = read_testset(source, columns=columns)
     elif kinds == ["results"]:
         what, taken = read_results(source, columns=columns)
     else:
         what, taken = read_any(source, columns=columns)
-    chosen = _chosen(Path(target), "test set" if isinstance(what, TestSet) else "results", format)
-    return taken, chosen.name, write(what, target, format=format, inputs=(source,))
+    written_as = _format_for(Path(target), _kind(what), format).name
+    return taken, written_as, write(what, target, format=format, inputs=(source,))
 
 
-def _writer(entry: Format, kind: str) -> object | None:
-    return entry.write_testset if kind == "test set" else entry.write_results
+def _kind(what: TestSet | Run | Sequence[Run]) -> Kind:
+    return "testset" if isinstance(what, TestSet) else "results"
 
 
-def _fitting(path: Path, kind: str, format: str | None) -> list[tuple[int, Format]]:
+def _fitting(path: Path, kind: Kind, format: str | None) -> list[tuple[int, Format]]:
     """The formats that can be written there: the one named, or those whose ending the path has, with its length."""
+    able = [entry for entry in (formats() if format is None else [formats().get(format)]) if entry.writer(kind)]
     if format is not None:
-        entry = formats().get(format)
-        return [(0, entry)] if _writer(entry, kind) is not None else []
+        return [(0, entry) for entry in able]
     name, is_folder = path.name.lower().removesuffix(".gz"), not path.suffix or path.is_dir()
-    return [
-        (len(ending), entry)
-        for entry in formats()
-        for ending in entry.endings
-        if _writer(entry, kind) is not None and (is_folder if ending == "/" else name.endswith(ending))
-    ]
+    endings = ((ending, entry) for entry in able for ending in entry.endings)
+    return [(len(end), entry) for end, entry in endings if (is_folder if end == "/" else name.endswith(end))]
 
 
-def _chosen(path: Path, kind: str, format: str | None) -> Format:
-    if format is not None:
-        return formats().get(format)
+def _format_for(path: Path, kind: Kind, format: str | None) -> Format:
     fitting = _fitting(path, kind, format)
-    if not fitting:
-        raise UsageError(
-            f"{path}: the name does not say which format to write: name it with --to (format=). {_choices(kind)}"
-        )
-    return max(fitting, key=lambda pair: pair[0])[1]
-
-
-def _choices(kind: str) -> str:
-    able = [entry.name for entry in formats() if _writer(entry, kind) is not None]
-    return f"Formats for {kind}: {', '.join(able)}."
+    if fitting:
+        return max(fitting, key=lambda pair: pair[0])[1]
+    problem = f"the format {format} cannot be written from {KINDS[kind]}."
+    if format is None:
+        problem = f"{path}: the name does not say which format to write: name it with --to (format=)."
+    able = ", ".join(entry.name for entry in formats() if entry.writer(kind))
+    raise UsageError(f"{problem} Formats for {KINDS[kind]}: {able}.")
 
 
 def hits_of(run: Run) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -168,7 +151,7 @@ class PlainIds:
         """The question with each of its documents; two documents that would be called the same are refused."""
         originals: dict[str, str] = {}
         for doc in docs:
-            names = plain(qid), plain(doc)
+            names = without_blanks(qid), without_blanks(doc)
             if originals.setdefault(names[1], doc) != doc:
                 raise UsageError(
                     f"question {qid!r}: {originals[names[1]]!r} and {doc!r} are the same id once blanks are replaced. "
@@ -182,7 +165,7 @@ class PlainIds:
         return [f"blanks in ids (written as _ in {plural(self.renamed, 'row')})"] if self.renamed else []
 
 
-def plain(text: str) -> str:
+def without_blanks(text: str) -> str:
     """An id as a format with blanks between its values can hold it: `_` for each blank."""
     return "".join("_" if letter.isspace() else letter for letter in text)
 

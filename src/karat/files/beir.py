@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from karat.core.types import Question, TestSet
+from karat.core.types import TestSet
 from karat.files._format import Fit, Format, Kind
-from karat.files._questions import RecordReader, joined_judgements
+from karat.files._questions import joined_judgements
 from karat.files._write import lost_of, write_lines, written
-from karat.io import cells
-from karat.io.formulas import cell
+from karat.io.formulas import guarded_cell
 from karat.io.input import Input
 
 _SPLITS = ("test", "dev", "validation", "train")
@@ -39,21 +38,14 @@ def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
         raise input.error("no queries.jsonl in the folder", remedy="Give a BEIR folder.")
     chosen, *others = _qrels(input.folder)
     asked = Input.open(queries)
-    reader = RecordReader(asked, {"id": ("_id", "id"), "question": ("text",)})
-    questions = []
-    for row, record in asked.records():
-        with asked.reading(row, reader.columns):
-            qid, _ = reader.question_id(record)
-            questions.append(Question(qid, cells.plain_text(record.get("text", ""))))
-            reader.refuse_double(questions[-1].id, row)
-    every, judged = joined_judgements(input, questions, queries, chosen)
+    rows = ((row, {"id": r.get("_id", r.get("id")), "question": r.get("text")}) for row, r in asked.records())
+    questions, judged = joined_judgements(input, asked.with_rows(rows), chosen)
     notes = [f"judgements from qrels/{chosen.name}"]
     if others:
         notes[0] += f" (not {', '.join(path.name for path in others)})"
-    if len(judged) < len(every):
-        notes.append(f"{len(every) - len(judged)} of {len(every)} queries are not judged there and are left out")
-    by_id = {question.id: question for question in every}
-    return TestSet([by_id[qid] for qid in judged], name=input.stem), notes
+    if left := len(questions) - len(judged):
+        notes.append(f"{left} of {len(questions)} queries are not judged there and are left out")
+    return TestSet([questions[qid] for qid in judged], name=input.stem), notes
 
 
 def _write_testset(testset: TestSet, path: Path) -> list[str]:
@@ -68,7 +60,7 @@ def _write_testset(testset: TestSet, path: Path) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    return cell(" ".join(text.split()) if any(letter in text for letter in '\t\r\n"') else text)
+    return guarded_cell(" ".join(text.split()) if any(letter in text for letter in '\t\r\n"') else text)
 
 
 FORMAT = Format(

@@ -14,7 +14,7 @@ from karat.files._format import Fit, Format, Kind, fits
 from karat.files._questions import read_questions
 from karat.files._results import read_systems
 from karat.files._write import contexts_of, lost_of, lost_of_results, rows_of, write_lines, written
-from karat.io.formulas import cell
+from karat.io.formulas import guarded_cell
 from karat.io.input import Input
 
 _COLUMNS = ("qid", "question", "answer", "context", "doc_ids", "total_time_ms", "system_name", "status", "error")
@@ -52,13 +52,13 @@ def _write_testset(testset: TestSet, path: Path) -> list[str]:
     written_tags = [tag for tag in tags if tag.startswith(("question_", "user_"))]
     with written(path) as file:
         table = csv.writer(file, delimiter="\t", lineterminator="\n")
-        table.writerow(["qid", "question", "answer", "context", "document_ids", *map(cell, written_tags)])
+        table.writerow(["qid", "question", "answer", "context", "document_ids", *map(guarded_cell, written_tags)])
         for question in testset:
             docs = list(dict.fromkeys(_doc(gold) for gold in question.gold if gold.grade > 0))
             quotes = [gold.quote for gold in question.gold if gold.quote is not None]
             answer = question.answers[0] if question.answers else ""
             cells = [question.id, question.text, answer, _listed(quotes), _listed(docs)]
-            table.writerow(map(cell, [*cells, *(question.tags.get(tag, "") for tag in written_tags)]))
+            table.writerow(map(guarded_cell, [*cells, *(question.tags.get(tag, "") for tag in written_tags)]))
     return lost_of(testset, keeps=("texts", "answers", "gold", *(("tags",) if written_tags == tags else ())))
 
 
@@ -90,7 +90,7 @@ def _write_results(runs: Sequence[Run], path: Path) -> list[str]:
                 common.get("error", ""),
                 *([(answer.error or "") if answer is not None else ""] if broken else []),
             ]
-            table.writerow(map(cell, cells))
+            table.writerow(map(guarded_cell, cells))
     split = any(len(answer.seconds) > 1 for run in runs for answer in run.answers.values())
     lost = lost_of_results(runs, keeps=("seconds",))
     return [*lost, *(["seconds of each step (their total is kept)"] if split else [])]

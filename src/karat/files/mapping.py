@@ -5,7 +5,7 @@ from __future__ import annotations
 from karat.core.run import Run
 from karat.core.types import TestSet
 from karat.files._format import Fit, Format, Kind
-from karat.files._objects import is_numbers, qrels_testset, run_of
+from karat.files._from_python import is_numbers, qrels_testset, run_of
 from karat.io.fields import looks_keyed
 from karat.io.input import Input
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from karat.core.types import TestSet
 from karat.files._format import Fit, Format, Kind
-from karat.files._questions import QuestionReader, gold_notes, joined_judgements
+from karat.files._questions import gold_notes, joined_judgements
 from karat.io.input import Input
 
 _ENDINGS = ("parquet", "jsonl", "csv", "tsv", "json")
@@ -27,14 +27,8 @@ def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
     queries, qrels = (_table(input.folder, name) if input.folder else None for name in ("queries", "qrels"))
     if queries is None or qrels is None:
         raise input.error("no tables of queries and qrels in the folder", remedy="Name them queries.* and qrels.*")
-    asked = Input.open(queries, input.columns)
-    reader = QuestionReader(asked)
-    questions = []
-    for row, record in asked.records():
-        questions.append(reader.read(record, row))
-        reader.refuse_double(questions[-1].id, row)
-    judged, _ = joined_judgements(input, questions, queries, qrels)
-    testset = TestSet(judged, name=input.stem)
+    questions, _ = joined_judgements(input, Input.open(queries, input.columns), qrels)
+    testset = TestSet(questions.values(), name=input.stem)
     return testset, [f"questions from {queries.name}, judgements from {qrels.name}", *gold_notes(testset)]
 
 

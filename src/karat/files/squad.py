@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from karat.core.run import Run
-from karat.core.types import Answer, Gold, Question, TestSet
+from karat.core.types import TestSet
 from karat.files._format import Fit, Format, Kind
-from karat.files._runs import answers_only
+from karat.files._questions import read_questions
+from karat.files._results import read_systems
 from karat.io import cells
-from karat.io.cells import CellError
+from karat.io.cells import CellError, Record
 from karat.io.fields import looks_keyed
 from karat.io.input import Input
-from karat.io.squad import paragraphs
+from karat.io.squad import squad_paragraphs
 
 
 def _sniff(input: Input, kind: Kind) -> Fit | None:
@@ -27,55 +26,44 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
 
 
 def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
-    questions: list[Question] = []
-    rows: dict[str, int] = {}
+    rows: list[tuple[int, Record]] = []
     docs: set[str] = set()
-    for _, doc, paragraph in paragraphs(input.document["data"]):
+    for _, doc, paragraph in squad_paragraphs(input.document["data"]):
         entries = paragraph.get("qas") if isinstance(paragraph, dict) else None
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise input.error(
                 f'"qas" of {doc} is not a list of objects', remedy="Give data[].paragraphs[].qas[], as SQuAD does."
             )
         docs.add(doc)
-        for entry in entries:
-            with input.reading(len(questions) + 1):
-                question = _question(entry, doc)
-            what = f"question id {cells.shown(question.id)}"
-            input.once(rows, question.id, len(questions) + 1, what, "Give every question its own id.")
-            questions.append(question)
-    if not questions:
-        raise input.error("no questions in data, paragraphs, qas", remedy="Give at least one.")
-    notes = [f"each of {len(docs)} paragraphs is a document, named by its title and number (Title/1)"]
-    closed = sum(not question.answerable for question in questions)
-    if closed:
-        notes.append(f"{closed} of {len(questions)} questions are unanswerable")
-    notes.append(
-        "answers are normalised as the SQuAD v1.1 script does (norm=squad) unless a measure or dialect names another"
+        for row, entry in enumerate(entries, len(rows) + 1):
+            with input.reading(row):
+                rows.append((row, _record(entry, doc)))
+    testset, notes = read_questions(input.with_rows(rows))
+    about = (
+        f"each of {len(docs)} paragraphs is a document, named by its title and number (Title/1)",
+        *notes,
+        "answers are normalised as the SQuAD v1.1 script does (norm=squad) unless a measure or dialect names another",
     )
-    return TestSet(questions, name=input.stem, norm="squad"), notes
+    return TestSet(testset.questions, name=testset.name, norm="squad"), list(about)
 
 
-def _question(entry: dict[str, Any], doc: str) -> Question:
-    qid, text = cells.id_text(entry.get("id")), cells.plain_text(entry.get("question", ""))
-    if not cells.is_missing(entry.get("is_impossible")) and cells.truth(entry["is_impossible"]):
-        return Question(qid, text, answerable=False)
+def _record(entry: Record, doc: str) -> Record:
+    """A question as karat writes it; one without an answer has no gold either."""
+    record = {"id": entry.get("id"), "question": entry.get("question", "")}
+    if not cells.is_missing(entry.get("is_impossible")) and cells.truth_value(entry["is_impossible"]):
+        return {**record, "answerable": False}
     answers = entry.get("answers") or []
     if not isinstance(answers, list):
         raise CellError('"answers" is not a list', 'Give [{"text": ...}].')
     texts = [cells.plain_text(answer.get("text") if isinstance(answer, dict) else answer) for answer in answers]
     if not texts:
         raise CellError("no answers", 'Give "answers", or mark the question "is_impossible": true.')
-    return Question(qid, text, tuple(dict.fromkeys(texts)), (Gold(doc=doc),))
+    return {**record, "answers": list(dict.fromkeys(texts)), "gold": [{"doc": doc}]}
 
 
 def _read_results(input: Input) -> tuple[list[Run], list[str]]:
-    answers: dict[str, Answer] = {}
-    for key, text in input.document.items():
-        qid = key.strip()
-        if not qid or qid in answers:
-            raise input.error(f"question id {cells.shown(key)} is empty or stands twice", remedy="Correct the ids.")
-        answers[qid] = Answer(qid, text)
-    return [answers_only(input.stem, answers, input.name)], []
+    predictions = enumerate(input.document.items(), 1)
+    return read_systems(input.with_rows((row, {"id": qid, "answer": text}) for row, (qid, text) in predictions))
 
 
 FORMAT = Format(

@@ -14,10 +14,10 @@ from karat.core.run import Run
 from karat.files._format import Fit, Format, Kind, names_gold
 from karat.files._questions import read_judgement_rows
 from karat.io import cells
-from karat.io.cells import CellError, shown
+from karat.io.cells import CellError, quoted
 from karat.io.fields import RESULTS, RETRIEVED_FIELDS, TABLE, Columns, field_name
 from karat.io.formulas import MARKED
-from karat.io.frames import guarded
+from karat.io.frames import polars_errors_named
 from karat.io.input import FRAMES, Input
 from karat.io.pages import PageReader
 
@@ -41,17 +41,9 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
         return None if columns.has("grade") else Fit(0.4, "a question and a document in every row")
     if any(name != "score" for name in columns.of["grade"]):
         return Fit(0.9, "a question, a document and a grade in every row")
-    if columns.has("grade") and all(_is_grade(record.get("score")) for record in input.sample):
+    if columns.has("grade") and all(cells.can_be(cells.whole_number, record.get("score")) for record in input.sample):
         return Fit(0.6, "a question, a document and a whole number in every row")
     return None
-
-
-def _is_grade(value: Any) -> bool:
-    try:
-        cells.whole(value)
-    except CellError:
-        return False
-    return True
 
 
 def _frame(input: Input) -> tuple[pl.DataFrame, Sequence[int]]:
@@ -87,7 +79,7 @@ def _plain_text_table(input: Input) -> pl.DataFrame | None:
     def read() -> pl.DataFrame:
         return pl.read_csv(data, separator=input.delimiter, infer_schema=False, quote_char=None)
 
-    return guarded(read, source, "cannot be read as a table")
+    return polars_errors_named(read, source, "cannot be read as a table")
 
 
 def _series(values: list[Any]) -> pl.Series:
@@ -102,8 +94,11 @@ def _series(values: list[Any]) -> pl.Series:
     return pl.Series([v if v is None or isinstance(v, str) else cells.id_text(v) for v in values])
 
 
-def id_column(column: pl.Series) -> pl.Series:
-    """Ids as text: whole floats without their .0, blanks around text dropped, empty text as null."""
+def id_column(column: pl.Series, *, from_floats: bool = False) -> pl.Series:
+    """Ids as text: whole floats without their .0, blanks around text dropped, empty text as null.
+
+    `from_floats`: text loses its .0 as well, where all of it were floats before it was written.
+    """
     import polars as pl
 
     if column.dtype == pl.Object:
@@ -121,8 +116,8 @@ def id_column(column: pl.Series) -> pl.Series:
     if column.dtype.is_nested() or column.dtype == pl.Binary:
         raise CellError(f"the column {column.name!r} holds {column.dtype} where ids are meant", "Give one id a row.")
     text = column.cast(pl.String).str.strip_chars()
-    if text.str.contains(r"^\d+\.0$").any() and text.drop_nulls().str.contains(r"^\d+(\.0)?$").all():
-        text = text.str.strip_suffix(".0")  # a column of floats before it was written
+    if from_floats and cells.were_floats(text):
+        text = text.str.strip_suffix(".0")
     return text.set(text == "", None)
 
 
@@ -142,13 +137,13 @@ def _numbers(input: Input, column: pl.Series, rows: Sequence[int]) -> pl.Series:
     bad = ~numbers.is_finite().fill_null(False)
     if bad.any():
         value, row = column[_first(bad)], rows[_first(bad)]
-        problem = f"no {column.name}" if value is None else f"{column.name} {shown(value)} is not a finite number"
+        problem = f"no {column.name}" if value is None else f"{column.name} {quoted(value)} is not a finite number"
         raise input.error(problem, row=row, field=column.name, remedy="Give every hit a number.")
     return numbers
 
 
 def _read_results(input: Input) -> tuple[list[Run], list[str]]:
-    with input.reading(None):
+    with input.reading():
         return _read_columns(input)
 
 
@@ -159,9 +154,10 @@ def _read_columns(input: Input) -> tuple[list[Run], list[str]]:
     of = {field: names[0] for field, names in Columns(TABLE, frame.columns).of.items() if names}
     columns: dict[str, pl.Series] = {}
     notes: list[str] = []
+    is_text = input.shape in ("csv", "tsv")
     for field in ("question", "doc", "system"):
         if field in of:
-            columns[field] = id_column(frame[of[field]])
+            columns[field] = id_column(frame[of[field]], from_floats=field == "question" and is_text)
             if columns[field].null_count():
                 row = rows[_first(columns[field].is_null())]
                 remedy = "Fill in the cell, or remove the row."
@@ -174,7 +170,9 @@ def _read_columns(input: Input) -> tuple[list[Run], list[str]]:
         notes.append("no scores: hits are ordered by their rank")
     else:
         notes.append("neither scores nor ranks: hits are taken in the order of the rows")
-    paged, page_notes = _pages({field: id_column(frame[of[field]]) for field in _PAGES if field in of})
+    paged, page_notes = _pages(
+        {field: id_column(frame[of[field]], from_floats=is_text) for field in _PAGES if field in of}
+    )
     columns |= paged
     for field in ("url", "text", "tokens"):
         if field in of:
@@ -213,7 +211,7 @@ def _refuse_repeats(input: Input, table: pl.DataFrame, rows: Sequence[int]) -> N
     first = table.select(pl.struct(keys).is_first_distinct()).to_series()
     index = _first(~first)
     raise input.error(
-        f"document {shown(table['doc'][index])} stands twice for question {shown(table['question'][index])}",
+        f"document {quoted(table['doc'][index])} stands twice for question {quoted(table['question'][index])}",
         row=rows[index],
         remedy="Keep one row for each question and document.",
     )
@@ -232,7 +230,9 @@ def _run(table: pl.DataFrame, input: Input) -> Run:
         if column in table.columns:
             values = grouped[column].explode().to_list()
             fields[column] = (
-                [None if v is None else cells.whole(v, "tokens") for v in values] if column == "tokens" else values
+                [None if v is None else cells.whole_number(v, "tokens") for v in values]
+                if column == "tokens"
+                else values
             )
     scores = grouped["score"].explode().to_numpy() if "score" in table.columns else None
     return Run(

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import plural
 from karat.core.types import TestSet
 from karat.files._format import Fit, Format, Kind
+from karat.files._questions import Judgements, read_judgements
 from karat.files._write import PlainIds, lost_of, written
 from karat.io import cells
-from karat.io.cells import CellError, shown
+from karat.io.cells import Record
 from karat.io.input import Input
 from karat.io.source import Source
 
 if TYPE_CHECKING:
     import polars as pl
-
-Judgements = dict[str, dict[str, int]]
 
 
 def _sniff(input: Input, kind: Kind) -> Fit | None:
@@ -25,13 +25,6 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
     if 4 not in sizes or sizes.count(6) * 2 > len(sizes):
         return None
     return Fit(0.95, "four fields a line, the last a grade")
-
-
-def read(source: Source) -> Judgements:
-    """Judgements as {question: {doc: grade}}, in the order of the file."""
-    fast = _columns(source)
-    table = _grouped(fast) if fast is not None else None
-    return table if table is not None else _by_line(source)
 
 
 def _columns(source: Source) -> pl.DataFrame | None:
@@ -63,40 +56,26 @@ def _grouped(frame: pl.DataFrame) -> Judgements | None:
     return table if sum(map(len, table.values())) == len(docs) else None
 
 
-def _by_line(source: Source) -> Judgements:
-    """The same line by line: runs of blanks, 3.0 as a grade, and errors that name their line."""
-    table: Judgements = {}
-    for number, line in source.lines():
+def _records(input: Input) -> Iterator[tuple[int, Record]]:
+    """The judgements line by line: with runs of blanks, and 3.0 as a grade."""
+    for row, line in input.need_source().lines():
         values = line.split()
-        if not values:
-            continue
-        if len(values) != 4:
-            raise source.error(
+        if len(values) == 4:
+            yield row, {"question": values[0], "doc": values[2], "grade": values[3]}
+        elif values:
+            raise input.error(
                 f"has {plural(len(values), 'field')} where a judgement has four (question 0 document grade)",
-                row=number,
+                row=row,
                 remedy="Complete the row; ids may not hold blanks.",
             )
-        qid, _, doc, grade = values
-        try:
-            value = cells.whole(grade)
-        except CellError as error:
-            raise source.error(error.problem, row=number, remedy=error.remedy) from None
-        row = table.setdefault(qid, {})
-        if doc in row:
-            raise source.error(
-                f"document {shown(doc)} is judged twice for question {shown(qid)}",
-                row=number,
-                remedy="Keep one row for each question and document.",
-            )
-        row[doc] = value
-    return table
 
 
 def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
-    table = read(input.need_source())
-    if not table:
-        raise input.error("no judgements", remedy="Give at least one.")
-    return TestSet(qrels=table, name=input.stem), []
+    frame = _columns(input.need_source())
+    qrels = _grouped(frame) if frame is not None else None
+    if qrels is None:
+        qrels, _ = read_judgements(input.with_rows(_records(input)))
+    return TestSet(qrels=qrels, name=input.stem), []
 
 
 def _write_testset(testset: TestSet, path: Path) -> list[str]:

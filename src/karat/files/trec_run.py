@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
 from karat.core.ranked import ranking
 from karat.core.run import Run
 from karat.core.text.words import plural
 from karat.files._format import Fit, Format
-from karat.files._write import PlainIds, plain, written
-from karat.io.cells import is_number
+from karat.files._write import PlainIds, without_blanks, written
+from karat.io.cells import can_be
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,9 +29,7 @@ if TYPE_CHECKING:
     from karat.io.input import Input
     from karat.io.source import Source
 
-T = TypeVar("T", bound="np.generic[Any]")
 _BLOCK = 8 << 20
-_AT_ONCE = 5  # blocks in work
 _BLANKS = re.compile(rb"[ \t\r\f\v]+")
 _FIELDS = ("question", "Q0", "doc", "rank", "score", "tag")
 
@@ -55,7 +50,7 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
 
 def _is_hit(fields: Sequence[str]) -> bool:
     """Whether a line is a hit, with or without text after the tag: the fourth field a rank, the fifth a score."""
-    return len(fields) >= 6 and fields[3].lstrip("-").isdigit() and is_number(fields[4])
+    return len(fields) >= 6 and fields[3].lstrip("-").isdigit() and can_be(float, fields[4])
 
 
 def read(source: Source, name: str | None = None) -> tuple[Run, int]:
@@ -64,21 +59,22 @@ def read(source: Source, name: str | None = None) -> tuple[Run, int]:
     import polars as pl
 
     codes: dict[str, int] = {}
-    stretches: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    stretches: list[NDArray[np.int64]] = []  # the question's code and the number of rows, of rows that stand together
     docs: list[pl.Series] = []
     scores: list[NDArray[np.float64]] = []
-    hashed: list[NDArray[np.uint32]] = []
+    hashed: list[NDArray[np.uint32]] = []  # half of polars' hash of each id: enough to suspect a repeat
     longer = 0
-    for part in _parsed(source):
-        longer += part.longer
-        stretches.append((np.array([codes.setdefault(v, len(codes)) for v in part.questions], np.int64), part.sizes))
-        docs.append(part.doc)
-        scores.append(part.score)
-        hashed.append(part.hashes)
-    blocks, lengths = (np.concatenate(arrays) for arrays in zip(*stretches, strict=True))
-    doc = pl.concat(docs, rechunk=False)
-    score = _joined(scores)
-    hashes = _joined(hashed)
+    for block in source.blocks(_BLOCK):
+        frame, beyond_tag = _parse(block, source)
+        longer += beyond_tag
+        together = frame["question"].rle().struct.unnest()
+        questions = [codes.setdefault(question, len(codes)) for question in together["value"].to_list()]
+        stretches.append(np.array([questions, together["len"].to_numpy()], np.int64))
+        docs.append(frame["doc"])
+        scores.append(frame["score"].to_numpy())
+        hashed.append(docs[-1].hash().to_numpy().astype(np.uint32))
+    blocks, lengths = np.concatenate(stretches, axis=1)
+    doc, score, hashes = pl.concat(docs, rechunk=False), np.concatenate(scores), np.concatenate(hashed)
     if len(blocks) > len(codes) and (blocks[1:] != blocks[:-1]).sum() >= len(codes):  # a question in several places
         order = np.argsort(np.repeat(blocks, lengths), kind="stable")
         doc, score, hashes = doc.gather(order), score[order], hashes[order]
@@ -87,60 +83,6 @@ def read(source: Source, name: str | None = None) -> tuple[Run, int]:
     ids = list(codes)
     _refuse_repeats(source, ids, offsets, doc, hashes)
     return Run(name or source.stem, ids, offsets, doc, score, order="score", unique=True, source=source.name), longer
-
-
-@dataclass(frozen=True)
-class _Part:
-    """One block read: its stretches of one question, and a column for each of what else matters."""
-
-    questions: list[str]
-    sizes: NDArray[np.int64]
-    doc: pl.Series
-    score: NDArray[np.float64]
-    hashes: NDArray[np.uint32]  # half of polars' hash of each id: enough to suspect a repeat
-    longer: int  # lines with text after the tag
-
-
-def _parsed(source: Source) -> Iterator[_Part]:
-    """The blocks of a file in order, a few of them in work at once: polars and numpy leave room for each other."""
-    waiting: deque[Future[_Part]] = deque()
-    with ThreadPoolExecutor(_AT_ONCE) as workers:
-        try:
-            for block in source.blocks(_BLOCK):
-                waiting.append(workers.submit(_part, block, source))
-                if len(waiting) > _AT_ONCE:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for left in waiting:
-                left.cancel()
-
-
-def _part(block: bytes, source: Source) -> _Part:
-    import numpy as np
-
-    frame, longer = _parse(block, source)
-    stretches = frame["question"].rle().struct.unnest()
-    sizes = stretches["len"].to_numpy().astype(np.int64)
-    doc = frame["doc"]
-    return _Part(
-        stretches["value"].to_list(), sizes, doc, frame["score"].to_numpy(), doc.hash().to_numpy().astype(np.uint32),
-        longer,
-    )  # fmt: skip
-
-
-def _joined(parts: list[NDArray[T]]) -> NDArray[T]:
-    """One array of several, each let go as soon as it is copied."""
-    import numpy as np
-
-    whole = np.empty(sum(map(len, parts)), parts[0].dtype)
-    end = len(whole)
-    while parts:
-        part = parts.pop()
-        whole[end - len(part) : end] = part
-        end -= len(part)
-    return whole
 
 
 def _parse(block: bytes, source: Source) -> tuple[pl.DataFrame, int]:
@@ -218,7 +160,7 @@ def _explain(source: Source) -> Exception:
                 row=row,
                 remedy="Ids may not hold blanks: replace them, or give the results as JSONL.",
             )
-        if not is_number(fields[4]) or not math.isfinite(float(fields[4])):
+        if not can_be(float, fields[4]) or not math.isfinite(float(fields[4])):
             return source.error(
                 f"the score {fields[4]!r} is not a finite number", row=row, field="score",
                 remedy="Give every hit a number.",
@@ -232,32 +174,20 @@ def _refuse_repeats(
     """A document twice for a question is refused: trec_eval does not say which of the two counts."""
     import numpy as np
 
-    def doubled(first: int, last: int) -> int | None:
-        """The first list in a range that holds an id twice: told by half of the hashes, then by the ids themselves."""
-        short = hashes[offsets[first] : offsets[last]]
-        edges = np.flatnonzero(np.diff(np.diff(offsets[first : last + 1]), prepend=-1, append=-1)) + first
-        for one, end in pairwise(edges.tolist()):  # lists of one length are sorted together
-            size = int(offsets[one + 1] - offsets[one])
-            lists = short[offsets[one] - offsets[first] : offsets[end] - offsets[first]].reshape(end - one, size)
-            lists.sort(axis=1)
-            for q in (np.flatnonzero((lists[:, 1:] == lists[:, :-1]).any(axis=1)) + one).tolist():
-                if doc[int(offsets[q]) : int(offsets[q + 1])].n_unique() < size:
-                    return q
-        return None
-
-    halves = [0, len(ids) // 2, len(ids)]
-    with ThreadPoolExecutor(2) as workers:
-        doubled_lists = [q for q in workers.map(doubled, halves, halves[1:]) if q is not None]
-    if doubled_lists:
-        first = doubled_lists[0]
-        listed = doc[int(offsets[first]) : int(offsets[first + 1])]
-        twice, qid = listed.filter(listed.is_duplicated())[0], ids[first]
-        rows = [n for n, t in source.lines() if (f := t.split()) and f[0] == qid and f[2] == twice]
-        raise source.error(
-            f"document {twice!r} stands twice for question {qid!r} (first in line {rows[0]})",
-            row=rows[1],
-            remedy="Keep one row for each question and document.",
-        )
+    edges = np.flatnonzero(np.diff(np.diff(offsets), prepend=-1, append=-1))
+    for one, end in pairwise(edges.tolist()):  # lists of one length are sorted together
+        lists = hashes[offsets[one] : offsets[end]].reshape(end - one, -1)
+        lists.sort(axis=1)
+        for q in (np.flatnonzero((lists[:, 1:] == lists[:, :-1]).any(axis=1)) + one).tolist():
+            listed = doc[int(offsets[q]) : int(offsets[q + 1])]
+            if listed.n_unique() < len(listed):
+                twice = listed.filter(listed.is_duplicated())[0]
+                rows = [n for n, t in source.lines() if (f := t.split()) and f[0] == ids[q] and f[2] == twice]
+                raise source.error(
+                    f"document {twice!r} stands twice for question {ids[q]!r} (first in line {rows[0]})",
+                    row=rows[1],
+                    remedy="Keep one row for each question and document.",
+                )
 
 
 def _read_results(input: Input) -> tuple[list[Run], list[str]]:
@@ -280,7 +210,7 @@ def _write(runs: Sequence[Run], path: Path) -> list[str]:
     if scores is not None and (ranking(run.by_score()) != order).any():
         scores = None
         lost.append("scores, which do not give the order of the hits: 1/rank is written")
-    docs, tag, ids = run.doc_list, plain(run.name), PlainIds()
+    docs, tag, ids = run.doc_list, without_blanks(run.name), PlainIds()
     with written(path) as file:
         for q, qid in enumerate(run.question_ids):
             hits = order[run.offsets[q] : run.offsets[q + 1]].tolist()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from karat.core.types import Question, TestSet
+from collections.abc import Iterator
+
+from karat.core.types import TestSet
 from karat.files._format import Fit, Format, Kind
-from karat.files._questions import gold_notes
-from karat.io.cells import shown
+from karat.files._questions import read_questions
+from karat.io.cells import Record
 from karat.io.fields import looks_keyed
 from karat.io.input import Input
 
@@ -20,18 +22,16 @@ def _sniff(input: Input, kind: Kind) -> Fit | None:
 
 
 def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
-    questions: list[Question] = []
-    rows: dict[str, int] = {}
+    return read_questions(input.with_rows(_records(input)))
+
+
+def _records(input: Input) -> Iterator[tuple[int, Record]]:
     for row, line in input.need_source().lines():
-        if not line.strip():
-            continue
         qid, _, text = (part.strip() for part in line.partition("\t"))
-        if not qid or not text:
+        if qid and text:
+            yield row, {"id": qid, "question": text}
+        elif line.strip():
             raise input.error("not a question id, a tab and a text", row=row, remedy="Write id<TAB>text.")
-        input.once(rows, qid, row, f"question id {shown(qid)}", "Give every question its own id.")
-        questions.append(Question(qid, text))
-    testset = TestSet(questions, name=input.stem)
-    return testset, gold_notes(testset)
 
 
 FORMAT = Format(name="trec_topics", about="topics: question id, tab, text", sniff=_sniff, read_testset=_read_testset)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Shares:
+class Contributions:
     """What a fusion makes of the legs' hits: tables with a row a leg and a column a hit, as in `Legs`.
 
     `normalised` is what it makes of a leg's score or rank alone, `contribution` what of that enters the sum.
@@ -30,14 +30,14 @@ class Shares:
     contribution: Floats
 
     @classmethod
-    def weighted(cls, table: Floats, weights: Floats | None) -> Shares:
+    def weighted(cls, table: Floats, weights: Floats | None) -> Contributions:
         """A table of which each leg contributes by its weight; without weights it is what they contribute."""
         with np.errstate(over="ignore"):
             return cls(table, table if weights is None else table * weights[:, None])
 
 
 @dataclass(frozen=True)
-class Parts:
+class FusedParts:
     """How each fused score came about: tables with a row a leg and a column for each hit of `ranked`, in its order.
 
     A hit that a leg did not find has rank 0 and score nan there; so has every hit in a leg that was not consulted.
@@ -49,50 +49,47 @@ class Parts:
     normalised: Floats
     contribution: Floats
 
-    def of(self, i: int) -> Parts:
-        """The parts of one query."""
-        part = slice(int(self.ranked.offsets[i]), int(self.ranked.offsets[i + 1]))
-        ranked, scores = self.ranked.take(np.array([i])), self.score[:, part]
-        return Parts(ranked, self.rank[:, part], scores, self.normalised[:, part], self.contribution[:, part])
-
 
 @dataclass(frozen=True)
 class Fusion:
-    """A way of fusing. `share(legs, *, setting=default, ...)` says what each leg contributes to each hit.
+    """A way of fusing. `contribute(legs, *, setting=default, ...)` says what each leg contributes to each hit.
 
     Its keyword-only parameters are the settings. Where one is called `weights` (None: the legs weigh the same), the
-    weights are checked here and legs of weight 0 are left out before `share` sees them: they are not consulted.
-    `symmetric`: without weights, the order of the legs changes nothing.
+    weights are checked here and legs of weight 0 are left out before `contribute` sees them: they are not consulted.
     """
 
     name: str
     summary: str
-    share: Callable[..., Shares]
-    symmetric: bool = True
+    contribute: Callable[..., Contributions]
 
     @cached_property
     def settings(self) -> dict[str, Any]:
         """Every setting with its default."""
-        parameters = inspect.signature(self.share).parameters.values()
+        parameters = inspect.signature(self.contribute).parameters.values()
         return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
     def fuse(self, legs: Sequence[Ranked] | Legs, **settings: Any) -> Ranked:
         """One ranking of every hit that a consulted leg found; the caller cuts it."""
-        consulted, shares, _ = self._shares(legs, settings)
-        return consulted.fused(shares.contribution)[0]
+        consulted, contributed, _ = self._consult(legs, settings)
+        return consulted.fused(contributed.contribution)[0]
 
-    def parts(self, legs: Sequence[Ranked] | Legs, **settings: Any) -> Parts:
+    def parts(self, legs: Sequence[Ranked] | Legs, **settings: Any) -> FusedParts:
         """The same ranking with what it was made from."""
-        consulted, shares, chosen = self._shares(legs, settings)
-        ranked, order = consulted.fused(shares.contribution)
+        consulted, contributed, chosen = self._consult(legs, settings)
+        ranked, order = consulted.fused(contributed.contribution)
         rank = np.zeros((len(legs), len(order)), np.int64)
         score = np.full((len(legs), len(order)), np.nan)
         normalised, contribution = np.zeros_like(score), np.zeros_like(score)
         rank[chosen], score[chosen] = consulted.rank[:, order], consulted.scores[:, order]
-        normalised[chosen], contribution[chosen] = shares.normalised[:, order], shares.contribution[:, order]
-        return Parts(ranked, rank, score, normalised, contribution)
+        normalised[chosen], contribution[chosen] = (
+            contributed.normalised[:, order],
+            contributed.contribution[:, order],
+        )
+        return FusedParts(ranked, rank, score, normalised, contribution)
 
-    def _shares(self, legs: Sequence[Ranked] | Legs, settings: dict[str, Any]) -> tuple[Legs, Shares, list[int]]:
+    def _consult(
+        self, legs: Sequence[Ranked] | Legs, settings: dict[str, Any]
+    ) -> tuple[Legs, Contributions, list[int]]:
         """The legs that are consulted, what they contribute, and their numbers."""
         for name in settings:
             if name not in self.settings:
@@ -105,7 +102,7 @@ class Fusion:
             chosen = np.flatnonzero(weights).tolist()
             laid = laid.only(chosen)
             settings = {**settings, "weights": weights[chosen]}
-        return laid, self.share(laid, **settings), chosen
+        return laid, self.contribute(laid, **settings), chosen
 
 
 def _weights(fusion: str, weights: Any, legs: int) -> Floats:
@@ -113,7 +110,7 @@ def _weights(fusion: str, weights: Any, legs: int) -> Floats:
     try:
         numbers = np.asarray(weights, np.float64)
     except (TypeError, ValueError):
-        raise UsageError(f"{fusion}: the weights {weights!r} are not numbers. Give one number for each leg.") from None
+        numbers = np.zeros(())
     if numbers.shape != (legs,):
         raise UsageError(f"{fusion}: the weights {weights!r} for {legs} legs. Give one number for each leg.")
     if not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.any():

@@ -102,14 +102,20 @@ class Legs:
             self._normalised[how] = self.spread(values, 0.0 if how == "minmax" else least)
         return self._normalised[how]
 
-    def fused(self, contributions: Floats) -> tuple[Ranked, Ints]:
-        """The hits by the sum of what each leg contributes, and the column each comes from.
+    def summed(self, contributions: Floats) -> Floats:
+        """What the legs contribute to each hit together.
 
         The addends are taken in order of size: the order of the legs changes nothing, not even the last bit.
         """
         limit = LARGEST / len(self)
         with np.errstate(over="ignore"):
-            scores = np.sort(np.clip(contributions, -limit, limit), axis=0).sum(axis=0)
+            addends = np.clip(contributions, -limit, limit)
+            scores: Floats = addends[0] + addends[1] if len(addends) == 2 else np.sort(addends, axis=0).sum(axis=0)
+        return scores
+
+    def fused(self, contributions: Floats) -> tuple[Ranked, Ints]:
+        """The hits by the sum of what each leg contributes, and the column each comes from."""
+        scores = self.summed(contributions)
         order = best_first(self.query, scores)
         offsets = np.searchsorted(self.query, np.arange(self.queries + 1)).astype(np.int64)
         return Ranked(offsets, self.rows[order], scores[order]), order

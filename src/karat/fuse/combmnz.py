@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from karat.fuse._fusion import Fusion, Shares
+from karat.fuse._fusion import Contributions, Fusion
 from karat.fuse._legs import Legs
 
 
-def share(legs: Legs) -> Shares:
+def contribute(legs: Legs) -> Contributions:
     """The min-max-normalised score times the number of legs that found the hit.
 
     A leg's last hit counts as found, although its normalised score is 0.
     """
     table = legs.normalised("minmax")
-    return Shares(table, table * legs.found)
+    return Contributions(table, table * legs.found)
 
 
-fusion = Fusion("combmnz", "CombSUM times the number of legs that found the hit", share)
+fusion = Fusion("combmnz", "CombSUM times the number of legs that found the hit", contribute)

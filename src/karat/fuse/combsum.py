@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from karat.fuse._fusion import Fusion, Shares
+from karat.fuse._fusion import Contributions, Fusion
 from karat.fuse._legs import Legs
 
 
-def share(legs: Legs) -> Shares:
+def contribute(legs: Legs) -> Contributions:
     """The min-max-normalised score."""
     table = legs.normalised("minmax")
-    return Shares(table, table)
+    return Contributions(table, table)
 
 
-fusion = Fusion("combsum", "sum of the legs' min-max-normalised scores", share)
+fusion = Fusion("combsum", "sum of the legs' min-max-normalised scores", contribute)

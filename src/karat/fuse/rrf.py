@@ -8,7 +8,7 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.core.ranked import Ranked
-from karat.fuse._fusion import Fusion, Shares
+from karat.fuse._fusion import Contributions, Fusion
 from karat.fuse._legs import Legs
 
 if TYPE_CHECKING:
@@ -18,30 +18,28 @@ K = 60
 """How little the first ranks stand out, unless told otherwise: the constant of the paper."""
 
 
-def share(legs: Legs, *, k: float = K, weights: Floats | None = None) -> Shares:
+def contribute(legs: Legs, *, k: float = K, weights: Floats | None = None) -> Contributions:
     """Weight / (k + rank); ranks count from 1, and a hit that a leg did not find gets nothing from it."""
-    return Shares.weighted(_reciprocal(legs.rank, k), weights)
+    return Contributions.weighted(_reciprocal(legs.rank, k), weights)
 
 
-fusion = Fusion("rrf", "reciprocal rank fusion: the sum of weight / (k + rank)", share)
+fusion = Fusion("rrf", "reciprocal rank fusion: the sum of weight / (k + rank)", contribute)
 
 
 def fuse_phrasings(ranked: Ranked, owner: Ints, queries: int) -> Ranked:
     """One ranking a question from those of its phrasings: `owner[i]` is the question that query i of `ranked` phrases.
 
-    The sum of 1 / (k + rank) over a question's phrasings, however many each has; a question without any has no hits.
+    The j-th phrasings of all questions are a leg, in which a question that has fewer has no hits.
     """
-    if len(owner) != len(ranked):
-        raise UsageError(f"{len(owner)} owners for {len(ranked)} phrasings. Give the question of each phrasing.")
-    if len(owner) and not 0 <= int(owner.min()) <= int(owner.max()) < queries:
-        raise UsageError(f"owners from {owner.min()} to {owner.max()} for {queries} questions. They count from 0.")
-    contribution = _reciprocal(ranked.rank, K)
-    width = 1 + int(ranked.rows.max(initial=0))
-    distinct, column = np.unique(owner[ranked.query] * width + ranked.rows, return_inverse=True)
-    by_size = np.argsort(contribution, kind="stable")
-    scores = np.bincount(column[by_size], contribution[by_size], minlength=len(distinct)).astype(np.float64)
-    question, rows = np.divmod(distinct, width)
-    return Ranked.ordered(queries, question, rows, scores)
+    order = np.argsort(owner, kind="stable")
+    number = np.empty(len(owner), np.int64)  # of each phrasing among those of its question
+    number[order] = np.arange(len(owner)) - np.searchsorted(owner[order], owner[order])
+    of_hits = number[ranked.query]
+    legs = []
+    for leg in range(1 + int(number.max(initial=0))):
+        hits = of_hits == leg
+        legs.append(Ranked.ordered(queries, owner[ranked.query][hits], ranked.rows[hits], ranked.scores[hits]))
+    return fusion.fuse(legs)
 
 
 def _reciprocal(rank: Ints, k: Any) -> Floats:

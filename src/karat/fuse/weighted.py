@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.fuse._fusion import Fusion, Shares
+from karat.fuse._fusion import Contributions, Fusion
 from karat.fuse._legs import Legs
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ NORMALISE: tuple[Normalise, ...] = get_args(Normalise)
 """Ways of making the scores of a list comparable; the first is the default."""
 
 
-def share(legs: Legs, *, weights: Floats | None = None, normalise: Normalise = NORMALISE[0]) -> Shares:
+def contribute(legs: Legs, *, weights: Floats | None = None, normalise: Normalise = NORMALISE[0]) -> Contributions:
     """Weight x normalised score. A single consulted leg is taken as it is, so that the result equals it.
 
     A leg of weight 0 is not consulted: what it alone found does not enter.
@@ -27,12 +27,12 @@ def share(legs: Legs, *, weights: Floats | None = None, normalise: Normalise = N
         near = did_you_mean(str(normalise), NORMALISE)
         raise UsageError(f"weighted: normalise={normalise!r} is unknown.{near} There are {', '.join(NORMALISE)}.")
     if len(legs) == 1:
-        return Shares(legs.scores, legs.scores)
+        return Contributions(legs.scores, legs.scores)
     weights = np.full(len(legs), 1 / len(legs)) if weights is None else weights
-    return Shares.weighted(legs.normalised(normalise), weights)
+    return Contributions.weighted(legs.normalised(normalise), weights)
 
 
-fusion = Fusion("weighted", "weighted sum of the legs' normalised scores", share)
+fusion = Fusion("weighted", "weighted sum of the legs' normalised scores", contribute)
 
 
 def alpha_weights(alpha: float) -> tuple[float, float]:

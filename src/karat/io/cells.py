@@ -10,13 +10,16 @@ import ast
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from karat.core.text.wellformed import well_formed, well_formed_values
 
 Record = dict[str, Any]
+
+NOTHING = frozenset({"", "n/a", "na", "none", "null", "nan", "-", "?", "unknown"})
+"""What files write, in any case, where there is no page or no label. An id may be called so."""
 
 LITERAL_LIMIT = 16 << 20
 GRADE_LIMIT = 1 << 31
@@ -32,6 +35,7 @@ _USAGE = (
     ("prompt_tokens", "input_tokens", "prompt", "input"),
     ("completion_tokens", "output_tokens", "completion", "output"),
 )
+_FLOAT_ID = re.compile(r"\d+\.0")
 _TRUE = frozenset({"true", "yes", "y", "1", "t"})
 _FALSE = frozenset({"false", "no", "n", "0", "f"})
 
@@ -44,7 +48,7 @@ class CellError(ValueError):
         self.problem, self.remedy = problem, remedy
 
 
-def shown(value: Any, size: int = 60) -> str:
+def quoted(value: Any, size: int = 60) -> str:
     """A value as messages quote it, cut short."""
     try:
         text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
@@ -78,7 +82,16 @@ def id_text(value: Any) -> str:
             raise CellError("a number of thousands of digits is no id", "Give text.") from None
     elif isinstance(value, float) and math.isfinite(value):
         return str(int(value)) if value.is_integer() else repr(value)
-    raise CellError(f"{shown(value)} is no id", "Give text or a whole number.")
+    raise CellError(f"{quoted(value)} is no id", "Give text or a whole number.")
+
+
+def were_floats(ids: Iterable[str | None]) -> bool:
+    """Whether the ids of a text column were a column of floats before it was written: each filled cell reads "7.0".
+
+    >>> were_floats(["7.0", None, "12.0"]), were_floats(["7.0", "7.1"]), were_floats(["7.0", "8"])
+    (True, False, False)
+    """
+    return all(_FLOAT_ID.fullmatch(text) for text in ids if text)
 
 
 def plain_text(value: Any) -> str:
@@ -89,10 +102,10 @@ def plain_text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, int | float):
         return id_text(value)
-    raise CellError(f"{shown(value)} is no text", "Give text.")
+    raise CellError(f"{quoted(value)} is no text", "Give text.")
 
 
-def whole(value: Any, what: str = "grade") -> int:
+def whole_number(value: Any, what: str = "grade") -> int:
     """A whole number; 3.0 is 3."""
     number: float | int = math.nan
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -101,13 +114,13 @@ def whole(value: Any, what: str = "grade") -> int:
         with suppress(ValueError):
             number = int(value) if value.strip().lstrip("+-").isdecimal() else float(value)
     if isinstance(number, float) and not number.is_integer():
-        raise CellError(f"{what} {shown(value)} is not a whole number", "Use 0, 1, 2, ...")
+        raise CellError(f"{what} {quoted(value)} is not a whole number", "Use 0, 1, 2, ...")
     if abs(number) >= GRADE_LIMIT:
-        raise CellError(f"{what} {shown(value)} is out of range", f"Use a number below {GRADE_LIMIT}.")
+        raise CellError(f"{what} {quoted(value)} is out of range", f"Use a number below {GRADE_LIMIT}.")
     return int(number)
 
 
-def finite(value: Any, what: str = "score") -> float:
+def finite_number(value: Any, what: str = "score") -> float:
     """A finite number."""
     number = math.nan
     if isinstance(value, int | float | str) and not isinstance(value, bool):
@@ -115,18 +128,18 @@ def finite(value: Any, what: str = "score") -> float:
             number = float(value)
     if not math.isfinite(number):
         remedy = "Give every hit a number, or none of them." if what == "score" else "Give a number, or leave it out."
-        raise CellError(f"{what} {shown(value)} is not a finite number", remedy)
+        raise CellError(f"{what} {quoted(value)} is not a finite number", remedy)
     return number
 
 
-def truth(value: Any) -> bool:
+def truth_value(value: Any) -> bool:
     """True or false, in the ways files write it."""
     if isinstance(value, bool):
         return value
     text = plain_text(value).strip().lower()
     if text in _TRUE or text in _FALSE:
         return text in _TRUE
-    raise CellError(f"{shown(value)} is neither true nor false", "Write true or false.")
+    raise CellError(f"{quoted(value)} is neither true nor false", "Write true or false.")
 
 
 def as_list(value: Any) -> list[Any] | None:
@@ -166,7 +179,7 @@ def _parsed_list(text: str) -> list[Any]:
         raise CellError(f"a list of more than {LITERAL_LIMIT >> 20} MB in one cell", "Write it as JSON.")
     literals = _literal_items(text)
     if literals is None:
-        raise CellError(f"{shown(text)} is not a list", 'Write a JSON list, as in ["a", "b"].')
+        raise CellError(f"{quoted(text)} is not a list", 'Write a JSON list, as in ["a", "b"].')
     return literals
 
 
@@ -214,10 +227,10 @@ def ids_of(value: Any) -> list[str | None] | None:
     return ids if not ids or any(item is not None for item in ids) else None
 
 
-def is_number(text: str) -> bool:
-    """Whether a text reads as a number, infinities and NaN included."""
+def can_be(convert: Callable[[Any], Any], value: Any) -> bool:
+    """Whether a value converts: `can_be(float, "1e3")`, `can_be(whole_number, 3.0)`."""
     try:
-        float(text)
+        convert(value)
     except ValueError:
         return False
     return True

@@ -73,10 +73,10 @@ def is_binary(head: bytes) -> bool:
     return _count(sample, _CONTROLS) * 100 > len(sample)
 
 
-def plain(text: str) -> str:
+def cleaned(text: str) -> str:
     r"""Text that everything later can take: lines end with \n; no NUL, byte order mark or lone surrogate.
 
-    >>> plain("a\r\nb\0\ud800")
+    >>> cleaned("a\r\nb\0\ud800")
     'a\nb\ufffd'
     """
     if "\r" in text:

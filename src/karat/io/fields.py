@@ -166,6 +166,18 @@ DOCUMENT: dict[str, tuple[str, ...]] = {
 }
 """Fields of one record of a corpus."""
 
+STORED: dict[str, tuple[str, ...]] = {
+    "id": ("id", "_id", "chunk_id", "chunkid", "passage_id", "ids"),
+    "doc": ("doc", "doc_id", "docid", "document_id", "corpus_id", "pid", *FILE),
+    "text": (*DOCUMENT["text"], "document"),
+    "title": ("title",),
+    "url": URL,
+    "page_number": ("page_number",),
+    "page": ("page",),
+    "page_label": ("page_label",),
+}
+"""Fields of one record of a store: always a chunk, and its text may be called a document, as Chroma does."""
+
 FLAT_GOLD: dict[str, tuple[str, ...]] = {
     "gold_doc": ("doc", "doc_id", "docid", "document", *FILE),
     "gold_page_number": ("page_number",),
@@ -192,6 +204,10 @@ RETRIEVED_FIELDS = (
     "retrieved_text",
 )  # fmt: skip
 TAG_NAME = re.compile(r"^(question|user)_|^difficulty$")
+_OFTEN_MAPPED = (
+    "id", "question", "answers", "gold", "gold_doc", "gold_page", "gold_url", "gold_chunk", "gold_quote", "kind",
+    "retrieved", "retrieved_id", "retrieved_page", "retrieved_url", "answer", "system", "doc", "score", "grade",
+)  # fmt: skip
 NO_TAG = frozenset({"question_length", "question_number", "user_input"})
 
 
@@ -206,7 +222,7 @@ def field_name(name: str) -> str:
     return re.sub(r"[\s\-]+", "_", whole.replace("\ufeff", "").strip()).lower()
 
 
-def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
+def with_metadata(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record by names as aliases are spelled; what its metadata holds stands in for what it lacks itself."""
     fields = {field_name(str(name)): value for name, value in record.items()}
     for nest in NESTED:
@@ -218,7 +234,7 @@ def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def nested(record: Mapping[str, Any]) -> Mapping[str, Any]:
+def metadata_of(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """The metadata of a record, by names as aliases are spelled; empty where it has none."""
     for name, inner in record.items():
         if field_name(str(name)) in NESTED and isinstance(inner, Mapping):
@@ -241,19 +257,47 @@ def looks_keyed(document: Mapping[str, Any]) -> bool:
     return not any(field_name(key) in known for key in document)
 
 
-def checked_map(columns: Mapping[str, str] | None) -> dict[str, str]:
-    """The user's column -> field, with each field known."""
-    known = known_names(TESTSET, RESULTS, TABLE, FLAT_GOLD, LABELS)
+def checked_map(columns: Mapping[str, str] | None, table: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """The user's column -> field, each known in a table; without one, in those of test sets, results and labels."""
+    known = known_names(*((TESTSET, RESULTS, TABLE, FLAT_GOLD, LABELS) if table is None else (table,)))
     fields = {}
     for column, field in (columns or {}).items():
         fields[str(column)] = field_name(str(field))
         if fields[str(column)] not in known:
             raise UsageError(
                 f"--map {column}={field}: there is no field {field!r}.{did_you_mean(str(field), known)} "
-                "Fields: id, question, answers, gold, gold_doc, gold_page, gold_url, gold_chunk, gold_quote, kind, "
-                "retrieved, retrieved_id, retrieved_page, retrieved_url, answer, system, doc, score, grade."
+                f"Fields: {', '.join(table or _OFTEN_MAPPED)}."
             )
     return fields
+
+
+class FieldReader:
+    """Reads single records by one of the tables above, in which no name may stand for two fields.
+
+    Of several names of a field the first that is filled counts: the user's own `columns` (column -> field), then the
+    names of the record itself, then those in its metadata, each in the order of the table.
+    """
+
+    def __init__(self, table: Mapping[str, tuple[str, ...]], columns: Mapping[str, str] | None = None) -> None:
+        names = {name: (field, place) for field, aliases in table.items() for place, name in enumerate(aliases)}
+        mapped = {field_name(column): (names[field][0], -1) for column, field in (columns or {}).items()}
+        self.names: Mapping[str, tuple[str, int]] = names | mapped
+        """Each name with its field and its place among the names of that; -1 for the user's own."""
+
+    def read(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The value of each field that a record names; one that it names and does not fill is None, blank or NaN."""
+        ranks: dict[str, tuple[bool, bool, int, int]] = {}
+        values: dict[str, Any] = {}
+        for depth, part in enumerate((record, metadata_of(record))):
+            for key, value in part.items():
+                known = self.names.get(field_name(str(key)))
+                if known is None:
+                    continue
+                field, place = known
+                rank = is_missing(value), place >= 0, depth, place
+                if field not in ranks or rank < ranks[field]:
+                    ranks[field], values[field] = rank, value
+        return values
 
 
 class Columns:

@@ -38,11 +38,11 @@ def read_workbook(source: Source) -> tuple[pl.DataFrame, str, list[str]]:
         names.extend(book.sheet_names)
         return book.load_sheet(0, schema_sample_rows=None).to_polars()
 
-    frame = guarded(read, source, "cannot be read as a workbook")
+    frame = polars_errors_named(read, source, "cannot be read as a workbook")
     return frame, names[0], names[1:]
 
 
-def guarded(read: Callable[[], pl.DataFrame], source: Source, problem: str) -> pl.DataFrame:
+def polars_errors_named(read: Callable[[], pl.DataFrame], source: Source, problem: str) -> pl.DataFrame:
     """What `read` returns; polars' errors and panics become an InputError."""
     import polars as pl
 
@@ -55,24 +55,24 @@ def guarded(read: Callable[[], pl.DataFrame], source: Source, problem: str) -> p
         raise source.error(f"{problem} ({reason})", remedy="Write the file again.") from None
 
 
-def is_frame(given: Any) -> bool:
+def is_frame(data: Any) -> bool:
     """Whether this is a polars or pandas frame, told without importing either."""
-    kind = type(given)
+    kind = type(data)
     return kind.__name__ in ("DataFrame", "LazyFrame") and kind.__module__.split(".")[0] in ("polars", "pandas")
 
 
-def polars_frame(given: Any) -> pl.DataFrame:
+def polars_frame(data: Any) -> pl.DataFrame:
     """A polars frame of a polars or pandas one, whose index is left aside."""
     import polars as pl
 
-    if type(given).__module__.split(".")[0] == "polars":
-        frame: pl.DataFrame = given.collect() if type(given).__name__ == "LazyFrame" else given
+    if type(data).__module__.split(".")[0] == "polars":
+        frame: pl.DataFrame = data.collect() if type(data).__name__ == "LazyFrame" else data
         return frame
     columns: dict[str, pl.Series] = {}
-    for place, name in enumerate(map(str, given.columns)):
+    for place, name in enumerate(map(str, data.columns)):
         if name in columns:
             raise InputError(f"the frame has the column {name!r} twice", remedy="Rename one of the two.")
-        column = given.iloc[:, place]
+        column = data.iloc[:, place]
         if column.dtype.kind in "iuf":
             columns[name] = pl.Series(name, column.to_numpy())
             continue

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from karat.core.errors import InputError, UsageError, did_you_mean
 from karat.core.text.wellformed import well_formed_values
 from karat.io import records as _records
-from karat.io.cells import CellError, Record, is_number
+from karat.io.cells import CellError, Record, can_be
 from karat.io.fields import PRINTED, UNSCORED, Columns, checked_map, field_name, looks_keyed
-from karat.io.formulas import original
+from karat.io.formulas import unguarded_cell
 from karat.io.frames import is_frame, polars_frame, read_workbook
-from karat.io.opening import FileRefusedError
+from karat.io.opening import HEAD
 from karat.io.parquet import read_parquet
-from karat.io.source import HEAD, Source
+from karat.io.source import Source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,11 +51,12 @@ class Input:
         self.folder: Path | None = None
         self.source: Source | None = None
         self._names: dict[str, str] = {}
-        self._rows: list[Record] | None = None
+        self._rows: list[tuple[int, Record]] | None = None
+        self._unit: str | None = None
         self._frame: pl.DataFrame | None = None
 
     @classmethod
-    def of(cls, data: Any, what: str, columns: Mapping[str, str] | None = None) -> Input:
+    def from_any(cls, data: Any, what: str, columns: Mapping[str, str] | None = None) -> Input:
         """An input of whatever a caller has at hand; `what` says what is meant to be in it."""
         if isinstance(data, str | os.PathLike):
             return cls.open(data, columns)
@@ -85,9 +86,15 @@ class Input:
                 raise input.error(
                     f"a dict with named fields was expected, and {type(record).__name__} stands there", row=row
                 )
-            input._rows.append(well_formed_values(record))
+            input._rows.append((row, well_formed_values(record)))
         if not input._rows:
             raise input.error("no records", remedy="Give at least one.")
+        return input
+
+    def with_rows(self, rows: Iterable[tuple[int, Record]]) -> Input:
+        """The same input read as these records, each with the number that it has here; none of its columns mapped."""
+        input = Input(self.name)
+        input.source, input._unit, input._rows = self.source, self.unit, list(rows)
         return input
 
     @classmethod
@@ -113,6 +120,8 @@ class Input:
     @property
     def unit(self) -> str:
         """What a row of the input is called in messages."""
+        if self._unit is not None:
+            return self._unit
         if self.shape in ("jsonl", "csv", "tsv", "columns", "text"):
             return "line"
         return "row" if self.shape in FRAMES else "record"
@@ -128,14 +137,14 @@ class Input:
     def _refuse(self, row: int | None, problem: str, remedy: str) -> None:
         raise self.error(problem, row=row, remedy=remedy)
 
-    def once(self, seen: dict[Any, int], key: Any, row: int, what: str, remedy: str) -> None:
+    def refuse_repeat(self, seen: dict[Any, int], key: Any, row: int, what: str, remedy: str) -> None:
         """Remembers the row of a key; a second row with it is an error that names both."""
         first = seen.setdefault(key, row)
         if first != row:
             raise self.error(f"{what} stands twice (first in {self.unit} {first})", row=row, remedy=remedy)
 
     @contextmanager
-    def reading(self, row: int | None, columns: Columns | None = None) -> Iterator[None]:
+    def reading(self, row: int | None = None, columns: Columns | None = None) -> Iterator[None]:
         """A CellError raised in the block becomes an InputError that names the row and the column being read."""
         if columns is not None:
             columns.at = None
@@ -149,10 +158,10 @@ class Input:
     def shape(self) -> Shape:
         """The container, told by content."""
         source = self.source
+        if self._rows is not None:
+            return "records"
         if source is None:
-            if self.folder is not None:
-                return "folder"
-            return "frame" if self._frame is not None else "records"
+            return "folder" if self.folder is not None else "frame"
         if source.is_parquet:
             return "parquet"
         if source.is_workbook:
@@ -200,10 +209,7 @@ class Input:
             if others:
                 self.sheet_notes = (f'sheet "{sheet}" read; not read: {", ".join(others)}',)
             return frame
-        try:
-            return read_parquet(source.data() if source.is_gzip else source.path, source.name)
-        except FileRefusedError as refused:
-            raise source.error(refused.problem, remedy=refused.remedy) from None
+        return read_parquet(source.data() if source.is_gzip else source.path, source.name)
 
     @cached_property
     def wrapper(self) -> str | None:
@@ -211,10 +217,10 @@ class Input:
         named_list = _records.wrapped(self.document) if self.shape == "json object" else None
         return named_list[0] if named_list else None
 
-    def raw(self) -> _records.Rows:
+    def raw_rows(self) -> _records.NumberedRecords:
         """Rows with their numbers, as the input spells them."""
         if self._rows is not None:
-            return enumerate(self._rows, 1)
+            return iter(self._rows)
         if self.shape in FRAMES:
             return enumerate(self.frame.iter_rows(named=True), 1)
         if self.shape == "jsonl":
@@ -228,25 +234,25 @@ class Input:
                 items = [self.document]
         return _records.json_items(items or [], self._refuse)
 
-    def _table_rows(self) -> _records.Rows:
+    def _table_rows(self) -> _records.NumberedRecords:
         lines = (f"{line}\n" for _, line in self.need_source().lines())
         rows = _records.cell_rows(lines, self.delimiter, self._refuse)
         _, header = next(rows, (1, []))
         doubled = next((name for name, count in Counter(map(str.strip, header)).items() if name and count > 1), None)
         if doubled is not None:
             raise self.error(f"the header names the column {doubled!r} twice", row=1, remedy="Rename one of the two.")
-        cells = ((row, [original(cell) for cell in cells]) for row, cells in rows)
-        return _records.named_rows([original(name) for name in header], cells, self._refuse)
+        cells = ((row, [unguarded_cell(cell) for cell in cells]) for row, cells in rows)
+        return _records.named_rows([unguarded_cell(name) for name in header], cells, self._refuse)
 
     @cached_property
     def delimiter(self) -> str:
         """The separator of a CSV or TSV file, by its header."""
         return "\t" if self.shape == "tsv" else max(",;|", key=self.need_source().first_line.count)
 
-    def records(self) -> _records.Rows:
+    def records(self) -> _records.NumberedRecords:
         """Rows with their numbers; names normalised and mapped, NaN as None."""
         names = self._names
-        for row, raw in self.raw():
+        for row, raw in self.raw_rows():
             record: Record = {}
             for key, value in raw.items():
                 name = names.get(key) if isinstance(key, str) else None
@@ -351,7 +357,7 @@ def _text_shape(source: Source) -> Shape:
 def _is_trec(cells: list[str]) -> bool:
     """Whether a line may be of qrels (four values, a number last) or of a run (six, a number fifth)."""
     if len(cells) == 4:
-        return is_number(cells[3])
+        return can_be(float, cells[3])
     if len(cells) > 6:  # text after the tag
-        return cells[1].upper() == "Q0" and is_number(cells[3]) and is_number(cells[4])
-    return len(cells) == 6 and is_number(cells[4]) and (cells[1].upper() == "Q0" or is_number(cells[3]))
+        return cells[1].upper() == "Q0" and can_be(float, cells[3]) and can_be(float, cells[4])
+    return len(cells) == 6 and can_be(float, cells[4]) and (cells[1].upper() == "Q0" or can_be(float, cells[3]))

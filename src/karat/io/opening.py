@@ -9,7 +9,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import IO
 
 from karat.core.errors import InputError
@@ -17,21 +17,42 @@ from karat.io.limits import TEXT_LIMIT, unpacked_most
 
 GZIP = b"\x1f\x8b"
 PIECE = 1 << 20
+HEAD = 64 << 10
+"""Bytes at the beginning of a file by which it is told what it is."""
 _BROKEN_PART = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)  # said by who reads it
 
 Path = str | os.PathLike[str]
 
 
 class FileRefusedError(InputError):
-    """A file that is not read for what it is; `kind` is one word: unsupported, large or broken."""
+    """A file that is not read for what it is; `kind` is one word: unreadable, unsupported, large or broken."""
 
     def __init__(self, kind: str, problem: str, *, place: str, remedy: str) -> None:
         super().__init__(problem, place=place, remedy=remedy)
         self.kind = kind
 
 
+@contextmanager
+def refusing(place: Path) -> Iterator[None]:
+    """What the operating system says against reading a file becomes a FileRefusedError."""
+    try:
+        yield
+        return
+    except FileNotFoundError:
+        problem, remedy = "does not exist", "Check the path."
+    except PermissionError:
+        problem, remedy = "cannot be read: permission denied", "Check its permissions."
+    except IsADirectoryError:
+        problem, remedy = "is a folder where a file is meant", "Name a file in it."
+    except OSError as error:
+        problem, remedy = f"cannot be read: {error.strerror or error}", "Check the disk and the path."
+    raise FileRefusedError("unreadable", problem, place=str(place), remedy=remedy)
+
+
 def open_regular(path: Path) -> io.FileIO:
     """A regular file, opened for reading; anything else is refused without being waited for."""
+    if "\0" in str(path):
+        raise FileRefusedError("unreadable", "is no path: it holds a NUL", place=str(path), remedy="Check the path.")
     _check_regular(path, os.stat(path))
     file = io.FileIO(path, "rb", opener=_without_waiting)
     try:
@@ -61,6 +82,16 @@ def is_gzip(path: Path) -> bool:
     """Whether a file is packed by gzip, told by its first bytes."""
     with open_regular(path) as file:
         return file.read(len(GZIP)) == GZIP
+
+
+def first_bytes(path: Path, size: int) -> bytes:
+    """The beginning of a file, unpacked."""
+    head = bytearray()
+    for piece in pieces(path, size):
+        head += piece
+        if len(head) >= size:
+            break
+    return bytes(head[:size])
 
 
 def pieces(path: Path, size: int = PIECE) -> Iterator[bytes]:

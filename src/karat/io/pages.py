@@ -14,15 +14,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from karat.io.cells import CellError
-from karat.io.fields import field_name, nested
+from karat.io.cells import NOTHING, CellError
+from karat.io.fields import field_name, metadata_of
 
 MOST_PAGES = 1000
 """The longest range that is read as one; a longer one is a single label."""
 
 LABEL = "label:"
-NO_PAGE = frozenset({"", "n/a", "na", "none", "null", "nan", "-", "?", "unknown"})
-"""What files write where there is no page."""
 
 PageText = str | tuple[str, ...] | None
 
@@ -41,7 +39,7 @@ def page_of(text: object) -> str | None:
     if isinstance(text, float) and text.is_integer():
         text = int(text)
     page = str(text).strip().lower().removeprefix(LABEL).strip()
-    if page in NO_PAGE:
+    if page in NOTHING:
         return None
     named = _PREFIX.match(page)
     rest = page[named.end() :] if named and page[named.end() :][:1].isdigit() else page
@@ -91,7 +89,7 @@ def page_text(value: Any) -> str | None:
         text = str(value).strip()
     except ValueError:
         raise CellError("a number of thousands of digits is no page", "Give text.") from None
-    return None if text.lower() in NO_PAGE else text
+    return None if text.lower() in NOTHING else text
 
 
 def page_number(page: PageText) -> int | None:
@@ -103,7 +101,7 @@ def page_number(page: PageText) -> int | None:
 def counts_from_0(record: Mapping[str, Any]) -> bool:
     """Whether the page of a record is LangChain's: in its metadata, beside a page_content."""
     names = {field_name(str(name)) for name in record}
-    return "page_content" in names and "page" not in names and nested(record).get("page") is not None
+    return "page_content" in names and "page" not in names and metadata_of(record).get("page") is not None
 
 
 class PageReader:

@@ -18,7 +18,7 @@ from karat.core.text.words import plural
 from karat.io.cells import Record
 from karat.io.limits import LINE_LIMIT
 
-Rows = Iterator[tuple[int, Record]]
+NumberedRecords = Iterator[tuple[int, Record]]
 Refuse = Callable[[int | None, str, str], None]
 
 WRAPPERS = ("questions", "test_cases", "queries", "results", "records", "rows", "samples", "examples", "items", "data")
@@ -66,7 +66,7 @@ def _once(pairs: list[tuple[str, Any]]) -> Record:
     return record
 
 
-def json_lines(lines: Iterable[tuple[int, str]], refuse: Refuse) -> Rows:
+def json_lines(lines: Iterable[tuple[int, str]], refuse: Refuse) -> NumberedRecords:
     """An object a line; blank lines are passed over."""
     for row, line in lines:
         if not line or line.isspace():
@@ -79,7 +79,7 @@ def json_lines(lines: Iterable[tuple[int, str]], refuse: Refuse) -> Rows:
             yield from json_items([value], refuse, row)
 
 
-def json_items(items: Iterable[Any], refuse: Refuse, first: int = 1) -> Rows:
+def json_items(items: Iterable[Any], refuse: Refuse, first: int = 1) -> NumberedRecords:
     """The objects of a JSON list, numbered."""
     for row, value in enumerate(items, first):
         if isinstance(value, dict):
@@ -125,7 +125,7 @@ def _next_row(reader: Iterator[list[str]]) -> list[str] | None:
             csv.field_size_limit(others)
 
 
-def named_rows(header: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]], refuse: Refuse) -> Rows:
+def named_rows(header: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]], refuse: Refuse) -> NumberedRecords:
     """Rows under the names of their columns; each must have as many cells."""
     for row, cells in rows:
         if len(cells) == len(header):

@@ -6,16 +6,15 @@ import codecs
 import os
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 from karat.core.errors import InputError
 from karat.io import parquet
 from karat.io.limits import LINE_LIMIT, TEXT_LIMIT
-from karat.io.opening import PIECE, FileRefusedError, is_gzip, pieces, read_whole
+from karat.io.opening import HEAD, PIECE, first_bytes, is_gzip, pieces, read_whole, refusing
 
-HEAD = 64 << 10
 _ENDINGS = (".gz", ".trec", ".jsonl", ".json", ".ndjson", ".csv", ".tsv", ".txt", ".run", ".parquet", ".xlsx")
 _ZIP = b"PK\x03\x04"
 _REFUSED = {
@@ -37,19 +36,14 @@ class Source:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path, self.name = Path(path), str(path)
-        self.is_gzip = False
-        with self._explained():
-            self.is_gzip = is_gzip(self.path)
-        head = bytearray()
-        for piece in self._pieces(HEAD):
-            head += piece
-            if len(head) >= HEAD + len(codecs.BOM_UTF8):
-                break
+        with refusing(self.name):
+            self.is_gzip = is_gzip(self.name)
+            head = first_bytes(self.name, HEAD + len(codecs.BOM_UTF8))
         for mark, (problem, remedy) in _REFUSED.items():
             if head.startswith(mark):
                 raise self.error(problem, remedy=remedy)
         self._mark = len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0
-        self.head = bytes(head[self._mark : self._mark + HEAD])
+        self.head = head[self._mark : self._mark + HEAD]
         if not self.head.strip():
             raise self.error("is empty", remedy="Give a file with at least one row.")
         if self.head.startswith(_ZIP) and not self.is_workbook:
@@ -68,7 +62,7 @@ class Source:
         """Whether this is a workbook of Excel (.xlsx): a zip archive with a folder xl."""
         if not self.head.startswith(_ZIP) or self.is_gzip:
             return False
-        with self._explained(), suppress(zipfile.BadZipFile), zipfile.ZipFile(self.path) as archive:
+        with refusing(self.name), suppress(zipfile.BadZipFile), zipfile.ZipFile(self.path) as archive:
             return any(name.startswith("xl/") for name in archive.namelist())
         return False
 
@@ -93,26 +87,10 @@ class Source:
         """An InputError that names this file."""
         return InputError(problem, place=self.name, row=row, unit=unit, field=field, remedy=remedy)
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Turns what the operating system says into a sentence."""
-        try:
-            yield
-        except FileRefusedError as refused:
-            raise self.error(refused.problem, remedy=refused.remedy) from None
-        except FileNotFoundError:
-            raise self.error("does not exist", remedy="Check the path.") from None
-        except PermissionError:
-            raise self.error("cannot be read: permission denied", remedy="Check its permissions.") from None
-        except IsADirectoryError:
-            raise self.error("is a folder where a file is meant", remedy="Name a file in it.") from None
-        except (OSError, ValueError) as problem:
-            raise self.error(f"cannot be read: {problem}", remedy="Check the path.") from None
-
     def _pieces(self, size: int) -> Iterator[bytes]:
         """The file's bytes, unpacked, in pieces of at most `size`."""
-        with self._explained():
-            yield from pieces(self.path, size)
+        with refusing(self.name):
+            yield from pieces(self.name, size)
 
     def blocks(self, size: int = 16 << 20) -> Iterator[bytes]:
         r"""Blocks of whole lines; each ends with \n, except perhaps the last. A line over LINE_LIMIT is refused.
@@ -172,14 +150,14 @@ class Source:
                 remedy="Save it as UTF-8.",
             ) from None
 
-    def text(self) -> str:
-        """The whole file, decoded; a file over TEXT_LIMIT is refused before it is read."""
-        return self._decoded(self.data(), 1)
+    def text(self, limit: int | None = None) -> str:
+        """The whole file, decoded; a file over the limit is refused before it is read."""
+        return self._decoded(self.data(limit), 1)
 
-    def data(self) -> bytes:
-        """All bytes, unpacked, without a byte order mark; refused over TEXT_LIMIT."""
-        with self._explained():
-            return read_whole(self.path, TEXT_LIMIT)[self._mark :]
+    def data(self, limit: int | None = None) -> bytes:
+        """All bytes, unpacked, without a byte order mark; refused over the limit, else over TEXT_LIMIT."""
+        with refusing(self.name):
+            return read_whole(self.name, limit or TEXT_LIMIT)[self._mark :]
 
     @cached_property
     def first_line(self) -> str:

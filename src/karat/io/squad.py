@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 
-def paragraphs(articles: list[Any]) -> Iterator[tuple[str, str, Any]]:
+def squad_paragraphs(articles: list[Any]) -> Iterator[tuple[str, str, Any]]:
     """Title of the article, id of the document (Title/1) and paragraph; None for a paragraph where none can be."""
     counts: Counter[str] = Counter()
     for article in articles:

@@ -1,54 +1,33 @@
 """From hits to gold units: one matcher a file, one join behind them. `match` is the door."""
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from karat.match._index import Pages, Place
-    from karat.match._join import Join, Key
-    from karat.match._judge import Settings, judge, share_matched
-    from karat.match._match import Matched, check_questions, match, match_resolved
-    from karat.match._matcher import MATCHERS, Context, Matcher, Options
-    from karat.match._passages import Passages
-    from karat.match._resolve import Resolution, Unresolved, resolve
-
-_HOMES = {
-    "_index": ("Pages", "Place"),
-    "_join": ("Join", "Key"),
-    "_judge": ("Settings", "judge", "share_matched"),
-    "_match": ("Matched", "check_questions", "match", "match_resolved"),
-    "_matcher": ("MATCHERS", "Context", "Matcher", "Options"),
-    "_passages": ("Passages",),
-    "_resolve": ("Resolution", "Unresolved", "resolve"),
-}
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
+from karat.match._files import address_of, is_url
+from karat.match._join import Join, Key
+from karat.match._judge import JudgingSettings, judge, share_matched
+from karat.match._match import Matched, check_questions, match, match_resolved
+from karat.match._matcher import MATCHERS, Matcher, MatchInputs, MatchOptions
+from karat.match._passages import Passages
+from karat.match._resolve import Pages, QuotePosition, Resolution, Unresolved, resolve
 
 __all__ = [
     "MATCHERS",
-    "Context",
     "Join",
+    "JudgingSettings",
     "Key",
+    "MatchInputs",
+    "MatchOptions",
     "Matched",
     "Matcher",
-    "Options",
     "Pages",
     "Passages",
-    "Place",
+    "QuotePosition",
     "Resolution",
-    "Settings",
     "Unresolved",
+    "address_of",
     "check_questions",
+    "is_url",
     "judge",
     "match",
     "match_resolved",
     "resolve",
     "share_matched",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

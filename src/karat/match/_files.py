@@ -1,19 +1,56 @@
-"""Which file names on the two sides mean the same file."""
+"""Where gold and hits stand: which file names, addresses and pages on the two sides mean the same."""
 
 from __future__ import annotations
 
+import re
+import string
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 import numpy as np
 
 from karat.core.judged import Ints
 from karat.core.run import Run
 from karat.core.types import Gold
-from karat.io.pages import pages_of, shift
-from karat.match._matcher import Context, column, column_or_none
-from karat.match.matchers.url import address_of
+from karat.match._matcher import MatchInputs, column, column_or_none
+
+_RESERVED = "%/:?#[]@!$&'()*+,;=~"
+_PLAIN = frozenset(string.ascii_letters + string.digits + "-._~")
+_ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
+_HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}(:\d+)?(/|$)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=65536)
+def address_of(url: str) -> str | None:
+    """A url in the one form that is compared, or None for what is no web address.
+
+    >>> address_of("HTTP://En.Wikipedia.org/wiki/Z%C3%BCrich/#History") == address_of("https://en.wikipedia.org/wiki/Zürich")
+    True
+    """
+    text = url.strip()
+    if not is_url(text) and not _HOST.match(text):
+        return None
+    try:
+        parts = urlsplit(text if "//" in text else f"//{text}")
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return None
+    named_port = f":{port}" if port not in (None, 80, 443) else ""
+    path = _encoded(parts.path).rstrip("/")
+    return f"{host}{named_port}{path}{'?' + _encoded(parts.query) if parts.query else ''}"
+
+
+def _encoded(text: str) -> str:
+    """One percent-encoding for equal texts: everything but ASCII encoded, and no letter, digit or -._~ encoded."""
+    encoded = quote(text, safe=_RESERVED)
+    return _ESCAPE.sub(lambda found: c if (c := chr(int(found[1], 16))) in _PLAIN else found[0].upper(), encoded)
+
+
+def is_url(text: str) -> bool:
+    """Whether a text is a web address: it has a scheme of the web, or begins with www."""
+    return text.strip().lower().startswith(("http://", "https://", "www.", "//"))
 
 
 def _parts(path: str) -> tuple[str, ...]:
@@ -26,10 +63,10 @@ def _named(values: Iterable[Any]) -> set[str]:
 
 def _by_name(paths: Iterable[str]) -> dict[tuple[str, ...], list[tuple[str, ...]]]:
     """The parts of each path, by the name it ends in."""
-    found: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    by_name: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for parts in map(_parts, paths):
-        found.setdefault(parts[-1:], []).append(parts)
-    return found
+        by_name.setdefault(parts[-1:], []).append(parts)
+    return by_name
 
 
 def _depth(ours: list[tuple[str, ...]], theirs: list[tuple[str, ...]]) -> int:
@@ -82,6 +119,10 @@ class FileNames:
     def _gold_files(self) -> set[str]:
         return {self.of(gold) for gold in self.golds}
 
+    def of_run(self, run: Run) -> list[str | None]:
+        """The file of every hit of a run."""
+        return [self.of_hit(doc) for doc in column_or_none(run, "doc")]
+
     def _file(self, doc: Any, others: set[str]) -> str | None:
         if not self.compared:
             return None
@@ -114,27 +155,21 @@ class FileNames:
         )
 
 
-def file_keys(names: FileNames, run: Run) -> list[str | None]:
-    """The file of every hit of a run."""
-    return [names.of_hit(doc) for doc in column_or_none(run, "doc")]
-
-
-class Whereabouts:
+class Places:
     """Which hits may stand where an entry says: in its document, at its address and on its page.
 
     A hit without a page may stand on any; one without a document or an address only where no hit of its run has one.
     """
 
-    def __init__(self, context: Context) -> None:
-        self._options = context.options
-        named = [g for g in context.golds if g.doc is not None and g.doc.strip()]
-        self._files = FileNames(named, context.runs)
+    def __init__(self, inputs: MatchInputs) -> None:
+        self._options = inputs.options
+        self._files = FileNames([g for g in inputs.golds if g.doc is not None and g.doc.strip()], inputs.runs)
         self._columns = lru_cache(maxsize=1)(self._read)
 
     def within(self, gold: Gold, run: Run, hits: Ints) -> Ints:
         """Those of the hits that may stand there."""
         wanted = self._names(gold.doc, gold.url)
-        pages = frozenset(pages_of(gold.page, self._options.labels)) if gold.page is not None else frozenset()
+        pages = frozenset(self._options.gold_pages(gold.page))
         if wanted == (None, None) and not pages:
             return hits
         names, pages_of_hits, known = self._columns(run)
@@ -154,8 +189,7 @@ class Whereabouts:
 
     def _read(self, run: Run) -> tuple[list[tuple[str | None, str | None]], list[frozenset[str]], list[bool]]:
         """Document and address of each hit, its pages, and which of the two any hit names."""
-        offset, labels = self._options.page_offset, self._options.labels
-        pages = [frozenset(shift(p, offset) for p in pages_of(page, labels)) for page in column_or_none(run, "page")]
+        pages = [frozenset(self._options.hit_pages(page)) for page in column_or_none(run, "page")]
         docs, urls = column_or_none(run, "doc"), column_or_none(run, "url")
         names = [self._names(doc, url) for doc, url in zip(docs, urls, strict=True)]
         return names, pages, [any(name[i] is not None for name in names) for i in range(2)]

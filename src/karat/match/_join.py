@@ -12,10 +12,10 @@ import numpy as np
 from karat.core.judged import Ints
 from karat.core.run import Run
 from karat.core.types import Gold, TestSet
-from karat.match._matcher import MATCHERS, Context, Keys, Matcher, Options, Rule
+from karat.match._matcher import MATCHERS, Keys, Matcher, MatchInputs, MatchOptions, Rule
 
 if TYPE_CHECKING:
-    from karat.match._index import ChunkTable
+    from karat.match._resolve import ChunkTable
 
 Key = tuple[str, Any]  # the name of a matcher, and a key of its kind
 
@@ -56,11 +56,11 @@ class Join:
         testset: TestSet,
         runs: Sequence[Run],
         by: str | Mapping[Gold, str] = "exact",
-        options: Options | None = None,
+        options: MatchOptions | None = None,
         index: ChunkTable | None = None,
     ) -> None:
         self.testset, self.runs, self.by, self.index = testset, runs, by, index
-        self.options = options or Options()
+        self.options = options or MatchOptions()
         if isinstance(by, str):
             name, _, pattern = by.partition(":")
             self.options = replace(self.options, pattern=pattern or self.options.pattern)
@@ -114,14 +114,14 @@ class Join:
             return None
         for kind, matcher in self.matchers.items():
             golds = [gold for gold in self.golds if self.kind(gold) == kind]
-            if (why := matcher.ambiguity(Context(golds, self.runs, self.options))) is not None:
+            if (why := matcher.ambiguity(MatchInputs(golds, self.runs, self.options))) is not None:
                 return why
         return None
 
     @cached_property
     def _rules(self) -> dict[str, Rule]:
         return {
-            kind: matcher.rule(Context(self.of_kind(kind), self.runs, self.options))
+            kind: matcher.rule(MatchInputs(self.of_kind(kind), self.runs, self.options))
             for kind, matcher in self.matchers.items()
         }
 

@@ -20,7 +20,7 @@ _NOT_ASKED = "it was not asked for"
 
 
 @dataclass(frozen=True)
-class Settings:
+class JudgingSettings:
     """How matched hits become judged ranks."""
 
     repeats: Repeats = "once"
@@ -29,16 +29,18 @@ class Settings:
     collection: int | None = None  # documents searched, when known
 
 
-def judge(testset: TestSet, runs: Sequence[Run], by: str | Join = "exact", settings: Settings | None = None) -> Judged:
+def judge(
+    testset: TestSet, runs: Sequence[Run], by: str | Join = "exact", settings: JudgingSettings | None = None
+) -> Judged:
     """Where the judged units of each question stand in each run, by a matcher for all gold or by a join."""
-    settings = settings or Settings()
+    settings = settings or JudgingSettings()
     join = Join(testset, runs, by) if isinstance(by, str) else by
     if join.is_plain and not settings.tokens and all(run.order == "score" and run.unique for run in runs):
         return judge_plain(testset, runs, settings)
     return _judge_joined(testset, runs, join, settings)
 
 
-def _judge_joined(testset: TestSet, runs: Sequence[Run], join: Join, settings: Settings) -> Judged:
+def _judge_joined(testset: TestSet, runs: Sequence[Run], join: Join, settings: JudgingSettings) -> Judged:
     """Any matcher, repeated units, several units a hit, token budgets."""
     units = join.units if testset is join.testset else join.units_of(testset)
     width = len(testset)

@@ -9,29 +9,31 @@ from typing import TYPE_CHECKING
 from karat.core.run import Run
 from karat.core.text.normalise import normalise
 from karat.core.types import Gold
-from karat.match._matcher import MATCHERS, Context, Options, by_strictness
+from karat.match._matcher import MATCHERS, MatchInputs, MatchOptions, by_strictness
 
 if TYPE_CHECKING:
-    Found = Callable[[Sequence[Gold], str], float]
+    ShareFound = Callable[[Sequence[Gold], str], float]
 
 LOW = 0.1  # share of the gold below which plain ids look like ids of something else
 AS_THEY_ARE = "ids compared as they are"
 
 
-def kinds_of(golds: Sequence[Gold], runs: Sequence[Run], options: Options, found: Found) -> tuple[dict[Gold, str], str]:
+def matcher_of_each(
+    golds: Sequence[Gold], runs: Sequence[Run], options: MatchOptions, share_found: ShareFound
+) -> tuple[dict[Gold, str], str]:
     """The matcher of each entry, whatever system is matched, and why the ids among them are matched as they are.
 
     A span or quote goes before a page, and a page before anything that names a whole: chunks hold them under any
     chunking. Of what is equally fine the first that the hits of every system show is taken. An id or chunk that is
-    named alone, or beside its document, is compared as an id, a document as a whole. `found` tells the share of some
-    entries that is among the hits, under a matcher, of the system that has fewest.
+    named alone, or beside its document, is compared as an id, a document as a whole. `share_found` tells the share of
+    some entries that is among the hits, under a matcher, of the system that has fewest.
     """
     kind_of: dict[Gold, str] = {}
     ids: list[Gold] = []
     documents: list[Gold] = []
     first_shown = cache(partial(_first_shown, runs))
     for gold in golds:
-        kind = first_shown(tuple(_finest(gold)))
+        kind = first_shown(tuple(_finest_matchers(gold)))
         if kind is not None:
             kind_of[gold] = kind
         else:
@@ -39,7 +41,7 @@ def kinds_of(golds: Sequence[Gold], runs: Sequence[Run], options: Options, found
     reasons = []
     for names, first in ((ids, "exact"), (documents, "doc")):
         if names:
-            kind, why = _of_names(names, first, Context(names, runs, options), found)
+            kind, why = _matcher_for_ids(first, MatchInputs(names, runs, options), share_found)
             kind_of.update(dict.fromkeys(names, kind))
             reasons.append(why)
     if set(kind_of.values()) - {kind_of[gold] for gold in (*ids, *documents)}:
@@ -47,7 +49,7 @@ def kinds_of(golds: Sequence[Gold], runs: Sequence[Run], options: Options, found
     return kind_of, "; ".join(dict.fromkeys(reasons)) or AS_THEY_ARE
 
 
-def _finest(gold: Gold) -> list[str]:
+def _finest_matchers(gold: Gold) -> list[str]:
     """Matchers of the finest thing that an entry names, if that is no name of a whole; any of them will do."""
     has_id = gold.id is not None or gold.chunk is not None
     kinds = ["span"] if gold.span is not None else []
@@ -71,23 +73,24 @@ def _first_shown(runs: Sequence[Run], kinds: Sequence[str]) -> str | None:
     return kinds[0] if kinds else None
 
 
-def _of_names(golds: Sequence[Gold], first: str, context: Context, found: Found) -> tuple[str, str]:
+def _matcher_for_ids(first: str, inputs: MatchInputs, share_found: ShareFound) -> tuple[str, str]:
     """By what ids or documents are compared: as they are, else by the strictest matcher that finds them."""
+    golds = inputs.golds
     whys = {first: AS_THEY_ARE if first == "exact" else "documents compared whole"}
     whole = {"doc" for gold in golds if gold.doc is not None} | {"url" for gold in golds if gold.url is not None}
     beside = whole if first == "exact" else set()  # what an id stands in is no name of it
     others = [m for m in by_strictness() if m.is_keyed and m.name not in whys and m.name not in beside]
-    whys |= {m.name: why for m in others if (why := m.fits(context))}
+    whys |= {m.name: why for m in others if (why := m.fits(inputs))}
     names = list(whys)
     if first == "doc":  # an address or a uuid says more exactly which document it is
         names = [*(name for name in names if name in ("url", "uuid")), "doc"]
     best, share = first, 0.0
     for name in names:
-        here = found(golds, name)
+        here = share_found(golds, name)
         if here > share:
             best, share = name, here
         if share > LOW or (share > 0 and first == "exact"):
             break  # it clearly wins, or ids as they are find something: nothing looser unasked
     if not share:  # what would find them if they were not ambiguous says what to add
-        best = next((name for name in names if MATCHERS.get(name).ambiguity(context) is not None), best)
+        best = next((name for name in names if MATCHERS.get(name).ambiguity(inputs) is not None), best)
     return best, whys[best]

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from karat.core.judged import Ints
 from karat.core.registry import Registry
 from karat.core.run import Run
+from karat.core.text.words import excerpt
 from karat.core.types import Gold
+from karat.io.pages import pages_of, shift
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from karat.match._index import IndexView
+    from karat.match._resolve import IndexView
 
     Column = Sequence[Any] | pl.Series
 
@@ -24,11 +26,10 @@ Reason = Literal[
     "unknown file", "unknown address", "unknown id", "beyond the end", "page without text", "quote not found",
     "quote elsewhere", "span outside", "ambiguous", "names no unit",
 ]  # fmt: skip
-_SHOWN = 60  # characters of a name or quote in a sentence
 
 
 @dataclass(frozen=True)
-class Options:
+class MatchOptions:
     """What `--match` carries beside the name."""
 
     pattern: str | None = None  # of regex:...
@@ -36,23 +37,31 @@ class Options:
     any_file: bool = False  # whether a page number means that page of any file, whatever file the gold names
     labels: frozenset[str] = frozenset()  # printed page numbers, each one page though it may look like a range
 
+    def gold_pages(self, page: Any) -> tuple[str, ...]:
+        """The pages that an entry names, in the form that is compared."""
+        return pages_of(page, self.labels)
+
+    def hit_pages(self, page: Any) -> tuple[str, ...]:
+        """The pages of a hit or chunk, shifted, in the same form."""
+        return tuple(shift(number, self.page_offset) for number in pages_of(page, self.labels))
+
 
 @dataclass(frozen=True)
-class Context:
+class MatchInputs:
     """All gold that goes by a matcher, and all runs: some rules depend on the whole (is there only one file?)."""
 
     golds: Sequence[Gold]
     runs: Sequence[Run]
-    options: Options
+    options: MatchOptions
 
 
 def _unknown_id(gold: Gold, key: Any, view: IndexView) -> tuple[Reason, str]:
-    return "unknown id", f"no chunk holds {shown(gold.label)}"
+    return "unknown id", f"no chunk holds {excerpt(gold.label)}"
 
 
 def unknown_document(gold: Gold, key: Any, view: IndexView) -> tuple[Reason, str]:
     """The `why` of a matcher of documents."""
-    return "unknown file", f"no chunk comes from the document {shown(gold.doc or gold.label)}"
+    return "unknown file", f"no chunk comes from the document {excerpt(gold.doc or gold.label)}"
 
 
 @dataclass(frozen=True)
@@ -70,14 +79,14 @@ class Matcher:
     unit: str
     summary: str
     strictness: int
-    prepare: Callable[[Context], Rule] | None = None
-    find: Callable[[Context], Callable[[Gold, Run], Sequence[int] | Ints]] | None = None
+    prepare: Callable[[MatchInputs], Rule] | None = None
+    find: Callable[[MatchInputs], Callable[[Gold, Run], Sequence[int] | Ints]] | None = None
     unit_of: Callable[[Gold], Keys] = lambda gold: gold.label
-    fits: Callable[[Context], str | None] = lambda context: None
+    fits: Callable[[MatchInputs], str | None] = lambda inputs: None
     """Why the shapes of gold and hits suit this matcher, or None when they do not."""
     lacks: Callable[[Run], str | None] = lambda run: None
     """What the hits of a run lack to show such units at all ("page", "text"), or None."""
-    ambiguity: Callable[[Context], str | None] = lambda context: None
+    ambiguity: Callable[[MatchInputs], str | None] = lambda inputs: None
     """A sentence on entries that may mean several units, which then have no key, and what to add; None without any."""
     why: Callable[[Gold, Any, IndexView], tuple[Reason, str]] = _unknown_id
     """Why no chunk of an index holds an entry with this key: a word and a sentence."""
@@ -92,17 +101,17 @@ class Matcher:
         """Whether hits have units of this kind, gold or not."""
         return self.prepare is not None
 
-    def rule(self, context: Context) -> Rule:
+    def rule(self, inputs: MatchInputs) -> Rule:
         """The keys of a gold entry, and those of every hit of a run."""
         if self.prepare is not None:
-            return self.prepare(context)
+            return self.prepare(inputs)
         assert self.find is not None
-        find = self.find(context)
+        find = self.find(inputs)
 
         def hit_keys(run: Run) -> list[Keys]:
             held: list[dict[Hashable, None]] = [{} for _ in range(len(run))]
-            for gold in context.golds:
-                keys = dict.fromkeys(each(self.unit_of(gold)))
+            for gold in inputs.golds:
+                keys = dict.fromkeys(as_tuple(self.unit_of(gold)))
                 for hit in find(gold, run) if keys else ():
                     held[int(hit)] |= keys
             return [tuple(keys) for keys in held]
@@ -124,7 +133,7 @@ def by_strictness() -> list[Matcher]:
     return sorted(MATCHERS, key=lambda matcher: matcher.strictness)
 
 
-def each(keys: Keys) -> tuple[Hashable, ...]:
+def as_tuple(keys: Keys) -> tuple[Hashable, ...]:
     """Keys as a tuple."""
     return keys if isinstance(keys, tuple) else () if keys is None else (keys,)
 
@@ -175,9 +184,3 @@ def best_share(test: Callable[[str], Any], runs: Sequence[Run], field: str | Non
     columns = [column(run, field) if field is not None else None for run in runs]
     shares = [share_matching(test, run.docs if c is None else c) for run, c in zip(runs, columns, strict=True)]
     return max(shares, default=0.0)
-
-
-def shown(text: str | None) -> str:
-    """A name or quote as a sentence has it: on one line, cut where it is long."""
-    text = " ".join((text or "").split())
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

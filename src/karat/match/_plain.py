@@ -17,7 +17,7 @@ from karat.core.types import Qrels, TestSet
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.match._judge import Settings
+    from karat.match._judge import JudgingSettings
 
     Scores = NDArray[np.floating[Any]]
 
@@ -26,7 +26,7 @@ _TOGETHER = 1 << 20  # hits of runs that are ranked together, copied end to end
 _BLOCK = 1 << 16  # scores compared at once: they stay in the processor's cache
 
 
-def judge_plain(testset: TestSet, runs: Sequence[Run], settings: Settings) -> Judged:
+def judge_plain(testset: TestSet, runs: Sequence[Run], settings: JudgingSettings) -> Judged:
     """Judge runs ranked by score, without repeats, by ids as they are."""
     qrels = testset.qrels if testset.is_plain else _qrels(testset)
     assert qrels is not None
@@ -124,7 +124,7 @@ def _batches(runs: Sequence[Run]) -> Iterator[range]:
 class _Lists:
     """The lists of some runs end to end, numbered through; `first` is the number of each run's first."""
 
-    def __init__(self, runs: Sequence[Run], settings: Settings) -> None:
+    def __init__(self, runs: Sequence[Run], settings: JudgingSettings) -> None:
         self.runs, self.ties = runs, settings.ties
         self.first = np.cumsum([0, *(len(run.offsets) - 1 for run in runs)])
         scores = [at_precision(run.scores, settings.ties) for run in runs if run.scores is not None]

@@ -3,25 +3,173 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from typing import Any, Literal
 
 import numpy as np
 
 from karat.core.docs import Chunks, Doc
 from karat.core.errors import UsageError
 from karat.core.judged import Bools, Ints
+from karat.core.run import Run
 from karat.core.types import Gold, TestSet
-from karat.io.pages import page_of, shift
-from karat.match._index import ChunkTable, IndexView, Pages, QuotePlaces
+from karat.io.pages import page_of, pages_of, shift
+from karat.match._files import FileNames, Places
 from karat.match._join import Join, Key
-from karat.match._kinds import kinds_of
-from karat.match._matcher import MATCHERS, Context, Options, Reason, column, each
+from karat.match._kinds import matcher_of_each
+from karat.match._matcher import MATCHERS, MatchInputs, MatchOptions, Reason, as_tuple, column
+from karat.match._passages import Passage, Passages
+
+Pages = Literal["physical", "printed"]
+
 
 _LACKING: dict[str, Reason] = {
     "page": "page without text", "span": "span outside", "text": "quote not found", "url": "unknown address",
 }  # fmt: skip
+
+
+class ChunkTable:
+    """The chunks as the hits of one list, row by row, beside the documents they were cut from, where these are known.
+
+    A text that was cut before it was indexed, and is a chunk as it stands, is no document.
+    """
+
+    def __init__(self, chunks: Chunks, docs: Sequence[Doc] | None, pages: Pages) -> None:
+        self.chunks, self.pages = chunks, pages
+        self.names = [chunk.doc for chunk in chunks]
+        columns: dict[str, list[Any]] = {
+            "doc": [name or None for name in self.names],
+            "page": [(chunk.pages if pages == "physical" else chunk.labels) or None for chunk in chunks],
+            "url": [chunk.url for chunk in chunks],
+            "span": [chunk.span for chunk in chunks],
+            "text": [text if text.strip() else None for text in chunks.texts],
+        }
+        self.run = Run("index", ["index"], np.array([0, len(chunks)]), chunks.ids, fields=columns)
+        self.files = sorted({name for name in self.names if name.strip()})
+        self.docs = [doc for doc in docs or () if not self._is_chunk(doc)]
+
+    def _is_chunk(self, doc: Doc) -> bool:
+        row = self.chunks.row_of.get(doc.id)
+        return doc.part_of is not None and row is not None and self.chunks[row].span is None
+
+    def rows_of(self, run: Run) -> list[int]:
+        """The row of each hit, -1 where it is no chunk of the index."""
+        row_of = self.chunks.row_of
+        return [row_of.get(id_, row_of.get(id_.strip(), -1)) for id_ in run.doc_list]
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """The printed page numbers, where gold names pages by them, in the form that is compared."""
+        if self.pages == "physical":
+            return frozenset()
+        return frozenset(page for chunk in self.chunks for label in chunk.labels if (page := page_of(label)))
+
+
+@dataclass(frozen=True)
+class QuotePosition:
+    """Characters `start` to `end` of a document's text; the pages they stand on, by number and as printed."""
+
+    doc: str
+    start: int
+    end: int
+    pages: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+class QuoteFinder:
+    """Where quotes stand in the texts of documents, on whatever page, for who looks for a fault.
+
+    A chunk whose document is not known is a text of its own.
+    """
+
+    def __init__(self, table: ChunkTable, golds: Sequence[Gold]) -> None:
+        self.table = table
+        self._places = Places(MatchInputs(golds, [table.run], MatchOptions()))
+        self._positions: dict[Gold, tuple[QuotePosition, ...]] = {}
+        known = {doc.id for doc in table.docs}
+        self._alone = [  # rows whose text is in no document that is known
+            row
+            for row, chunk in enumerate(table.chunks)
+            if chunk.span is None or (chunk.doc not in known and chunk.id not in known)
+        ]
+        alone = [table.chunks[row] for row in self._alone]
+        columns: dict[str, list[Any]] = {
+            "doc": [*(doc.part_of or doc.id for doc in table.docs), *(chunk.doc for chunk in alone)],
+            "url": [*(doc.url for doc in table.docs), *(chunk.url for chunk in alone)],
+            "text": [*(doc.text for doc in table.docs), *(table.chunks.texts[row] for row in self._alone)],
+        }
+        size = len(table.docs) + len(alone)
+        self._run = Run("texts", ["texts"], np.array([0, size]), [""] * size, fields=columns)
+
+    @cached_property
+    def _passages(self) -> Passages:
+        return Passages(self._run.fields["text"])
+
+    def texts_of(self, gold: Gold) -> Ints:
+        """The texts in which the quote of an entry may stand: those of the document it names, else all."""
+        return self._places.within(replace(gold, page=None), self._run, np.arange(len(self._run)))
+
+    def of(self, gold: Gold) -> tuple[QuotePosition, ...]:
+        """Where the quote of an entry stands whole in the document it names, on whatever page."""
+        if gold not in self._positions:
+            texts = set(self.texts_of(gold).tolist())
+            passages = [p for p in self._passages.find(gold.quote or "") if p.text in texts]
+            self._positions[gold] = tuple(map(self._position, passages))
+        return self._positions[gold]
+
+    def elsewhere(self, gold: Gold) -> str | None:
+        """Another document than the one an entry names in which its quote stands."""
+        passages = self._passages.find(gold.quote or "")
+        return self._run.fields["doc"][passages[0].text] if passages else None
+
+    def nearest(self, gold: Gold) -> str | None:
+        """The stretch of text most like a quote, in the document it names if the index has it, else anywhere."""
+        texts = self.texts_of(gold).tolist() if gold.doc is not None or gold.url is not None else None
+        near = self._passages.nearest(gold.quote or "", texts or None)
+        return None if near is None else self._passages.texts[near.text][near.start : near.end]
+
+    def pages_at(self, position: QuotePosition) -> tuple[str, ...]:
+        """The pages of a position in the form that is compared, under the way pages are counted here."""
+        return pages_of(position.pages if self.table.pages == "physical" else position.labels, self.table.labels)
+
+    def _position(self, passage: Passage) -> QuotePosition:
+        """A passage with the pages it stands on."""
+        name, start, end = self._run.fields["doc"][passage.text], passage.start, passage.end
+        doc = self.table.docs[passage.text] if passage.text < len(self.table.docs) else None
+        if doc is not None:
+            over = [p for p in doc.pages if p.start < end and start < p.end]
+            if over or doc.part_of is None:
+                labels = tuple(p.label for p in over if p.label is not None)
+                return QuotePosition(name, start, end, tuple(p.number for p in over), labels)
+            row = self.table.chunks.row_of.get(doc.id)
+        else:
+            row = self._alone[passage.text - len(self.table.docs)]
+        chunk = None if row is None else self.table.chunks[row]
+        pages, labels = ((), ()) if chunk is None else (chunk.pages, chunk.labels)
+        return QuotePosition(name, start, end, pages, labels)
+
+
+@dataclass(frozen=True)
+class IndexView:
+    """What a matcher may look at to say why no chunk of an index holds an entry."""
+
+    table: ChunkTable
+    quotes: QuoteFinder
+    golds: Sequence[Gold]  # all that go by the matcher
+    options: MatchOptions
+
+    @cached_property
+    def pages_of_files(self) -> dict[str | None, set[int]]:
+        """Page numbers of each file, by the form that is compared: those that its chunks or its document have."""
+        names = FileNames(self.golds, [self.table.run])
+        pages: dict[str | None, set[int]] = {names.of_hit(name): set() for name in self.table.files}
+        numbered = [(doc.part_of or doc.id, page.number) for doc in self.table.docs for page in doc.pages]
+        numbered += [(chunk.doc, number) for chunk in self.table.chunks for number in chunk.pages]
+        for name, number in numbered:
+            pages.setdefault(names.of_hit(name), set()).add(number + self.options.page_offset)
+        return pages
 
 
 @dataclass(frozen=True)
@@ -44,7 +192,7 @@ class Resolution(Join):
     index: ChunkTable
 
     def __init__(
-        self, testset: TestSet, index: ChunkTable, by: str | Mapping[Gold, str], options: Options, why: str
+        self, testset: TestSet, index: ChunkTable, by: str | Mapping[Gold, str], options: MatchOptions, why: str
     ) -> None:
         super().__init__(testset, [index.run], by, options, index)
         rows: dict[Key | None, list[int]] = {key: [] for key in self.units.key}
@@ -102,9 +250,9 @@ class Resolution(Join):
         return _file_and_page(key) if key is not None and self.kinds[unit] == "page" else None
 
     @cached_property
-    def quote_places(self) -> QuotePlaces:
+    def quote_places(self) -> QuoteFinder:
         """Where quotes stand in the documents."""
-        return QuotePlaces(self.index, self.of_kind("quote"))
+        return QuoteFinder(self.index, self.of_kind("quote"))
 
     @cached_property
     def unresolved(self) -> tuple[Unresolved, ...]:
@@ -153,19 +301,19 @@ def resolve(
     table = ChunkTable(chunks, docs, pages)
     if pages == "printed" and len(chunks) and column(table.run, "page") is None:
         raise UsageError("--pages printed: no chunk of this index knows the number printed on its page.")
-    options = Options(page_offset=page_offset, labels=table.labels, any_file=any_file)
+    options = MatchOptions(page_offset=page_offset, labels=table.labels, any_file=any_file)
     if by != "auto":
         return Resolution(testset, table, by, options, "asked for")
     golds = list(dict.fromkeys(gold for question in testset.questions for gold in question.gold))
-    kind_of, why = kinds_of(golds, [table.run], options, lambda some, kind: _share(some, kind, table, options))
+    kind_of, why = matcher_of_each(golds, [table.run], options, lambda some, kind: _share(some, kind, table, options))
     return Resolution(testset, table, kind_of, options, why)
 
 
-def _share(golds: Sequence[Gold], kind: str, table: ChunkTable, options: Options) -> float:
+def _share(golds: Sequence[Gold], kind: str, table: ChunkTable, options: MatchOptions) -> float:
     """Share of some entries that any row of the table holds, under a matcher."""
-    gold_keys, hit_keys = MATCHERS.get(kind).rule(Context(golds, [table.run], options))
-    held = set(chain.from_iterable(map(each, hit_keys(table.run))))
-    return sum(1 for gold in golds if not held.isdisjoint(each(gold_keys(gold)))) / len(golds)
+    gold_keys, hit_keys = MATCHERS.get(kind).rule(MatchInputs(golds, [table.run], options))
+    held = set(chain.from_iterable(map(as_tuple, hit_keys(table.run))))
+    return sum(1 for gold in golds if not held.isdisjoint(as_tuple(gold_keys(gold)))) / len(golds)
 
 
 def _printed_twice(resolution: Resolution) -> list[str]:

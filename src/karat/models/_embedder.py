@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from karat.core.errors import KaratError, UsageError, did_you_mean
+from karat.core.errors import KaratError, UsageError
+from karat.core.means import Embeds
 from karat.core.registry import Registry
 from karat.core.text.wellformed import well_formed
-from karat.models.hosts import KEY_ENV, OPENAI
+from karat.models.hosts import ServerSettings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,39 +33,24 @@ LANGUAGES: dict[str, frozenset[str]] = {
 
 
 @dataclass(frozen=True)
-class EmbedderSettings:
+class EmbedderSettings(ServerSettings):
     """Which embedder, in plain values (JSON). `name` and `target` are the two sides of `--embedder onnx:PATH`.
 
-    A key never stands here: `key_env` names the environment variable that holds it. `base_url`, `key_env`,
-    `timeout_seconds` (for one request) and `retries` are for embedders that ask an endpoint.
+    `base_url`, `key_env`, `timeout_seconds` and `retries` are for embedders that ask an endpoint.
     """
 
+    kind: ClassVar[str] = "embedder"
     name: str = "wordllama"
     target: str | None = None
+    _: KW_ONLY
     query_prefix: str = ""
     passage_prefix: str = ""
-    base_url: str | None = None
-    key_env: str = KEY_ENV
-    timeout_seconds: float = 60.0
-    retries: int = 5
 
     @classmethod
     def parse(cls, text: str, **more: Any) -> EmbedderSettings:
         """From `wordllama` or `openai:text-embedding-3-small`."""
         name, _, target = text.partition(":")
         return cls(name, target or None, **more)
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> EmbedderSettings:
-        """From JSON values, as `plain` makes them."""
-        known = {field.name: field for field in fields(cls)}
-        for name, value in values.items():
-            if name not in known:
-                raise UsageError(f"unknown embedder setting {name!r}.{did_you_mean(name, known)}")
-            wanted = (str, type(None)) if name in ("target", "base_url") else (type(known[name].default),)
-            if not isinstance(value, (*wanted, int) if float in wanted else wanted) or isinstance(value, bool):
-                raise UsageError(f"the embedder setting {name!r} cannot be {value!r}.")
-        return cls(**values)
 
     @property
     def label(self) -> str:
@@ -73,25 +59,18 @@ class EmbedderSettings:
 
     @property
     def address(self) -> str | None:
-        """Where it sends texts; None for a model on this machine."""
-        return self.base_url or (OPENAI if self.name == _AT_OPENAI else None)
+        return self.server if self.base_url or self.name == _AT_OPENAI else None
 
     @property
     def folder(self) -> str | None:
-        """The folder that its model is loaded from; None where the model is part of a package or behind an address."""
         return self.target if self.name != _AT_OPENAI else None
 
     def knows(self, language: str | None) -> bool:
         """Whether the model was made for a language; yes where the model or the language (None) is unknown to karat."""
         return language is None or self.label not in LANGUAGES or language in LANGUAGES[self.label]
 
-    def plain(self) -> dict[str, Any]:
-        """The settings as JSON values."""
-        return asdict(self)
 
-
-@runtime_checkable
-class Embedder(Protocol):
+class Embedder(Embeds, Protocol):
     """An embedder that is ready to use.
 
     `fingerprint` changes whenever the vector of a passage may change (model, version, passage prefix): it is what
@@ -100,9 +79,6 @@ class Embedder(Protocol):
     """
 
     settings: EmbedderSettings
-    fingerprint: str
-
-    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]: ...
 
 
 Maker = Callable[[EmbedderSettings], Embedder]
@@ -148,12 +124,12 @@ class Encoder:
     def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
         prefix = self.settings.query_prefix if role == "query" else self.settings.passage_prefix
         full = [i for i, text in enumerate(texts) if text.strip()]
-        encoded = self._encode([well_formed(prefix + texts[i]) for i in full]) if full else None
-        if encoded is not None:
-            self._check(encoded, len(full))
-        rows = np.zeros((len(texts), self.dimension or 0), np.float32)
-        if encoded is not None:
-            rows[full] = unit(encoded)
+        if not full:
+            return np.zeros((len(texts), self.dimension or 0), np.float32)
+        encoded = self._encode([well_formed(prefix + texts[i]) for i in full])
+        self._check(encoded, len(full))
+        rows = np.zeros((len(texts), encoded.shape[1]), np.float32)
+        rows[full] = unit(encoded)
         return rows
 
     def _check(self, rows: NDArray[np.float32], wanted: int) -> None:

@@ -1,8 +1,8 @@
-"""JSON to a server that speaks the OpenAI wire format, for chat models and embedders alike.
+"""JSON over HTTP, for chat models, embedders and systems that are endpoints: retries, waits, and bounded replies.
 
-The key is read from the environment for each request. It stands in the Authorization header and nowhere else:
-redirects are not followed, and what a server says is shown with the key blotted out. No exception of httpx leaves this
-module: those hold the request with its headers, and so the key.
+The key of a model is read from the environment for each request. It stands in the Authorization header and nowhere
+else: redirects are not followed, and what a server says is shown with keys blotted out. No exception of httpx leaves
+this module: those hold the request with its headers, and so the key.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import hashlib
 import json
 import logging
 import os
+import re
 import threading
 import weakref
 import zlib
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.errors import KaratError, UsageError
+from karat.core.text.words import excerpt
 from karat.models import hosts
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ LONGEST_WAIT = 60.0
 FIRST_WAIT = 0.5
 _REFUSED_RETRIES = 2
 """How often a server that takes no connection is tried again: it is down, or it is just starting."""
+_HOST = re.compile(r"(https?://)(?:[^/?#]*@)?([^/?#@]*)", re.IGNORECASE)
 _LOGGERS = ("httpx", "httpcore")
 _ZLIB = ("gzip", "x-gzip", "deflate")
 _ANY_HEADER = 32 + zlib.MAX_WBITS
@@ -64,36 +67,34 @@ class RequestFailure:
     completion_tokens: int | None = None
 
 
-class ModelEndpoint:
-    """A server, its key, and an event loop in a thread of its own: that works in a script and in a notebook alike.
+class JsonEndpoint:
+    """A server that is asked in JSON, by an event loop in a thread of its own: for scripts and notebooks alike.
 
-    `timeout_seconds` is for one request from its first byte to its last, `retries` come on top of the first attempt,
-    `first_wait` is the seconds before the first of them; a reply of more than `largest` bytes is given up.
+    `place` is what messages call it. `timeout_seconds` is for one request from its first byte to its last, `retries`
+    come on top of the first attempt, `first_wait` is the seconds before the first of them; a reply of more than
+    `largest` bytes is given up. `retry_late` and `retry_large`: whether a reply that came too late or was too large is
+    asked for again.
     """
 
     def __init__(
         self,
-        base_url: str,
-        key_env: str,
-        model: str,
+        place: str,
         *,
         timeout_seconds: float = 60.0,
         retries: int = 5,
         first_wait: float = FIRST_WAIT,
         largest: int = 1 << 28,
+        retry_late: bool = True,
+        retry_large: bool = False,
     ) -> None:
-        self.address, self.key_env, self.model = base_url.rstrip("/"), key_env, model
-        self.timeout_seconds, self.largest = timeout_seconds, largest
+        self.place, self.timeout_seconds, self.largest = place, timeout_seconds, largest
         self.retries, self.first_wait = retries, first_wait
-        hosts.check_url(base_url)
-        hosts.key_for(base_url, key_env)
-        if not timeout_seconds > 0:
-            raise UsageError(f"the timeout must be more than 0 seconds, found {timeout_seconds}.")
+        self._retry_late, self._retry_large = retry_late, retry_large
         try:
             import httpx
         except ImportError:
             raise UsageError(
-                f"asking {model} needs httpx, which is not installed. Run: pip install 'karat[llm]'"
+                f"asking {place} needs httpx, which is not installed. Run: pip install 'karat[llm]'"
             ) from None
         self._client = httpx.AsyncClient(
             timeout=None,
@@ -103,7 +104,7 @@ class ModelEndpoint:
         )
         self._loop, stop = asyncio.new_event_loop(), asyncio.Event()
         self._thread = threading.Thread(
-            target=_live, args=(self._loop, self._client, stop), name="karat endpoint", daemon=True
+            target=_run_loop, args=(self._loop, self._client, stop), name="karat endpoint", daemon=True
         )
         self._end = weakref.finalize(self, self._loop.call_soon_threadsafe, stop.set)
         self._end.atexit = False
@@ -118,22 +119,7 @@ class ModelEndpoint:
         self._end()
         self._thread.join()
 
-    def post(self, path: str, payload: Any) -> Any:
-        """The reply to a request as JSON values, after retries where they may help."""
-        hosts.tell(self.address, self.key_env)
-        content, attempts = self.submit(self.insist(lambda: self.send(path, payload, bulk=True))).result()
-        if isinstance(content, RequestFailure):
-            sentence = f"{self.address}{path} failed: {after(content, attempts)}. {content.remedy}."
-            raise KaratError(content.reason if content.fatal else sentence)
-        try:
-            return json.loads(content)
-        except (ValueError, RecursionError):
-            raise KaratError(
-                f"{self.address}{path} answered with something that is not JSON: "
-                f"{self.shown(content.decode('utf-8', 'replace'))!r}. Check the base url: it usually ends with /v1."
-            ) from None
-
-    async def insist(
+    async def with_retries(
         self, attempt: Callable[[], Awaitable[T | RequestFailure]], seed: str = ""
     ) -> tuple[T | RequestFailure, int]:
         """What attempts come to in the end, and how many there were. Waits depend on the seed and on nothing else."""
@@ -155,41 +141,30 @@ class ModelEndpoint:
         own = backoff(self.first_wait, attempt, seed)
         return own if failure.wait is None else failure.wait + min(own, self.first_wait)
 
-    async def send(self, path: str, payload: Any, *, bulk: bool = False) -> bytes | RequestFailure:
-        """The body of the reply to one request. `bulk`: it is as large each time, and may be packed."""
+    async def fetch(self, method: str, url: str, payload: Any, headers: Mapping[str, str]) -> bytes | RequestFailure:
+        """The body of the reply to one request; a payload of None is not sent."""
         import httpx
 
         try:
-            key = hosts.key_for(self.address, self.key_env)
-            headers = {"Authorization": f"Bearer {key}"} if key else {}
-            if self.address == hosts.OPENAI:
-                names = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
-                headers |= {name: os.environ[variable] for name, variable in names.items() if variable in os.environ}
             async with (
                 asyncio.timeout(self.timeout_seconds),
-                self._client.stream("POST", self.address + path, json=payload, headers=headers) as response,
+                self._client.stream(method, url, json=payload, headers=headers) as response,
             ):
-                content = await self._body(response, bulk=bulk)
-        except (TimeoutError, UsageError, zlib.error, httpx.HTTPError, httpx.InvalidURL) as error:
+                content = await self._body(response)
+        except (TimeoutError, zlib.error, httpx.HTTPError, httpx.InvalidURL) as error:
             return self._broken(error)
         if isinstance(content, RequestFailure) or response.is_success:
             return content
-        return self._refusal(path, response, content)
+        return self._refusal(response, content)
 
-    async def _body(self, response: httpx.Response, *, bulk: bool) -> bytes | RequestFailure:
+    async def _body(self, response: httpx.Response) -> bytes | RequestFailure:
         """The body of a response, unpacked no further than to `largest` bytes."""
-        size = f"larger than {self.largest >> 20} MB"
-        packed = too_large = RequestFailure(reason=f"the reply is packed, or {size}", free=False)
         packing = response.headers.get("content-encoding", "").strip().lower()
-        if bulk:
-            remedy = "Ask for fewer texts at a time"
-            too_large = RequestFailure(reason=f"the reply is {size}", remedy=remedy, again=False, free=False)
+        unpacker = zlib.decompressobj(_ANY_HEADER) if packing in _ZLIB else None
+        if unpacker is None and packing not in ("", "identity"):
             reason = f"the reply is packed ({self.shown(packing)}), though karat asks for it as it is"
             remedy = "Have the server send it unpacked, or by gzip"
-            packed = RequestFailure(reason=reason, remedy=remedy, again=False, free=False)
-        unpacker = zlib.decompressobj(_ANY_HEADER) if bulk and packing in _ZLIB else None
-        if unpacker is None and packing not in ("", "identity"):
-            return packed
+            return RequestFailure(reason=reason, remedy=remedy, again=False, free=False)
         content = bytearray()
         async for piece in response.aiter_raw():
             if unpacker is None:
@@ -197,7 +172,10 @@ class ModelEndpoint:
             elif not unpacker.eof:  # what follows the end would be kept in memory
                 content += unpacker.decompress(piece, self.largest + 1 - len(content))
             if len(content) > self.largest:
-                return too_large
+                reason = f"the reply is larger than {self.largest >> 20} MB"
+                return RequestFailure(
+                    reason=reason, remedy="Ask for less at a time", again=self._retry_large, free=False
+                )
         return bytes(content)
 
     def _broken(self, error: Exception) -> RequestFailure:
@@ -205,18 +183,17 @@ class ModelEndpoint:
         import httpx
 
         words = self.shown(str(error))
-        if isinstance(error, UsageError):
-            return RequestFailure(reason=str(error), fatal=True, reached=False)
         if isinstance(error, TimeoutError):
             return RequestFailure(
                 reason=f"no reply within {self.timeout_seconds:g} seconds",
                 remedy="Try again later, or allow more time",
+                again=self._retry_late,
                 free=False,
             )
         if isinstance(error, (httpx.ConnectError, httpx.ProxyError)):
             return RequestFailure(
-                reason=f"{self.address} cannot be reached ({words})",
-                remedy="Start the server or correct the base url",
+                reason=f"{self.place} cannot be reached ({words})",
+                remedy="Start the server or correct its url",
                 reached=False,
                 refused=True,
             )
@@ -224,41 +201,28 @@ class ModelEndpoint:
             return RequestFailure(reason=f"the connection broke off ({words})", free=False)
         return RequestFailure(reason=f"the reply cannot be taken ({words})", again=False, free=False)
 
-    def _refusal(self, path: str, response: httpx.Response, content: bytes) -> RequestFailure:
+    def _refusal(self, response: httpx.Response, content: bytes) -> RequestFailure:
         """What a status other than success means."""
-        status, place = response.status_code, f"{self.address}{path}"
-        words = self.words_of(content)
+        status, words = response.status_code, self.words_of(content)
         reason = f"HTTP {status}{f': {words}' if words else ''}"
-        stops = ""
-        if status in (401, 403):
-            is_set = "is set, but the server does not take it" if self._key else "is not set"
+        stops = self._stops(status, reason, content)
+        if response.is_redirect:
+            target = _HOST.match(self.blotted(response.headers.get("location", "")))
             stops = (
-                f"refused access (HTTP {status}). The environment variable {self.key_env} {is_set}: "
-                "set it to a valid key."
+                f"redirects to {self.shown(''.join(target.groups())) if target else 'elsewhere'}. "
+                "karat does not follow, so that no key goes astray: give the right url."
             )
-        elif response.is_redirect:
-            url = response.next_request.url if response.next_request is not None else None
-            stops = (
-                f"redirects to {self.shown(f'{url.scheme}://{url.host}') if url is not None else 'elsewhere'}. "
-                "karat does not follow, so that no key goes astray: give the right base url."
-            )
-        elif status == 402 or (status == 429 and b"insufficient_quota" in content):
-            stops = (
-                f"answered {reason}. The account behind {self.key_env} has no credit left: add some, then run again."
-            )
-        elif status == 404:
-            stops = f"answered {reason}. Check the base url and the name of the model, {self.model}."
         if stops:
-            return RequestFailure(reason=f"{place} {stops}", fatal=True, status=status)
+            return RequestFailure(reason=f"{self.place} {stops}", fatal=True, status=status)
         if status not in RETRIED:
             return RequestFailure(
                 reason=reason, remedy="Correct what it says, then try again", again=False, status=status
             )
         return RequestFailure(reason=reason, status=status, wait=wait_of(response))
 
-    @property
-    def _key(self) -> str:
-        return os.environ.get(self.key_env, "").strip()
+    def _stops(self, status: int, reason: str, content: bytes) -> str:
+        """What to say of a status that every request would get, and what to do about it; nothing of any other."""
+        return ""
 
     def words_of(self, content: bytes) -> str:
         """What a server says is wrong, in a line."""
@@ -273,14 +237,67 @@ class ModelEndpoint:
 
     def shown(self, text: str) -> str:
         """Text of a stranger, safe to print: one line, no control characters, no key."""
-        text = self.blotted(text)
-        line = " ".join("".join(c if c.isprintable() else " " for c in text[:2000]).split())
-        return (line if len(line) <= 200 else line[:197] + "...").rstrip(".")
+        return excerpt(self.blotted(text)[:2000], 200).rstrip(".")
 
-    def blotted(self, text: str, shortest: int = 1) -> str:
+    def blotted(self, text: str) -> str:
+        """Text without what must not be shown."""
+        raise NotImplementedError
+
+
+class ModelEndpoint(JsonEndpoint):
+    """One path of a server that speaks the OpenAI wire format, and the key for it."""
+
+    def __init__(self, settings: hosts.ServerSettings, model: str, path: str, **limits: Any) -> None:
+        self.address, self.key_env, self.model = settings.server, settings.key_env, model
+        hosts.check_url(self.address)
+        hosts.key_for(self.address, self.key_env)
+        super().__init__(
+            self.address + path, timeout_seconds=settings.timeout_seconds, retries=settings.retries, **limits
+        )
+
+    def post(self, payload: Any) -> Any:
+        """The reply to a request as JSON values, after retries where they may help."""
+        hosts.tell(self.address, self.key_env)
+        content, attempts = self.submit(self.with_retries(lambda: self.send(payload))).result()
+        if isinstance(content, RequestFailure):
+            sentence = f"{self.place} failed: {after(content, attempts)}. {content.remedy}."
+            raise KaratError(content.reason if content.fatal else sentence)
+        try:
+            return json.loads(content)
+        except (ValueError, RecursionError):
+            raise KaratError(
+                f"{self.place} answered with something that is not JSON: "
+                f"{self.shown(content.decode('utf-8', 'replace'))!r}. Check the base url: it usually ends with /v1."
+            ) from None
+
+    async def send(self, payload: Any) -> bytes | RequestFailure:
+        """The body of the reply to one request."""
+        try:
+            key = hosts.key_for(self.address, self.key_env)
+        except UsageError as error:
+            return RequestFailure(reason=str(error), fatal=True, reached=False)
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        if self.address == hosts.OPENAI:
+            names = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+            headers |= {name: os.environ[variable] for name, variable in names.items() if variable in os.environ}
+        return await self.fetch("POST", self.place, payload, headers)
+
+    def _stops(self, status: int, reason: str, content: bytes) -> str:
+        if status in (401, 403):
+            is_set = "is set, but the server does not take it" if os.environ.get(self.key_env) else "is not set"
+            return (
+                f"refused access (HTTP {status}). The environment variable {self.key_env} {is_set}: "
+                "set it to a valid key."
+            )
+        if status == 402 or (status == 429 and b"insufficient_quota" in content):
+            return f"answered {reason}. The account behind {self.key_env} has no credit left: add some, then run again."
+        if status == 404:
+            return f"answered {reason}. Check the base url and the name of the model, {self.model}."
+        return ""
+
+    def blotted(self, text: str, shortest: int = hosts.SHORTEST) -> str:
         """Text without the key, unless that has fewer characters than `shortest`."""
-        key = self._key
-        return text.replace(key, "***") if len(key) >= shortest else text
+        return hosts.Blot((self.key_env,), shortest=shortest)(text)
 
 
 def after(failure: RequestFailure, attempts: int) -> str:
@@ -316,7 +333,7 @@ def wait_of(response: httpx.Response) -> float | None:
     return max(seconds, 0.01) if seconds == seconds else None
 
 
-def _live(loop: asyncio.AbstractEventLoop, client: httpx.AsyncClient, stop: asyncio.Event) -> None:
+def _run_loop(loop: asyncio.AbstractEventLoop, client: httpx.AsyncClient, stop: asyncio.Event) -> None:
     """The life of a loop: it ends when `stop` is set."""
 
     async def serve() -> None:
@@ -327,12 +344,12 @@ def _live(loop: asyncio.AbstractEventLoop, client: httpx.AsyncClient, stop: asyn
         await asyncio.gather(*tasks, return_exceptions=True)
         await client.aclose()
 
-    with _hushed(), asyncio.Runner(loop_factory=lambda: loop) as runner:
+    with _silence_httpx(), asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.run(serve())
 
 
 @contextmanager
-def _hushed() -> Iterator[None]:
+def _silence_httpx() -> Iterator[None]:
     """Keep what httpx logs from this thread (addresses, headers) out of the user's logs."""
     here = threading.get_ident()
 

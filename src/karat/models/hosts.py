@@ -10,33 +10,101 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import math
 import os
 import re
 import sys
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import urlsplit
+from typing import Any, ClassVar, Self, TypeVar
+from urllib.parse import quote, quote_plus, urlsplit
 
-from karat.core.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from karat.models._embedder import EmbedderSettings
-    from karat.models.chat.settings import ChatSettings
-
-    Asking = TypeVar("Asking", EmbedderSettings, ChatSettings)
+from karat.core.errors import InputError, UsageError, did_you_mean
 
 OPENAI, KEY_ENV = "https://api.openai.com/v1", "OPENAI_API_KEY"
 FILE = "allowed.jsonl"
 _HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
 _KINDS = ("host", "insecure_key", "model")
+SHORTEST = 4  # characters of a value that is blotted out
 _PORTS = {"https": 443, "http": 80}
 
 
 _unsaved: list[str] = []  # named in this process, where the file cannot be written
 _listener: Callable[[str], None] | None = None
 _told: set[str] = set()
+
+
+def number(default: Any, least: float = 0.0) -> Any:
+    """A field of settings that holds a finite number, whole where its type is int, and at least so much."""
+    return field(default=default, metadata={"least": least})
+
+
+def check_fields(settings: Any) -> None:
+    """Refuse settings with a value that is not of its field's type, or a number below its least."""
+    for one in fields(settings):
+        value, kind, least = getattr(settings, one.name), str(one.type), one.metadata.get("least", -math.inf)
+        if value is None and "None" in kind:
+            continue
+        wanted = {"str": "text", "int": "a whole number", "float": "a number"}.get(kind.partition(" ")[0])
+        right = isinstance(value, str) if wanted == "text" else type(value) is int
+        right |= wanted == "a number" and isinstance(value, float) and math.isfinite(value)
+        if wanted and not (right and (wanted == "text" or value >= least)):
+            raise wrong_setting(one.name, value, wanted if least == -math.inf else f"{wanted}, {least:g} or more")
+
+
+def wrong_setting(name: str, value: Any, wanted: str) -> UsageError:
+    """What to say of a value that a setting cannot have."""
+    return UsageError(f"{name} must be {wanted}, found {value!r}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerSettings:
+    """How a model behind an address is asked, in plain values (JSON).
+
+    A key never stands here: `key_env` names the environment variable that holds it. `base_url` None is OpenAI.
+    `timeout_seconds` is for one request from its first byte to its last, `retries` come on top of the first attempt.
+    """
+
+    kind: ClassVar[str]
+    base_url: str | None = None
+    key_env: str = KEY_ENV
+    timeout_seconds: float = number(60.0, 0.001)
+    retries: int = number(5)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """From JSON values, as `plain` makes them."""
+        known = {entry.name for entry in fields(cls)}
+        for name in values:
+            if name not in known:
+                raise UsageError(f"unknown {cls.kind} setting {name!r}.{did_you_mean(name, known)}")
+        return cls(**values)
+
+    def plain(self) -> dict[str, Any]:
+        """The settings as JSON values."""
+        return asdict(self)
+
+    @property
+    def server(self) -> str:
+        """Where requests go, without a slash at the end."""
+        return (self.base_url or OPENAI).rstrip("/")
+
+    @property
+    def address(self) -> str | None:
+        """The server; None for a model on this machine."""
+        return self.server
+
+    @property
+    def folder(self) -> str | None:
+        """The folder that the model is loaded from; None where it is part of a package or behind an address."""
+        return None
+
+
+Asking = TypeVar("Asking", bound=ServerSettings)
 
 
 def check_url(url: str) -> None:
@@ -90,6 +158,30 @@ def key_in(key_env: str) -> str:
     return key
 
 
+class Blot:
+    """Puts `${NAME}` where the value of an environment variable stands, also quoted for URLs or JSON.
+
+    A value of fewer than `shortest` characters stays: it stands in many words.
+    """
+
+    def __init__(
+        self, names: Iterable[str], environment: Mapping[str, str] | None = None, shortest: int = SHORTEST
+    ) -> None:
+        known = os.environ if environment is None else environment
+        written = {}
+        for name in names:
+            value = known.get(name, "")
+            for form in (value, value.strip(), json.dumps(value)[1:-1], quote(value, safe=""), quote_plus(value)):
+                if len(form) >= shortest:
+                    written[form] = f"${{{name}}}"
+        self._longest_first = sorted(written.items(), key=lambda item: -len(item[0]))
+
+    def __call__(self, text: str) -> str:
+        for value, name in self._longest_first:
+            text = text.replace(value, name)
+        return text
+
+
 def key_for(address: str, key_env: str) -> str:
     """The key to send to an address, or nothing."""
     key = key_in(key_env)
@@ -139,7 +231,7 @@ def allow_model(folder: str | os.PathLike[str]) -> None:
     _remember("model", _resolved(folder))
 
 
-def allow(settings: EmbedderSettings | ChatSettings) -> None:
+def allow(settings: ServerSettings) -> None:
     """What the user named, so that an index or a run that is made with it can be used again."""
     if settings.address is not None:
         allow_host(settings.address, settings.key_env)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache
 
 from karat.core.text import guess_language, stop_words, tokenise
 
@@ -11,22 +12,14 @@ _STEMMERS = {"en": "english", "ru": "russian", "hi": "hindi", "de": "german", "f
 _JOINED = re.compile(r"[-–—/_]")
 
 
-class _Stems(dict[str, str]):
-    """Words and their stems, each worked out once."""
+@cache
+def stemmer(language: str | None) -> Callable[[str], str]:
+    """What gives the stem of a word, each worked out once; the word itself in a language without a stemmer here."""
+    if language not in _STEMMERS:
+        return str
+    import Stemmer
 
-    def __init__(self, algorithm: str) -> None:
-        import Stemmer
-
-        self._stem = Stemmer.Stemmer(algorithm, 0).stemWord
-
-    def __missing__(self, word: str) -> str:
-        stem = self[word] = str(self._stem(word))
-        return stem
-
-
-@lru_cache(maxsize=8)
-def _stems(language: str | None) -> _Stems | None:
-    return _Stems(_STEMMERS[language]) if language in _STEMMERS else None
+    return cache(Stemmer.Stemmer(_STEMMERS[language], 0).stemWord)
 
 
 def terms(text: str, language: str | None = None) -> frozenset[str]:
@@ -37,5 +30,4 @@ def terms(text: str, language: str | None = None) -> frozenset[str]:
     """
     language = language or guess_language(text)
     words = set(tokenise(_JOINED.sub(" ", text), "words")) - stop_words(language, "words")
-    stems = _stems(language)
-    return frozenset(map(stems.__getitem__, words)) if stems is not None else frozenset(words)
+    return frozenset(map(stemmer(language), words))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from karat.results.study import LEVEL
+from karat.results.study import SIGNIFICANT
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -163,4 +163,4 @@ def ranked_means(comparison: Comparison, measure: Measured) -> list[SystemMean]:
 
 def can_show_nothing(others: int, questions: int) -> bool:
     """Whether no difference from so many others could be significant, not even one on every question."""
-    return others * 2.0 ** (1 - questions) > LEVEL
+    return others * 2.0 ** (1 - questions) > SIGNIFICANT

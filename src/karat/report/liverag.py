@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from karat.core.scores import Status
 from karat.core.text.wellformed import well_formed
 from karat.core.text.words import clean
-from karat.io.formulas import cell
+from karat.io.formulas import guarded_cell
 from karat.report.lookups import EvaluationView, statuses
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _tsv(rows: list[dict[str, Any]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, delimiter="\t", lineterminator="\n")
     if rows:
-        writer.writerow([cell(clean(title)) for title in rows[0]])
+        writer.writerow([guarded_cell(clean(title)) for title in rows[0]])
         writer.writerows([_shown(value) for value in row.values()] for row in rows)
     return out.getvalue()
 
@@ -131,7 +131,7 @@ def _shown(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return cell(well_formed(clean(value)))
+        return guarded_cell(well_formed(clean(value)))
     return repr(value)
 
 

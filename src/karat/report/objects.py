@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from karat.results.comparison import Comparison, Power
     from karat.results.drafts import Generated
     from karat.results.explanation import Explanation
-    from karat.results.factors import Factored
     from karat.results.gating import Gate, Verdict
-    from karat.results.study import Choice, Study, SweepView
+    from karat.results.study import Choice, Factored, Study, SweepView
 
 
 def _ascii(document: Any) -> str:

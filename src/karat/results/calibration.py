@@ -57,8 +57,6 @@ class Disagreement:
     question: str
     people: float  # their mean
     score: float
-    people_category: float
-    score_category: float
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ class Corrected:
     why: str = ""  # there is no corrected mean
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeasureCalibration:
     """One measure against people."""
 
@@ -127,7 +125,7 @@ class Bin:
     accuracy: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reliability:
     """How far a system's confidence can be believed."""
 
@@ -141,10 +139,9 @@ class Reliability:
     ece_mass: float
     brier: float
     bins: tuple[Bin, ...]
-    bins_by_mass: tuple[Bin, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Calibration:
     """All that labels tell about a run."""
 

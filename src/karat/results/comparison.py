@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from karat.core.glance import Glance, Table
 from karat.core.text.words import names, plural
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Direction = Literal["higher", "lower", "none"]
+    from karat.core.measure import Direction
 
 
 @dataclass(frozen=True)

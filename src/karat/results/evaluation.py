@@ -135,7 +135,7 @@ class Usage:
         return self.mean * self.n
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Refusals:
     """How a system declines, over the questions it was asked; a number over nothing is None."""
 

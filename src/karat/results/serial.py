@@ -36,6 +36,8 @@ _KINDS: dict[str, type[Any]] = {
     for kind in vars(module).values()
     if isinstance(kind, type) and is_dataclass(kind)
 }
+_FORMER = {"taken": "InputInfo"}
+"""Kinds that files of earlier versions call by another name, in small letters."""
 _OF_A_MEASURE = ("stage", "direction", "unit")
 
 
@@ -142,7 +144,7 @@ class _Reader:
             return TestSet(self.of(value["questions"]), name=value["name"], **about)
         if kind == "scores":
             return _scores(value)
-        known = _KINDS[str(kind)]
+        known = _KINDS.get(str(kind)) or _KINDS[_FORMER[str(kind).lower()]]
         names = {f.name for f in fields(known) if f.init}  # what an earlier version stored besides is left aside
         return known(**{name: self.of(entry) for name, entry in value.items() if name in names})
 

@@ -1,4 +1,4 @@
-"""Study: systems compared over a test set, the choice between them, and why questions fail. Plain data, no logic."""
+"""Study: systems compared over a test set, the choice between them, why questions fail, and what goes with settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FailureLabel = Literal[
     "cut_by_budget", "refused", "unsupported", "wrong_answer",
 ]  # fmt: skip
 
-LEVEL = 0.05  # an adjusted p up to this is significant
+SIGNIFICANT = 0.05  # an adjusted p up to this is significant
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class KindChoice:
     equals: tuple[str, ...]  # systems that do not differ significantly from it
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Choice(Glance):
     """The best cell by the main measure, with all that keeps it from being taken for more than it is."""
 
@@ -78,7 +78,6 @@ class Choice(Glance):
     cross_validated: float | None  # mean of cells chosen without the questions they are scored on
     optimism: float | None  # what choosing on the same questions added
     picks: Mapping[str, int]  # cell -> how many folds chose it
-    folds: int
     oracle: float | None  # mean if the best cell were known for each question
     by_kind: tuple[KindChoice, ...] = ()
     sentences: tuple[str, ...] = ()  # the choice in words
@@ -209,3 +208,53 @@ class SweepView:
     taken: Sequence[Taken] = ()
     notes: Sequence[Note] = ()
     slice: str | None = None  # by which the best of each kind was chosen
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What goes with one factor, or with two together beyond what goes with each.
+
+    `f` and `p` are None where nothing is left to compare with. `eta` is the share of all spread, `omega` that share
+    without what chance alone would give.
+    """
+
+    factors: tuple[str, ...]
+    freedom: int
+    error_freedom: int
+    squares: float
+    f: float | None
+    p: float | None
+    eta: float
+    omega: float
+    adjusted: float | None = None  # Holm, over all effects of the analysis
+
+    @property
+    def name(self) -> str:
+        """The factors in words."""
+        return " x ".join(self.factors)
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of a factor: the mean of its scores, over all levels of the others."""
+
+    name: str
+    n: int
+    mean: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Factored:
+    """Scores of a grid, taken apart by its factors. `choice` is among the cells of a table with blocks."""
+
+    source: str
+    score: str
+    n: int
+    factors: Mapping[str, tuple[Level, ...]]
+    balanced: bool
+    by: str | None  # the column whose values are blocks
+    blocks: int
+    effects: tuple[Effect, ...]
+    choice: Choice | None
+    sentences: tuple[str, ...]
+    notes: tuple[str, ...]

@@ -1,7 +1,7 @@
 """Engines: texts in, ranked rows out. One engine a file."""
 
 from karat.retrieve._engine import ENGINES, STORES, Engine, Progress, Store
-from karat.retrieve._rerank import ListScorer, PairScorer, Reranked, rerank, rerank_lists
+from karat.retrieve._rerank import ListScorer, PairScorer, Reranked, rerank
 
 __all__ = [
     "ENGINES",
@@ -13,5 +13,4 @@ __all__ = [
     "Reranked",
     "Store",
     "rerank",
-    "rerank_lists",
 ]

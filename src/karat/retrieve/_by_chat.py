@@ -75,7 +75,7 @@ def one_text(text: str) -> str:
     return bare if line[:1] in _QUOTES and line[-1:] in _QUOTES else line
 
 
-def one_a_line(text: str) -> list[str]:
+def lines_of_reply(text: str) -> list[str]:
     """The lines of a reply without numbering and quotes; an announcement, which ends in a colon, is none."""
     lines = [one_text(_NUMBERING.sub("", line)) for line in text.splitlines() if not line.strip().startswith("```")]
     return [line for line in lines if _has_words(line) and not line.endswith((":", "\uff1a"))]

@@ -99,14 +99,16 @@ def concatenated(parts: Sequence[tuple[Ints, Ranked]], queries: int) -> Ranked:
 
 
 def _find(attribute: str, wanted: str) -> Callable[[Any], type[Any] | None]:
+    """Finds the class that a module names `engine` (or defines as `Engine`), or the class itself; and so for stores."""
+
     def find(source: Any) -> type[Any] | None:
-        entry = getattr(source, attribute, source)
+        entry = getattr(source, attribute, getattr(source, attribute.capitalize(), source))
         return entry if isinstance(entry, type) and hasattr(entry, wanted) and hasattr(entry, "search") else None
 
     return find
 
 
 ENGINES: Registry[type[Engine]] = Registry(
-    "engine", ("karat.retrieve.engines",), "karat.engines", _find("Engine", "build")
+    "engine", ("karat.retrieve.engines",), "karat.engines", _find("engine", "build")
 )
-STORES: Registry[type[Store]] = Registry("store", ("karat.retrieve.stores",), "karat.stores", _find("Store", "open"))
+STORES: Registry[type[Store]] = Registry("store", ("karat.retrieve.stores",), "karat.stores", _find("store", "open"))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from karat.core.errors import InputError
-from karat.core.text.wellformed import well_formed
+from karat.io.records import JSONError, json_lines, parse_json
+from karat.io.source import Source
 from karat.retrieve._stored import id_of
 
 _ENDINGS = (".faiss", ".index")
@@ -113,42 +113,35 @@ def names_beside(file: Path, total: int) -> Sequence[Mapping[str, Any]] | None:
 
 
 def _read(file: Path) -> list[Mapping[str, Any]]:
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as problem:
-        raise InputError(f"cannot be read: {problem.strerror}", place=str(file)) from None
-    except UnicodeDecodeError:
-        raise InputError("is not UTF-8", place=str(file), remedy="Save it as UTF-8.") from None
+    source = Source(file)
     if file.suffix == ".txt":
-        return [{"id": line.removesuffix("\r")} for line in text.removesuffix("\n").split("\n")] if text else []
+        return [{"id": line} for _, line in source.lines()]
     if file.suffix == ".json":
-        return _ids(file, text)
+        return _ids(source)
+
+    def refuse(row: int | None, problem: str, remedy: str) -> NoReturn:
+        raise source.error(problem, row=row, remedy=remedy)
+
     records: list[Mapping[str, Any]] = []
-    for row, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as problem:
-            raise InputError(f"is not JSON: {problem}", place=str(file), row=row) from None
-        id_ = id_of(record) if isinstance(record, dict) else None
+    for row, record in json_lines(source.lines(), refuse):
+        id_ = id_of(record)
         if id_ is None:
-            raise InputError("has no id", place=str(file), row=row, remedy='Give each object an "id".')
+            refuse(row, "has no id", 'Give each object an "id".')
         records.append({**record, "id": id_})
     return records
 
 
-def _ids(file: Path, text: str) -> list[Mapping[str, Any]]:
+def _ids(source: Source) -> list[Mapping[str, Any]]:
     """A list of ids, or an object from the number of each vector to its id."""
     try:
-        ids = json.loads(text)
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"is not JSON: {problem}", place=str(file)) from None
+        ids = parse_json(source.text())
+    except JSONError as error:
+        raise source.error(error.problem, row=error.row, remedy=error.remedy) from None
     if isinstance(ids, dict) and set(ids) == {str(row) for row in range(len(ids))}:
         ids = [ids[str(row)] for row in range(len(ids))]
     if not isinstance(ids, list) or not all(type(id_) in (str, int) for id_ in ids):
-        raise InputError("is not a list of ids", place=str(file), remedy='Write ["first id", "second id", ...].')
-    return [{"id": well_formed(str(id_))} for id_ in ids]
+        raise source.error("is not a list of ids", remedy='Write ["first id", "second id", ...].')
+    return [{"id": str(id_)} for id_ in ids]
 
 
 def _pickle(file: Path, pickled: Path) -> InputError:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 from karat.core.errors import KaratError, UsageError
 from karat.core.ranked import Ranked
-from karat.retrieve._engine import Progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +23,7 @@ class PairScorer(Protocol):
     def score(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]: ...
 
 
+@runtime_checkable
 class ListScorer(Protocol):
     """What reads all passages of a query together, and many queries at a time, as a chat model does."""
 
@@ -43,36 +43,21 @@ def rerank(
     ranked: Ranked,
     texts_of: Callable[[int], str],
     queries: Sequence[str],
-    encoder: PairScorer,
+    scorer: PairScorer | ListScorer,
     depth: int = 50,
-    progress: Progress | None = None,
-) -> Ranked:
-    """The first `depth` hits of each query in the encoder's order; the rest follow below as they stood.
-
-    The first carry the encoder's scores. Those of the rest are places, not similarities: the lowest score above them
-    less 1, less 2 and so on (in larger steps where float32 would not tell these apart). Each query is scored on its
-    own, so that its ranking does not depend on the other queries of a run.
-    """
-    _check(ranked, queries, depth)
-    scores = np.empty(len(ranked.rows))
-    for i, query in enumerate(queries):
-        first = ranked.of(i)[0][:depth].tolist()
-        if first:
-            values = encoder.score([(query, texts_of(row)) for row in first])
-            _put(scores, ranked, i, _checked(values, len(first)))
-        if progress is not None:
-            progress("reranking", i + 1, len(queries))
-    return Ranked.ordered(len(ranked), ranked.query, ranked.rows, scores)
-
-
-def rerank_lists(
-    ranked: Ranked, texts_of: Callable[[int], str], queries: Sequence[str], scorer: ListScorer, depth: int = 20
 ) -> Reranked:
-    """The same by what reads lists: it is given all of them at once, and may fail on some."""
+    """The first `depth` hits of each query in the scorer's order; the rest follow below as they stood.
+
+    The first carry the scorer's scores. Those of the rest are places, not similarities: the lowest score above them
+    less 1, less 2 and so on (in larger steps where float32 would not tell these apart). What scores pairs is given the
+    list of each query on its own, so that a ranking does not depend on the other queries of a run; what reads lists is
+    given all of them at once, and may fail on some.
+    """
     _check(ranked, queries, depth)
     first = [ranked.of(i)[0][:depth].tolist() for i in range(len(ranked))]
     asked = [i for i, rows in enumerate(first) if rows]
-    replies = scorer.score_lists([(queries[i], [texts_of(row) for row in first[i]]) for i in asked])
+    lists = [(queries[i], [texts_of(row) for row in first[i]]) for i in asked]
+    replies = scorer.score_lists(lists) if isinstance(scorer, ListScorer) else _by_pairs(scorer, lists)
     scores, seconds, failed = ranked.scores.copy(), np.zeros(len(ranked)), dict[int, str]()
     for i, scored in zip(asked, replies, strict=True):
         seconds[i] = scored.seconds
@@ -81,6 +66,13 @@ def rerank_lists(
         else:
             _put(scores, ranked, i, _checked(scored.scores, len(first[i])))
     return Reranked(Ranked.ordered(len(ranked), ranked.query, ranked.rows, scores), failed, seconds)
+
+
+def _by_pairs(scorer: PairScorer, lists: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Scored]:
+    from karat.models.chat_reranker import Scored
+
+    for query, texts in lists:
+        yield Scored(scorer.score([(query, text) for text in texts]))
 
 
 def _check(ranked: Ranked, queries: Sequence[str], depth: int) -> None:

@@ -12,7 +12,7 @@ from karat.core.docs import Chunk, Chunks
 from karat.core.errors import KaratError
 from karat.core.ranked import Ranked
 from karat.core.text.wellformed import well_formed
-from karat.io.fields import DOC, FILE, URL, flattened
+from karat.io.fields import STORED, FieldReader, with_metadata
 from karat.io.pages import PageReader, counts_from_0, page_number
 from karat.models import EmbedderSettings, embedder_named
 from karat.retrieve._engine import check_depth
@@ -22,16 +22,7 @@ if TYPE_CHECKING:
 
     from karat.models import Embedder
 
-_IDS = ("id", "_id", "chunk_id", "ids")
-_TEXTS = ("text", "content", "page_content", "document", "contents")
-_DOCS = tuple(name for name in (*DOC, *FILE) if name not in _TEXTS)
-_TITLES = ("title",)
-_PAGES = ("page_number", "page", "page_label")
-
-
-def first_of(record: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """The first of some fields that holds text or a number, as text."""
-    return next((well_formed(str(value)) for name in names if (value := _scalar(record.get(name))) is not None), None)
+_READER = FieldReader(STORED)
 
 
 def _scalar(value: Any) -> str | int | float | None:
@@ -40,35 +31,44 @@ def _scalar(value: Any) -> str | int | float | None:
     return value if plain and str(value).strip() else None
 
 
+def _named(record: Mapping[str, Any]) -> dict[str, str]:
+    """The fields of a record that hold text or a number, as text."""
+    fields = _READER.read(record)
+    return {name: well_formed(str(value)) for name, value in fields.items() if _scalar(value) is not None}
+
+
 def id_of(record: Mapping[str, Any]) -> str | None:
     """The id of a record."""
-    return first_of(record, _IDS)
+    return _named(record).get("id")
 
 
 def chunk_of(id_: str, record: Mapping[str, Any], text: str | None = None, *, from_0: bool = False) -> Chunk:
     """A record of a store as a chunk; `from_0`: its pages are LangChain's and count from 0, though it is flat."""
-    fields = flattened(record)
-    text = text if text is not None else first_of(fields, _TEXTS)
-    url = first_of(fields, URL)
-    used = {*_IDS, *_TEXTS, *_DOCS, *URL, *_TITLES, *_PAGES}
-    page, label = PageReader().read(*_page_fields(fields), from_0=from_0 or counts_from_0(record))
+    named = _named(record)
+    url = named.get("url")
+    page, label = _read_pages(PageReader(), record, from_0=from_0)
     number = page_number(page)
     return Chunk(
         id_,
-        first_of(fields, _DOCS) or url or id_,
-        well_formed(text or ""),
-        title=first_of(fields, _TITLES),
+        named.get("doc") or url or id_,
+        well_formed(text if text is not None else named.get("text", "")),
+        title=named.get("title"),
         url=url,
         pages=(number,) if number is not None else (),
         labels=(label,) if label else (),
         meta={
-            name: well_formed(str(value)) for name, value in fields.items() if name not in used and value is not None
+            name: well_formed(str(value))
+            for name, value in with_metadata(record).items()
+            if name not in _READER.names and value is not None
         },
     )
 
 
-def _page_fields(fields: Mapping[str, Any]) -> list[str | int | float | None]:
-    return [_scalar(fields.get(name)) for name in _PAGES]
+def _read_pages(reader: PageReader, record: Mapping[str, Any], *, from_0: bool) -> tuple[Any, Any]:
+    """The page of a record and its label."""
+    fields = _READER.read(record)
+    values = [_scalar(fields.get(name)) for name in ("page_number", "page", "page_label")]
+    return reader.read(*values, from_0=from_0 or counts_from_0(record))
 
 
 def pages_notes(records: Iterable[Mapping[str, Any] | None], *, from_0: bool = False) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ def pages_notes(records: Iterable[Mapping[str, Any] | None], *, from_0: bool = F
     reader = PageReader()
     for record in records:
         if record:
-            reader.read(*_page_fields(flattened(record)), from_0=from_0 or counts_from_0(record))
+            _read_pages(reader, record, from_0=from_0)
     return tuple(f"{note}." for note in reader.notes())
 
 

@@ -32,7 +32,7 @@ _FORMAT = 1
 
 
 @dataclass(frozen=True)
-class Content:
+class EmbeddedRows:
     """The vector and the digest of each distinct text, and which one each row has (-1: none)."""
 
     fingerprint: str
@@ -67,7 +67,7 @@ class Content:
         return Ranked.ordered(queries, query[hit], rows, scores[hit].astype(np.float64), depth)
 
 
-def exact(vectors: Vectors, queries: Vectors, depth: int) -> Iterator[tuple[Ints, Ints]]:
+def exact_candidates(vectors: Vectors, queries: Vectors, depth: int) -> Iterator[tuple[Ints, Ints]]:
     """The `depth` nearest vectors of each query, and all that may be tied with the last: queries, lines of vectors."""
     import faiss
 
@@ -97,7 +97,7 @@ def cosines(vectors: Vectors, queries: Vectors, places: Ints) -> Scores:
     return np.where(places >= 0, np.clip(scores, -1, 1), np.float32(-np.inf))
 
 
-def write(folder: Path, settings: Mapping[str, Any], content: Content) -> None:
+def write(folder: Path, settings: Mapping[str, Any], content: EmbeddedRows) -> None:
     """The files of an engine, into a folder."""
     card = {"format": _FORMAT, "settings": settings, "fingerprint": content.fingerprint}
     (folder / "dense.json").write_text(json.dumps(card, indent=1, ensure_ascii=False, sort_keys=True) + "\n", "utf-8")
@@ -106,7 +106,7 @@ def write(folder: Path, settings: Mapping[str, Any], content: Content) -> None:
     np.save(folder / "rows.npy", np.ascontiguousarray(content.rows, np.int64))
 
 
-def read(folder: Path, completed: Callable[[Mapping[str, Any]], dict[str, Any]]) -> tuple[dict[str, Any], Content]:
+def read(folder: Path, completed: Callable[[Mapping[str, Any]], dict[str, Any]]) -> tuple[dict[str, Any], EmbeddedRows]:
     """The settings and the content that `write` wrote, the vectors by mmap."""
     try:
         card = json.loads((folder / "dense.json").read_text("utf-8"))
@@ -124,7 +124,7 @@ def read(folder: Path, completed: Callable[[Mapping[str, Any]], dict[str, Any]])
         raise damaged(folder / "digests.npy", f"has the shape {digests.shape} beside {len(vectors)} vectors")
     if len(rows) and not (rows.min() >= -1 and rows.max() < len(vectors)):
         raise damaged(folder / "rows.npy", f"points outside the {len(vectors)} vectors")
-    return settings, Content(fingerprint, vectors, digests, rows)
+    return settings, EmbeddedRows(fingerprint, vectors, digests, rows)
 
 
 def damaged(file: Path, problem: str) -> InputError:

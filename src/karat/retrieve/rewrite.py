@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from karat.core.errors import InputError, UsageError
+from karat.core.errors import UsageError
 from karat.core.means import Means, Need
 from karat.core.registry import Registry
-from karat.io.opening import read_whole
+from karat.io.source import Source
 
 if TYPE_CHECKING:
     from karat.core.ranked import Ints
@@ -108,14 +108,11 @@ def check_named(text: str) -> None:
         rewriter_named(text, lambda: ())
 
 
-def rewrite(rewriters: Sequence[Rewriter], query: str) -> Rewritten:
-    """The query through one rewriter after the other: each takes every query that the one before it gave."""
-    (done,) = rewrite_all(rewriters, [query])
-    return done
-
-
 def rewrite_all(rewriters: Sequence[Rewriter], queries: Sequence[str], means: Means | None = None) -> list[Rewritten]:
-    """The same for many queries; one that cannot be rewritten says why, and the rest go on."""
+    """The queries through one rewriter after the other: each takes every query that the one before it gave.
+
+    A query that cannot be rewritten says why, and the rest go on.
+    """
     done = [Rewritten(query, (query,)) for query in queries]
     for rewriter in rewriters:
         if isinstance(rewriter, Prepares):
@@ -137,38 +134,20 @@ def _further(rewriter: Rewriter, before: Rewritten) -> Rewritten:
     )
 
 
-def spread(rewritten: Sequence[Rewritten]) -> tuple[list[str], Ints]:
+def queries_with_owner(rewritten: Sequence[Rewritten]) -> tuple[list[str], Ints]:
     """All queries to search, and the number of the question that each belongs to: its owner."""
     queries = [query for one in rewritten for query in one.queries]
     owner = np.repeat(np.arange(len(rewritten)), [len(one.queries) for one in rewritten])
     return queries, owner.astype(np.int64)
 
 
-def wanted(target: str | None, rewriter: str, kind: str) -> str:
+def required_file(target: str | None, rewriter: str, kind: str) -> str:
     """The file that a rewriter cannot do without."""
     if not target:
         raise UsageError(f"{rewriter} needs {kind}. Write {rewriter}:FILE.")
     return target
 
 
-def read_text(path: str | Path) -> str:
-    """A whole text file in UTF-8, with or without a byte order mark."""
-
-    def refused(problem: str, remedy: str, row: int | None = None) -> InputError:
-        return InputError(problem, place=str(path), row=row, remedy=remedy)
-
-    try:
-        file = Path(path)
-        if file.is_dir():
-            raise refused("is a folder where a file is meant", "Name a file in it.")
-        data = read_whole(file, LIMIT)
-    except FileNotFoundError:
-        raise refused("does not exist", "Check the path.") from None
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise refused(f"cannot be read: {reason}", "Check the path and its permissions.") from None
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        row = data.count(b"\n", 0, problem.start) + 1
-        raise refused(f"the text is not UTF-8 (byte 0x{data[problem.start]:02x})", "Save it as UTF-8.", row) from None
+def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """The lines of a text file in UTF-8 with their numbers from 1."""
+    return enumerate(Source(path).text(LIMIT).split("\n"), 1)

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.results.factors import Effect
+from karat.results.study import Effect
 from karat.stats.arrays import Floats, Ints, codes
 from karat.stats.tails import f_tail
 
@@ -24,10 +24,9 @@ RANK = 1e-9  # share of the largest singular value, below which a column says no
 
 @dataclass(frozen=True)
 class Anova:
-    """Effects, and what is left over. `balanced`: every cell has as many scores."""
+    """Effects, and the degrees of freedom left over. `balanced`: every cell has as many scores."""
 
     effects: tuple[Effect, ...]
-    residual: float
     residual_freedom: int
     balanced: bool
 
@@ -72,7 +71,7 @@ def anova(
         eta = squares / total if total > 0 else 0.0
         omega = max(0.0, (squares - own * error) / (total + error)) if total > 0 else 0.0
         effects.append(Effect(term, own, freedom, squares, f, p, eta, omega))
-    return Anova(tuple(effects), left, freedom, balanced=len(cells) == full and len(set(cells.tolist())) == 1)
+    return Anova(tuple(effects), freedom, balanced=len(cells) == full and len(set(cells.tolist())) == 1)
 
 
 def _within(design: NDArray[np.generic], block: Ints) -> Floats:

@@ -21,6 +21,11 @@ def mean_known(rows: Floats) -> Floats:
     return np.where(many > 0, np.where(known, rows, 0.0).sum(axis=0) / np.maximum(many, 1), np.nan)
 
 
+def finite(value: float) -> float | None:
+    """The number, or None where it is not finite: there is no such number."""
+    return float(value) if np.isfinite(value) else None
+
+
 def codes(levels: Sequence[object]) -> Ints:
     """A number for each level, in order of appearance.
 

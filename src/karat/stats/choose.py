@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from karat.results.comparison import Pair
-from karat.results.study import LEVEL, Cell, Choice, KindChoice
-from karat.stats.arrays import TIE, Bools, Floats, mean_known
+from karat.results.study import SIGNIFICANT, Cell, Choice, KindChoice
+from karat.stats.arrays import TIE, Bools, Floats, finite, mean_known
 from karat.stats.compare import draws_for, pairs
-from karat.stats.corrections import holm
+from karat.stats.corrections import adjust
 from karat.stats.intervals import mean_intervals
 from karat.stats.optimism import best_rows, cross_validate, selection_p
-from karat.stats.permutation import sign_flip
+from karat.stats.permutation import flip_test
 
 FEW = 5  # questions of a kind: with fewer nothing is chosen for it
 ENOUGH = 0.9  # share of the questions of the fullest row: one that lacks more has its mean over other questions
@@ -30,13 +30,11 @@ def cells_of(
 
     What is not finite is no value.
     """
-    if values.shape[0] != len(labels):
-        raise ValueError(f"{len(labels)} cells for {values.shape[0]} rows of values")
     mean, n = mean_known(values.T), np.isfinite(values).sum(axis=1)
     low, high = mean_intervals(values, bounds)
     return tuple(
-        Cell(system, measure, k, float(mean[i]), _end(low[i]), _end(high[i]), int(n[i]))
-        for i, (system, measure, k) in enumerate(labels)
+        Cell(system, measure, k, float(average), finite(start), finite(end), int(many))
+        for (system, measure, k), average, start, end, many in zip(labels, mean, low, high, n, strict=True)
     )
 
 
@@ -59,8 +57,6 @@ def choose(
     Their adjusted p is Holm's, or the chance that the best of equal cells leads by as much where that is higher: the
     best was picked for its lead. `ids` of the questions make p and interval of a pair those of `karat compare`.
     """
-    if values.shape[0] != len(cells) or (kinds is not None and len(kinds) != values.shape[1]):
-        raise ValueError(f"{len(cells)} cells and {len(kinds or ())} kinds for values of shape {values.shape}")
     n = np.isfinite(values).sum(axis=1)
     if n.max(initial=0) == 0:
         return None
@@ -80,7 +76,7 @@ def choose(
             sorted_pairs["ahead"].append(pair)
             continue
         pair = replace(pair, adjusted=max(pair.adjusted, float(chance[i])))
-        is_beaten = pair.adjusted <= LEVEL and sign * (pair.difference or 0.0) > 0
+        is_beaten = pair.adjusted <= SIGNIFICANT and sign * (pair.difference or 0.0) > 0
         sorted_pairs["beaten" if is_beaten else "equals"].append(pair)
     validated = cross_validate(gains, best, allowed, kinds, seed)
     expected = sign * validated.values if validated else np.full(1, np.nan)
@@ -93,15 +89,14 @@ def choose(
         best=cells[best],
         equals=tuple(sorted_pairs["equals"]),
         beaten=tuple(sorted_pairs["beaten"]),
-        cross_validated=_end(float(mean_known(expected))),
+        cross_validated=finite(float(mean_known(expected))),
         optimism=validated.optimism if validated else None,
         picks={systems[i]: many for i, many in validated.picks} if validated else {},
-        folds=validated.folds if validated else 0,
         oracle=float(sign * most[np.isfinite(most)].mean()),
         by_kind=by_kind,
         too_few=too_few,
-        expected_low=_end(low),
-        expected_high=_end(high),
+        expected_low=finite(low),
+        expected_high=finite(high),
         higher_is_better=higher_is_better,
         ties=tuple(systems[i] for i in others if allowed[i] and abs(cells[i].mean - cells[best].mean) <= TIE),
         barred=tuple(systems[i] for i in np.flatnonzero(~allowed).tolist()),
@@ -136,15 +131,11 @@ def _by_kind(
         usable = allowed & np.isfinite(part).any(axis=1)
         others = np.array([i for i in np.flatnonzero(usable) if i != best], np.int64)
         ahead = part[best] - part[others]
-        p = holm(sign_flip(ahead, draws=draws_for(len(others)), seed=seed))
-        if (p <= LEVEL).any():
+        p = adjust(flip_test(ahead, draws=draws_for(len(others)), seed=seed, alpha=None).p)
+        if (p <= SIGNIFICANT).any():
             p = np.maximum(p, selection_p(part, best, seed=seed)[others])
-        equal = others[~((p <= LEVEL) & (mean_known(ahead.T) > 0))]
+        equal = others[~((p <= SIGNIFICANT) & (mean_known(ahead.T) > 0))]
         label = (cells[best].system, cells[best].measure, cells[best].k)
         (cell,) = cells_of([label], sign * part[best : best + 1], bounds=bounds)
         chosen.append(KindChoice(kind, cell.n, cell, tuple(cells[i].system for i in equal.tolist())))
     return tuple(chosen), too_few
-
-
-def _end(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from karat.results.comparison import Pair
-from karat.stats.arrays import TIE, Floats, Ints
+from karat.stats.arrays import TIE, Floats, Ints, finite
 from karat.stats.corrections import Correction, adjust
 from karat.stats.paired_tests import is_all_or_nothing, mcnemar, paired_t, wilcoxon
 from karat.stats.permutation import DRAWS, differences_of, drawn_pairs
@@ -23,7 +23,7 @@ _HELD = 2**20  # differences held at once
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class PairFigures:
     """Measures x pairs of each figure of b - a; NaN where there is no such number, or it was not asked for.
 
     `wins` are questions on which b is better, by the direction of the measure.
@@ -68,7 +68,7 @@ def compare_systems(
     draws: int = DRAWS,
     seed: int = 0,
     tests: Collection[str] = TESTS,
-) -> Compared:
+) -> PairFigures:
     """Compare pairs (a, b) of systems; `values` are measures x systems x questions, in an order of the questions' own.
 
     What is not finite is no value: a question counts for a pair where both have one. `lower` says by which measures
@@ -98,7 +98,7 @@ def compare_systems(
             figures["mcnemar"][measure] = mcnemar(wins[measure], losses[measure])
         if "tukey" in tests and systems > 2:
             figures["tukey"][measure] = tukey(scores, draws=draws, seed=seed)[first, second]
-    return Compared(n=n, wins=wins, losses=losses, permutation=drawn.p, low=drawn.low, high=drawn.high, **figures)
+    return PairFigures(n=n, wins=wins, losses=losses, permutation=drawn.p, low=drawn.low, high=drawn.high, **figures)
 
 
 def pairs(
@@ -117,16 +117,13 @@ def pairs(
     finite is no value; of a pair without a common question there is no difference and p is 1. Signs are drawn in the
     order of the questions' `ids`, so that p and interval are those of `karat compare`.
     """
-    if values.shape[0] != len(names):
-        raise ValueError(f"{len(names)} names for {values.shape[0]} rows of values")
     asked = list(combinations(range(len(names)), 2)) if chosen is None else list(chosen)
     ordered = values if ids is None else values[:, np.argsort(np.array(ids))]
     figures = compare_systems(
         ordered[None], asked, lower=[not higher_is_better], draws=draws_for(len(asked)), seed=seed, tests=()
     )
     difference, low, high = (
-        [None if np.isnan(value) else value for value in one[0].tolist()]
-        for one in (figures.difference, figures.low, figures.high)
+        list(map(finite, one[0].tolist())) for one in (figures.difference, figures.low, figures.high)
     )
     n, wins, losses = figures.n[0].tolist(), figures.wins[0].tolist(), figures.losses[0].tolist()
     p = figures.permutation[0].tolist()

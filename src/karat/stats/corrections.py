@@ -13,22 +13,15 @@ Correction = Literal["holm", "bonferroni", "bh", "none"]
 CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 
 
-def holm(p: Sequence[float] | Floats) -> Floats:
-    """Holm's step-down: the smallest of m is multiplied by m, the next by m - 1, ...; never falling, at most 1.
-
-    With adjusted values up to .05 called different, the chance of calling any two equal systems different is 5%.
-
-    >>> holm([0.01, 0.04, 0.03]).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    return adjust(p, "holm")
-
-
 def adjust(p: Sequence[float] | Floats, method: Correction = "holm") -> Floats:
     """p adjusted by a method.
 
     `holm` and `bonferroni` hold the chance of any false difference, `bh` (Benjamini-Hochberg) the expected share of
-    false ones among those called different; `none` leaves p as it is.
+    false ones among those called different; `none` leaves p as it is. Holm's step-down multiplies the smallest of m by
+    m, the next by m - 1, ...; never falling, at most 1.
+
+    >>> adjust([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
     """
     values = np.array(p, np.float64)
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():

@@ -16,12 +16,12 @@ import numpy as np
 from karat.stats.arrays import TIE, Floats, Ints
 from karat.stats.tails import t_quantile
 
-LEVEL = 0.95
+CONFIDENCE = 0.95
 _PAST = 1e-9  # by which rounding may carry a value past the end of its range
 
 
 def mean_intervals(
-    rows: Floats, bounds: tuple[float, float] | Floats, *, level: float = LEVEL
+    rows: Floats, bounds: tuple[float, float] | Floats, *, level: float = CONFIDENCE
 ) -> tuple[Floats, Floats]:
     """Lower and upper end of the mean of each row; what is not finite in a row is left out of it.
 
@@ -60,7 +60,7 @@ def mean_intervals(
     return np.minimum(np.maximum(low, limits[0]), mean), np.maximum(np.minimum(high, limits[1]), mean)
 
 
-def wilson(share: Floats, n: Ints, level: float = LEVEL) -> tuple[Floats, Floats]:
+def wilson(share: Floats, n: Ints, level: float = CONFIDENCE) -> tuple[Floats, Floats]:
     """Wilson's score interval of shares of n.
 
     >>> low, high = wilson(np.array([1.0]), np.array([20]))
@@ -74,7 +74,7 @@ def wilson(share: Floats, n: Ints, level: float = LEVEL) -> tuple[Floats, Floats
     return np.clip(centre - reach, 0.0, share), np.clip(centre + reach, share, 1.0)
 
 
-def abc_intervals(rows: Floats, *, level: float = LEVEL) -> tuple[Floats, Floats]:
+def abc_intervals(rows: Floats, *, level: float = CONFIDENCE) -> tuple[Floats, Floats]:
     """What the BCa bootstrap tends to with many draws, as wide as Student's, of rows of values that are not all equal.
 
     Bias correction and acceleration of a mean are both skewness / (6 sqrt n): sum(d^3) / (6 sum(d^2)^1.5), d the
@@ -91,7 +91,7 @@ def abc_intervals(rows: Floats, *, level: float = LEVEL) -> tuple[Floats, Floats
     return low, high
 
 
-def student_reach(n: int, level: float = LEVEL) -> float:
+def student_reach(n: int, level: float = CONFIDENCE) -> float:
     """How many standard errors, of a variance over n instead of n - 1, an interval of n values reaches.
 
     With the normal quantile instead, 95% intervals of 50 skewed scores hold the mean in less than 93% of studies

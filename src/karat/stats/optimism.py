@@ -49,7 +49,7 @@ def cross_validate(
     repeats, questions = REPEATS, values.shape[1]
     if questions < 2:
         return None
-    dealt = deal(codes(strata)[known] if strata is not None else np.zeros(questions, np.int64), seed)
+    dealt = assign_folds(codes(strata)[known] if strata is not None else np.zeros(questions, np.int64), seed)
     folds = int(dealt.max()) + 1
     training = (dealt[:, None, :] != np.arange(folds)[None, :, None]).reshape(-1, questions)
     picks = best_rows(values, training, allowed)
@@ -64,7 +64,7 @@ def cross_validate(
     return CrossValidated(values=scored, optimism=optimism, picks=tuple(counted), folds=folds)
 
 
-def deal(strata: Ints, seed: int = 0) -> Ints:
+def assign_folds(strata: Ints, seed: int = 0) -> Ints:
     """The fold of every question, once for each repeat (repeats x questions), by the stratum of each question.
 
     Each fold gets its share of every stratum, and all folds are of equal size, both within one question. There are no

@@ -11,8 +11,9 @@ from functools import cache
 
 import numpy as np
 
+from karat.stats.agreement import mean_ranks
 from karat.stats.arrays import TIE, Floats, Ints
-from karat.stats.permutation import sign_flip
+from karat.stats.permutation import flip_test
 from karat.stats.tails import binomial_tail, normal_tail, t_tail
 
 EXACT, COUNTED = 50, 13  # differences up to which Wilcoxon's sums are counted: of different sizes, of repeated ones
@@ -58,49 +59,30 @@ def wilcoxon(differences: Floats) -> tuple[Floats, Floats]:
     differences of different size, all signs for up to 13 where sizes repeat; else it is the normal limit with its
     correction for ties and none for continuity. The correlation is NaN, and p is 1, where nothing differs.
     """
-    known = np.where(np.isfinite(differences), differences, 0.0)
-    size = np.abs(known)
-    size[size <= TIE] = 0.0
-    order = np.argsort(size, axis=1)
-    size = np.take_along_axis(size, order, axis=1)
-    sign = np.sign(np.take_along_axis(known, order, axis=1)) * (size > 0)
-    count = np.count_nonzero(size, axis=1)
-    ranks, ties = _mean_ranks(size, count)
-    up, down = ((ranks * (sign == side)).sum(axis=1) for side in (1, -1))
-    n = count.astype(np.float64)
-    total = n * (n + 1) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.abs(up - total / 2) / np.sqrt((n * (n + 1) * (2 * n + 1) - ties / 2) / 24)
-        biserial: Floats = np.where(count > 0, (up - down) / total, np.nan)
-    p = np.where(count > 0, 2 * normal_tail(np.nan_to_num(z)), 1.0)
-    for row in np.flatnonzero((count > 0) & (count <= EXACT) & (ties == 0)).tolist():
-        least = round(float(min(up[row], down[row])))
-        p[row] = 2.0 * float(_ways(int(count[row]))[: least + 1].sum()) / 2.0 ** float(count[row])
-    few = np.flatnonzero((count <= COUNTED) & (ties > 0))
-    if len(few):
-        p[few] = sign_flip(sign[few] * ranks[few], draws=2**COUNTED)
+    p, biserial = np.ones(len(differences)), np.full(len(differences), np.nan)
+    few = np.zeros((len(differences), COUNTED))  # signed ranks of the pairs whose signs are all counted
+    for pair, row in enumerate(differences):
+        changed = row[np.isfinite(row) & (np.abs(row) > TIE)]
+        n = len(changed)
+        if not n:
+            continue
+        changed = changed[np.argsort(np.abs(changed))]
+        apart = np.diff(np.abs(changed), prepend=0.0) > TIE  # from the next smaller size
+        ranks = mean_ranks(np.cumsum(apart)) + 1.0
+        often = np.bincount(np.cumsum(apart)).astype(np.float64)
+        total, ties = n * (n + 1) / 2, float((often**3 - often).sum())
+        up = float(ranks[changed > 0].sum())
+        biserial[pair] = (2 * up - total) / total
+        if not ties and n <= EXACT:
+            p[pair] = 2.0 * float(_ways(n)[: round(min(up, total - up)) + 1].sum()) / 2.0**n
+        elif n <= COUNTED:
+            few[pair, :n] = np.sign(changed) * ranks
+        else:
+            z = abs(up - total / 2) / ((n * (n + 1) * (2 * n + 1) - ties / 2) / 24) ** 0.5
+            p[pair] = 2 * float(normal_tail(np.array([z]))[0])
+    counted = few.any(axis=1)
+    p[counted] = flip_test(few[counted], draws=2**COUNTED, alpha=None).p
     return np.minimum(p, 1.0), biserial
-
-
-def _mean_ranks(size: Floats, count: Ints) -> tuple[Floats, Floats]:
-    """Ranks from 1 in rows sorted upwards, zeros before them at no rank; and the sum of t^3 - t over groups of equals.
-
-    Sizes no farther apart than a tie from the one before are equal.
-    """
-    rows, questions = size.shape
-    places = np.arange(questions)
-    new = np.ones((rows, questions), bool)
-    new[:, 1:] = np.diff(size, axis=1) > TIE
-    first = np.maximum.accumulate(np.where(new, places, 0), axis=1)
-    ends = np.ones((rows, questions), bool)
-    ends[:, :-1] = new[:, 1:]
-    last = np.minimum.accumulate(np.where(ends, places, questions)[:, ::-1], axis=1)[:, ::-1]
-    zeros = (questions - count)[:, None]
-    counted = size > 0
-    ranks = np.where(counted, (first + last) / 2.0 + 1.0 - zeros, 0.0)
-    often = np.where(counted & new, last - first + 1.0, 0.0)
-    ties: Floats = (often**3 - often).sum(axis=1)
-    return ranks, ties
 
 
 @cache

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.results.study import LEVEL
+from karat.results.study import SIGNIFICANT
 from karat.stats.arrays import TIE, Bools, Floats, Ints
 
 DRAWS = 10_000
@@ -42,7 +42,7 @@ ALL_SUMS = 2**26  # numbers of the sums of all draws of several measures
 
 
 @dataclass(frozen=True)
-class Flipped:
+class FlipResult:
     """p of the sign-flip test and the ends of the interval that agrees with it; NaN where there is no interval."""
 
     p: Floats
@@ -50,36 +50,30 @@ class Flipped:
     high: Floats
 
     @classmethod
-    def of_nothing(cls, *shape: int) -> Flipped:
+    def of_nothing(cls, *shape: int) -> FlipResult:
         return cls(np.ones(shape), np.full(shape, np.nan), np.full(shape, np.nan))
 
-    def put(self, at: Any, part: Flipped) -> None:
+    def write_at(self, at: Any, part: FlipResult) -> None:
         """Write what was found of a part in its place."""
         self.p[at], self.low[at], self.high[at] = part.p, part.low, part.high
 
 
-def sign_flip(differences: Floats, *, draws: int = DRAWS, seed: int = 0) -> Floats:
-    """p for each row of `differences` (pairs x questions); what is not finite is left out of its pair.
+def flip_test(
+    differences: Floats, *, draws: int = DRAWS, seed: int = 0, alpha: float | None = SIGNIFICANT
+) -> FlipResult:
+    """p and the interval at 1 - `alpha` of each row of `differences` (pairs x questions).
 
-    A pair without any difference, or without a question, has p = 1: nothing speaks against the two being the same.
+    What is not finite is left out of its pair; `alpha` None leaves the intervals out. A pair without any difference, or
+    without a question, has p = 1: nothing speaks against the two being the same. There is no interval where so few
+    questions differ that no p could be `alpha` or less (fewer than 6 at .05), and none of differences that are all the
+    same: they do not tell how far others may lie.
     """
-    return flip_test(differences, draws=draws, seed=seed, alpha=None).p
-
-
-def flip_test(differences: Floats, *, draws: int = DRAWS, seed: int = 0, alpha: float | None = LEVEL) -> Flipped:
-    """p as `sign_flip` and the interval at 1 - `alpha` of each row; `alpha` None leaves the intervals out.
-
-    There is no interval where so few questions differ that no p could be `alpha` or less (fewer than 6 at .05), and
-    none of differences that are all the same: they do not tell how far others may lie.
-    """
-    if draws < 1:
-        raise ValueError(f"draws={draws}: a test needs 1 or more")
     grid, scale = _sorted_grid(differences)
     n = np.isfinite(differences).sum(axis=1)
     distinct, place = np.unique(np.column_stack([n, grid]), axis=0, return_inverse=True)
-    tested = _tested(distinct[:, 1:], distinct[:, 0].astype(np.int64), draws, seed, alpha)
+    tested = _test_rows(distinct[:, 1:], distinct[:, 0].astype(np.int64), draws, seed, alpha)
     ends = np.stack([tested.low[place] * scale, tested.high[place] * scale])
-    return Flipped(tested.p[place], ends.min(axis=0), ends.max(axis=0))
+    return FlipResult(tested.p[place], ends.min(axis=0), ends.max(axis=0))
 
 
 def drawn_pairs(
@@ -88,17 +82,15 @@ def drawn_pairs(
     *,
     draws: int = DRAWS,
     seed: int = 0,
-    alpha: float | None = LEVEL,
-) -> Flipped:
+    alpha: float | None = SIGNIFICANT,
+) -> FlipResult:
     """Test and interval of b - a for each pair (a, b) of systems, each measures x pairs.
 
     `values` are measures x systems x questions; `alpha` None leaves the intervals out. What is not finite is no value.
     Pairs whose systems have values for the same questions are computed together, the others apart, each over the
     questions that both have.
     """
-    if draws < 1:
-        raise ValueError(f"draws={draws}: a test needs 1 or more")
-    tested = Flipped.of_nothing(len(values), len(pairs))
+    tested = FlipResult.of_nothing(len(values), len(pairs))
     if not pairs or not values.size:
         return tested
     first, second = np.array(pairs, np.int64).T
@@ -110,11 +102,11 @@ def drawn_pairs(
     for number, mask in enumerate(known.reshape(-1, values.shape[2])[index]):
         wanted = alike & (group[:, first] == number)
         if wanted.any() and mask.any():
-            _together(values[:, :, mask], wanted, first, second, tested, draws, seed, alpha)
+            _test_common_pairs(values[:, :, mask], wanted, first, second, tested, draws, seed, alpha)
     for measure, chosen in enumerate(~alike):
         for some in _batches(np.flatnonzero(chosen), values.shape[2]):
             apart = differences_of(values[measure], first[some], second[some])
-            tested.put((measure, some), flip_test(apart, draws=draws, seed=seed, alpha=alpha))
+            tested.write_at((measure, some), flip_test(apart, draws=draws, seed=seed, alpha=alpha))
     return tested
 
 
@@ -133,9 +125,9 @@ def _batches(rows: Ints, width: int, held: int = SUMS // 4) -> Iterator[Ints]:
         yield rows[start : start + step]
 
 
-def _judged(
+def _p_and_interval(
     total: Floats, sums: Floats, signs: Floats | None, n: Ints, slack: Floats | float, seen: int, alpha: float | None
-) -> Flipped:
+) -> FlipResult:
     """p and interval of rows whose sum is `total` by their flipped sums (rows x flips), of n differences each.
 
     `signs` are the sums of the signs of each flip, in one row where all share it. Sums that are equal on paper differ
@@ -147,7 +139,7 @@ def _judged(
     nowhere = np.full(len(total), np.nan)
     fewest = 0 if alpha is None else fewest_flips(alpha, flips, seen)
     if alpha is None or signs is None or fewest < 1:
-        return Flipped(p, nowhere, nowhere)
+        return FlipResult(p, nowhere, nowhere)
     one_sided = np.abs(signs) >= n[:, None]  # nothing, or everything, is flipped: counts for every d0
     with np.errstate(divide="ignore", invalid="ignore"):
         one = (total[:, None] - sums) * (1.0 / (n[:, None] - signs))
@@ -162,7 +154,7 @@ def _judged(
     through = np.where(p > alpha, 0.0, mean)  # sums that are equal on paper, and not as doubles, count in p
     both = np.isfinite(start) & np.isfinite(end)
     start, end = np.minimum(np.minimum(start, mean), through), np.maximum(np.maximum(end, mean), through)
-    return Flipped(p, np.where(both, start, np.nan), np.where(both, end, np.nan))
+    return FlipResult(p, np.where(both, start, np.nan), np.where(both, end, np.nan))
 
 
 def fewest_flips(alpha: float, flips: int, seen: int) -> int:
@@ -180,8 +172,8 @@ def fewest_flips(alpha: float, flips: int, seen: int) -> int:
 # Each row by itself
 
 
-def _tested(grid: Floats, n: Ints, draws: int, seed: int, alpha: float | None) -> Flipped:
-    tested = Flipped.of_nothing(len(grid))
+def _test_rows(grid: Floats, n: Ints, draws: int, seed: int, alpha: float | None) -> FlipResult:
+    tested = FlipResult.of_nothing(len(grid))
     changed = np.count_nonzero(grid, axis=1)
     few = int(draws).bit_length()  # places from which on there are more ways than draws
     places = changed if alpha is None else np.where(n < few, n, changed)
@@ -195,7 +187,8 @@ def _tested(grid: Floats, n: Ints, draws: int, seed: int, alpha: float | None) -
             else:
                 sums, signs = _drawn_ways(grid[rows], n[rows], draws, seed, alpha is not None)
             total = grid[rows].sum(axis=1)
-            tested.put(rows, _judged(total, sums, signs, n[rows], changed[rows], 0 if counted else 1, alpha))
+            seen = 0 if counted else 1
+            tested.write_at(rows, _p_and_interval(total, sums, signs, n[rows], changed[rows], seen, alpha))
     if alpha is not None and grid.size:
         same = np.abs(grid[:, 0] - grid[np.arange(len(grid)), np.maximum(n - 1, 0)]) <= 2.0
         untold = same | (2.0 ** (1 - changed) > alpha)
@@ -254,12 +247,12 @@ def _drawn_ways(grid: Floats, n: Ints, draws: int, seed: int, with_signs: bool) 
 # Pairs with common draws
 
 
-def _together(
+def _test_common_pairs(
     values: Floats,
     wanted: Bools,
     first: Ints,
     second: Ints,
-    tested: Flipped,
+    tested: FlipResult,
     draws: int,
     seed: int,
     alpha: float | None,
@@ -281,16 +274,17 @@ def _together(
             total = grid.sum(axis=1)
             for some in _batches(np.flatnonzero(wanted[measure]), max(draws, n)):
                 a, b = first[some], second[some]
-                judged = _judged(total[b] - total[a], sums[b] - sums[a], signs, np.array([n]), 2.0 * n, 1, alpha)
-                apart = differences_of(values[measure], a, b)
-                same = np.ptp(apart, axis=1) <= TIE
-                judged.low[same] = judged.high[same] = np.nan
-                judged = Flipped(judged.p, judged.low / unit, judged.high / unit)
+                apart, flipped = total[b] - total[a], sums[b] - sums[a]
+                result = _p_and_interval(apart, flipped, signs, np.array([n]), 2.0 * n, 1, alpha)
+                result = FlipResult(result.p, result.low / unit, result.high / unit)
+                differences = differences_of(values[measure], a, b)
+                same = np.ptp(differences, axis=1) <= TIE
+                result.low[same] = result.high[same] = np.nan
                 # where there are no more ways to put the signs than draws, they are all counted
-                few = np.flatnonzero(np.count_nonzero(np.abs(apart) > TIE, axis=1) < draws.bit_length())
+                few = np.flatnonzero(np.count_nonzero(np.abs(differences) > TIE, axis=1) < draws.bit_length())
                 if len(few):
-                    judged.put(few, flip_test(apart[few], draws=draws, seed=seed, alpha=alpha))
-                tested.put((measure, some), judged)
+                    result.write_at(few, flip_test(differences[few], draws=draws, seed=seed, alpha=alpha))
+                tested.write_at((measure, some), result)
 
 
 # Signs

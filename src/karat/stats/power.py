@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-from karat.results.study import LEVEL
+from karat.results.study import SIGNIFICANT
 
 POWER = 0.8
 WORST = 1.0
@@ -17,7 +17,7 @@ WORST = 1.0
 
 
 def detectable(
-    spread: float, questions: int, *, level: float = LEVEL, power: float = POWER, most: float | None = 1.0
+    spread: float, questions: int, *, level: float = SIGNIFICANT, power: float = POWER, most: float | None = 1.0
 ) -> float:
     """The smallest mean difference that is found with this power; differences have the standard deviation `spread`.
 
@@ -26,20 +26,16 @@ def detectable(
     >>> round(detectable(0.25, 133), 3)
     0.061
     """
-    if questions < 1:
-        raise ValueError(f"{questions} questions")
     least = _errors(level, power) * spread / math.sqrt(questions)
     return least if most is None else min(most, least)
 
 
-def needed(spread: float, difference: float, *, level: float = LEVEL, power: float = POWER) -> int:
+def needed(spread: float, difference: float, *, level: float = SIGNIFICANT, power: float = POWER) -> int:
     """How many questions it takes to find this difference with this power.
 
     >>> needed(0.25, 0.03), needed(1, 0.03)
     (546, 8721)
     """
-    if not difference > 0:
-        raise ValueError(f"a difference of {difference}")
     return max(2, math.ceil((_errors(level, power) * spread / difference) ** 2 - 1e-9))
 
 

@@ -13,7 +13,7 @@ _NOTHING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repeats:
+class RepeatAgreement:
     """Rows that were asked at least twice: how many, how often on average, and how far the repeats of a row part.
 
     `flips` is the share of rows whose repeats are not all the same, `disagree` the share of pairs of repeats of one row
@@ -33,7 +33,7 @@ class Repeats:
     icc_mean: float | None
 
 
-def repeats(values: Sequence[Sequence[float | None]]) -> Repeats | None:
+def repeats(values: Sequence[Sequence[float | None]]) -> RepeatAgreement | None:
     """What rows of repeated values say; None where no row was asked twice. A repeat without a value is left out.
 
     >>> found = repeats([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
@@ -57,7 +57,7 @@ def repeats(values: Sequence[Sequence[float | None]]) -> Repeats | None:
         if between + within > _NOTHING:
             icc = (between - within) / (between + (usual - 1) * within)
             icc_mean = (between - within) / between if between > _NOTHING else None
-    return Repeats(
+    return RepeatAgreement(
         rows=len(rows),
         repeats=float(sizes.mean()),
         flips=float(np.mean([np.ptp(row) > _SAME for row in rows])),

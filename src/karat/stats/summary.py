@@ -1,7 +1,8 @@
-"""Summary: every measure of every system over all questions and over each slice; what a system took and declined."""
+"""Summary: every measure of every system over all questions and over each slice; what it reached, took and declined."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karat.core.scores import Status
-from karat.core.text.words import number
-from karat.results.evaluation import Refusals, Summary, Usage
-from karat.stats.arrays import TIE, Bools, Floats, Ints
-from karat.stats.bands import band
+from karat.core.text.words import band, mean_note
+from karat.results.evaluation import Refusals, Summary, Target, Usage
+from karat.stats.arrays import TIE, Bools, Floats, Ints, finite
 from karat.stats.intervals import mean_intervals
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from karat.core.scores import Scores
 
 NO_VALUE = "(none)"
+TARGETS: Mapping[str, float] = {"F1@5": 0.5, "Hit@5": 0.8, "MRR": 0.5}
+_REL = re.compile(r"\(rel=\d+\)")  # a relevance threshold does not make another target
 
 
 def summarise(
@@ -90,20 +92,23 @@ def _summaries(
         "q50": q50,
         "q75": q75,
         "max": most,
+    }
+    counts = {
         "n_lowest": (ordered <= bounds[:, :1] + TIE).sum(axis=1),
         "n_highest": n - (ordered < bounds[:, 1:] - TIE).sum(axis=1),
         "n_reaching": (ok & (rows >= mean[:, None] - TIE)).sum(axis=1),
     }
-    columns = {name: column.tolist() for name, column in figures.items()}
+    columns = {name: list(map(finite, column.tolist())) for name, column in figures.items()}
+    columns |= {name: column.tolist() for name, column in counts.items()}
     missing, answered = lacking.sum(axis=1).tolist(), (ok & ~lacking).sum(axis=1).tolist()
     # a value that is not a number counts as failed, not as a value
-    counts = zip(n.tolist(), undefined.tolist(), (questions - n - undefined).tolist(), total.tolist(), strict=True)
-    for row, (many, n_undefined, n_failed, whole) in enumerate(counts):
+    kinds = zip(n.tolist(), undefined.tolist(), (questions - n - undefined).tolist(), total.tolist(), strict=True)
+    for row, (many, n_undefined, n_failed, whole) in enumerate(kinds):
         measure, system = scores.measures[row % measures], scores.systems[row // measures]
-        known: dict[str, Any] = {name: _known(column[row]) for name, column in columns.items()} if many else {}
+        known: dict[str, Any] = {name: column[row] for name, column in columns.items()} if many else {}
         lists_end = _lists_end(measure, scores.lists_end.get(system))
         named = measure.spec.name in bands and lists_end is None
-        name, meaning = (band(measure, known.get("mean")) if named else None) or (None, None)
+        name, meaning = (band(measure.spec.name, known.get("mean")) if named else None) or (None, None)
         worst, best = _bounds(measure, whole, many, n_failed)
         yield Summary(
             system=system,
@@ -139,24 +144,15 @@ def _percentile(ordered: Floats, n: Ints, share: float) -> Floats:
         return low + (high - low) * (place - before)
 
 
-def _known(value: float) -> float | None:
-    return None if value != value else value  # NaN: there is no such number
-
-
 def _beside(total: float, n: int, answered: int, missing: int, lists_end: int | None) -> dict[str, Any]:
     """What must stand beside a mean: of a system that did not answer all questions both means, one of them in words.
 
     `total` is the sum over `n` scores, in which missing answers, where they are counted, are 0.
     """
-    if not missing:
-        return {} if lists_end is None else {"note": f"lists end at {lists_end}"}
-    asked = answered + missing
-    alone, whole = total / answered if answered else None, total / asked
-    other = f"missing as 0: {number(whole, 3)}"
-    if n > answered:
-        other = "those alone: " + ("no mean" if alone is None else number(alone, 3))
-    note = f"{answered:,} of {asked:,} answered; {other}"
-    return {"mean_answered": alone, "mean_with_missing": whole, "note": note}
+    counted = n > answered
+    alone, whole = total / answered if answered else None, total / max(answered + missing, 1)
+    note = mean_note(answered, missing, alone if counted else whole, counted=counted, lists_end=lists_end)
+    return {"note": note, **({"mean_answered": alone, "mean_with_missing": whole} if missing else {})}
 
 
 def _lists_end(measure: Measure, end: int | None) -> int | None:
@@ -176,6 +172,25 @@ def _bounds(measure: Measure, total: float, n: int, failed: int) -> list[float |
         else None
         for end in ends
     ]
+
+
+def targets(summaries: Iterable[Summary], ceilings: Mapping[str, float]) -> tuple[Target, ...]:
+    """One target per system and measure that has one, over all questions; met means above, not at.
+
+    Where all lists end before the cut-off there is none: what stands below is not known.
+
+    `ceilings` holds the highest mean this gold allows by measure name; without an entry it is 1.
+    """
+    reached = []
+    for summary in summaries:
+        threshold = TARGETS.get(_REL.sub("", summary.measure))
+        whole = summary.slice is None and (summary.n or summary.n_failed)
+        if threshold is None or not whole or summary.lists_end is not None:
+            continue
+        met = None if summary.mean is None else summary.mean > threshold
+        ceiling = ceilings.get(summary.measure, 1.0)
+        reached.append(Target(summary.system, summary.measure, threshold, summary.mean, met, ceiling))
+    return tuple(reached)
 
 
 def usage(system: str, what: str, values: Iterable[float | None]) -> Usage | None:

@@ -16,7 +16,7 @@ ASKED = Asked("q", "How long is the watch?", CONTEXTS)
 class Stub:
     """A chat model that says what it is given to say, and remembers what it was asked."""
 
-    label = "stub"
+    label = fingerprint = "stub"
 
     def __init__(self, *replies):
         self.replies, self.batches = list(replies), []
@@ -139,11 +139,17 @@ def test_a_template_without_its_places_is_refused(template, missing):
 
 
 def test_the_fingerprint_follows_what_answers_depend_on():
-    def fingerprint(label="stub", **settings):
+    def fingerprint(chat_fingerprint="stub", **settings):
         chat = Stub()
-        chat.label = label
+        chat.fingerprint = chat_fingerprint
         return answerer_named(AnswererSettings("chat", **settings), Means(chat=chat)).fingerprint
 
-    ways = [{}, {"label": "other"}, {"contexts": 3}, {"context_tokens": 90}, {"prompt": "{question} {contexts}"}]
+    ways = [
+        {},
+        {"chat_fingerprint": "other"},
+        {"contexts": 3},
+        {"context_tokens": 90},
+        {"prompt": "{question} {contexts}"},
+    ]
     assert len({fingerprint(**way) for way in ways}) == len(ways)
     assert fingerprint() == fingerprint()

@@ -9,7 +9,7 @@ from karat.core.errors import UsageError
 from karat.core.language import parse
 from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
-from karat.match import Settings, judge
+from karat.match import JudgingSettings, judge
 
 
 def paged(gold, ranked, repeats="once", **settings):
@@ -19,7 +19,7 @@ def paged(gold, ranked, repeats="once", **settings):
     )
     run = Run.from_lists("s", {q: [f"c{i}" for i in range(len(slots))] for q, slots in ranked.items()})
     run.fields["page"] = [list(pages) for slots in ranked.values() for pages in slots]
-    return judge(testset, [run], "page", Settings(repeats=repeats, **settings))
+    return judge(testset, [run], "page", JudgingSettings(repeats=repeats, **settings))
 
 
 def test_slots_units_and_ranks():
@@ -83,7 +83,7 @@ def test_a_token_budget_counts_whole_slots_of_each_question():
     testset = TestSet(qrels={"a": {"x": 1}, "b": {"y": 1}})
     run = Run.from_lists("s", {"a": ["w", "x"], "b": ["y", "z", "v"]})
     run.fields["tokens"] = [30, 30, 10, 10, 100]
-    judged = judge(testset, [run], "exact", Settings(tokens=True))
+    judged = judge(testset, [run], "exact", JudgingSettings(tokens=True))
     assert judged.within_tokens(59).tolist() == [1, 2]
     assert judged.within_tokens(60).tolist() == [2, 2]
     assert judged.within_tokens(5).tolist() == [0, 0]
@@ -103,6 +103,6 @@ def test_a_budget_of_tokens_restarts_at_each_system():
         run = Run.from_lists(name, {"a": ["w", "x"]})
         run.fields["tokens"] = sizes
         runs.append(run)
-    judged = judge(testset, runs, "exact", Settings(tokens=True))
+    judged = judge(testset, runs, "exact", JudgingSettings(tokens=True))
     assert judged.within_tokens(8).tolist() == [1, 2]
     assert parse("Recall@8t").of(judged).tolist() == [0, 1]

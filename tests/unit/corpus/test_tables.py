@@ -17,7 +17,7 @@ CHUNKS = [
     Chunk("ночь", "डॉ", "Ночь।", title=""),
 ]
 PAGES = (Page(1, 0, 3, "i"), Page(2, 3, 5))
-SECTIONS = (Section("S", 1, 0, "s"), Section("", 2, 1))
+SECTIONS = (Section("S", 1, 0), Section("", 2, 1))
 DOCS = [Doc("a", ODD, "T", "u", PAGES, SECTIONS, None, {"k": "v"}), Doc("b", "", part_of="a")]
 
 
@@ -119,6 +119,14 @@ def test_a_corrupt_id_is_named(folder, line):
     rewrite(path, [lines[0], line, *lines[2:]])
     with pytest.raises(InputError, match=r"chunks\.jsonl line 2: cannot be read"):
         _ = load_chunks(folder).ids
+
+
+def test_sections_with_the_anchors_of_earlier_versions_are_read(folder):
+    path = folder / "docs.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    rewrite(path, [lines[0].replace(b'"level": 1, "start": 0', b'"level": 1, "start": 0, "anchor": "s"'), lines[1]])
+    assert b"anchor" in path.read_bytes()
+    assert list(load_docs(folder)) == DOCS
 
 
 def test_an_id_that_does_not_stand_first_is_found(folder):

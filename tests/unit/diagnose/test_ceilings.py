@@ -39,7 +39,7 @@ def by_trying(grades, held):
     return dict(zip(NAMES, scores.values[:, 0, :].max(axis=0).tolist(), strict=True))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(
     grades=st.lists(st.integers(1, 3), min_size=1, max_size=5),
     held=st.lists(st.sets(st.integers(1, 6), max_size=3), min_size=1, max_size=5),
@@ -53,7 +53,6 @@ def test_no_ranking_passes_a_ceiling_and_an_exact_one_is_reached(grades, held):
     assert all(c.exact for c in said.values())
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     units=st.integers(1, 5),
     held=st.lists(st.sets(st.integers(1, 6), max_size=4), min_size=1, max_size=5),

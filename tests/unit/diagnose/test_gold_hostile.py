@@ -3,7 +3,7 @@
 import json
 import math
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.core.docs import Chunk, Chunks, Doc, Page
@@ -44,7 +44,6 @@ sheets = st.builds(Page, st.integers(1, 4), st.integers(0, 5), st.integers(0, 9)
 docs = st.builds(Doc, id=odd, text=texts, url=maybe, part_of=maybe, pages=st.lists(sheets, max_size=3).map(tuple))
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(questions, max_size=4),
     st.lists(chunks, max_size=5, unique_by=lambda c: c.id),

@@ -89,7 +89,7 @@ def test_order_does_not_matter_to_p():
     [
         ([{"system": "a", "MRR": 1}], "no column holds the id"),
         ([{"id": "q1", "system": "a", "answer": "x"}], "no column holds scores"),
-        ([{"id": "q1", "system": None, "MRR": 1}], "without its system"),
+        ([{"id": "q1", "system": None, "MRR": 1}], 'field "system": None is no id'),
         ([{"id": "q1", "MRR": 1}, {"id": "q2", "MRR": float("inf")}], "inf is no score"),
     ],
 )

@@ -1,72 +1,14 @@
 """Gates over runs made by hand: each subject, each outcome, each refusal."""
 
-import shutil
-from dataclasses import replace
-
-import numpy as np
 import pytest
 
 from karat.core.errors import UsageError
-from karat.core.language import parse_all
-from karat.core.scores import Scores, Status
-from karat.core.types import Gold, Question, TestSet
-from karat.experiment.baseline import BASELINES, baselines_in, find_baseline, remove_baseline, set_baseline
+from karat.experiment.baseline import set_baseline
 from karat.experiment.gate import gate
-from karat.experiment.store import DONE, new_run, open_run
-from karat.results.evaluation import Evaluation, Note
-from karat.results.serial import save_study
-from karat.results.study import Configuration, Study, StudyAnswer
-from karat.stats.compare import compare_systems
-from karat.stats.summary import summarise
+from karat.results.evaluation import Note
+from karat.results.study import StudyAnswer
 
 MRR = [1.0, 0.5, 0.0, 0.5]  # mean .5; facts .75, steps .25
-
-KINDS = ("fact", "fact", "steps", "steps")
-
-
-def questions(many=4, gold="d"):
-    return TestSet(
-        [
-            Question(
-                f"q{n}",
-                f"What is number {n}?",
-                gold=(Gold(id=f"{gold}{n}"),),
-                kind=KINDS[n % 4],
-                tags={"half": "ab"[n % 2]},
-            )
-            for n in range(many)
-        ],
-        name="qa.jsonl",
-    )
-
-
-def study_of(table, measures, *, testset=None, failed=(), undefined=(), **more):
-    """A study of `{system: [[value of each measure] of each question]}`; `failed` are (system, question, measure)."""
-    values = np.array([table[name] for name in table], np.float64)
-    if values.ndim == 2:
-        values = values[:, :, None]
-    status = np.zeros(values.shape, np.uint8)
-    reasons = {}
-    for places, kind, why in ((failed, Status.failed, "it broke"), (undefined, Status.undefined, "no relevant gold")):
-        for place in places:
-            status[place], values[place], reasons[place] = kind, np.nan, why
-    testset = testset or questions(values.shape[1])
-    scores = Scores(tuple(table), testset.ids, parse_all(measures), values, status, reasons)
-    evaluation = Evaluation(testset, scores, summarise(scores, intervals=False), notes=more.pop("notes", ()))
-    configurations = tuple(Configuration(name) for name in table)
-    return Study("made", evaluation, configurations, scores.measures[0].name, 5, **more)
-
-
-def store(runs, study, *, done=True, spec=None):
-    """A run's folder with this study in it."""
-    testset = study.evaluation.testset
-    about = {"path": "qa.jsonl", "digest": testset.digest, "questions": len(testset)}
-    manifest = {"karat": "0", "inputs": {"testset": about}, "spec": spec or {}, "seed": 0}
-    folder = new_run(runs, "made", manifest)
-    save_study(replace(study, manifest=folder.manifest), folder.path)
-    if done:
-        folder.update(status=DONE)
-    return open_run(folder.path)
 
 
 def answer(question, text="yes", **more):
@@ -74,7 +16,7 @@ def answer(question, text="yes", **more):
 
 
 @pytest.fixture
-def one(tmp_path):
+def one(tmp_path, study_of, store):
     """Holds rules against a run of one system `a` with the values of MRR above, or others."""
 
     def held(*rules, values=MRR, options=None, measures="MRR", **more):
@@ -199,65 +141,7 @@ def test_confidence_asks_for_the_whole_interval(one):
     assert right.low == pytest.approx(0.8389, abs=1e-4)
 
 
-def two(runs, before, after, measures="MRR", **more):
-    first = store(runs, study_of({"a": before}, measures))
-    set_baseline(runs, "main", first.id)
-    return store(runs, study_of({"a": after}, measures, **more))
-
-
-@pytest.mark.parametrize(
-    ("rule", "outcome", "bound"),
-    [
-        ("MRR >= baseline", "fail", 0.75),
-        ("MRR >= baseline - 0.25", "pass", 0.5),
-        ("MRR >= baseline - 0.2", "fail", 0.55),
-        ("MRR >= baseline * 0.6", "pass", 0.45),
-        ("MRR < baseline + .1", "pass", 0.85),
-        ("MRR[kind=fact] >= baseline - 0.25", "pass", 0.75),
-        ("questions == baseline", "pass", 4),
-    ],
-)
-def test_rules_against_a_baseline(tmp_path, rule, outcome, bound):
-    run = two(tmp_path, [1.0, 1.0, 0.0, 1.0], MRR)
-    found = gate(run, [rule], baseline="main", runs_dir=tmp_path)
-    (verdict,) = found.verdicts
-    assert (verdict.outcome, verdict.bound) == (outcome, pytest.approx(bound))
-    assert (found.baseline, verdict.baseline_system) == ("main", "a")
-
-
-def test_a_rule_against_a_baseline_names_what_broke_and_how_it_was(tmp_path):
-    run = two(tmp_path, [1.0, 1.0, 0.5, 0.0], [1.0, 0.5, 0.0, 1.0])
-    (verdict,) = gate(run, ["MRR > baseline"], baseline="main", runs_dir=tmp_path).verdicts
-    assert [(b.question, b.before, b.value) for b in verdict.broken] == [("q1", 1.0, 0.5), ("q2", 0.5, 0.0)]
-
-
-def test_confidence_against_a_baseline_is_of_the_paired_differences(tmp_path):
-    drawn = np.random.default_rng(0)
-    before = drawn.random(80).round(3)
-    after = np.clip(before + drawn.normal(0, 0.05, 80), 0, 1)
-    run = two(tmp_path, before.tolist(), after.tolist())
-    rules = ["MRR >= baseline - 0.02 @95%", "MRR >= baseline - 0.001 @95%", "MRR >= baseline * .9 @95%"]
-    near, strict, share = gate(run, rules, baseline="main", runs_dir=tmp_path).verdicts
-    assert [near.outcome, strict.outcome, share.outcome] == ["pass", "fail", "pass"]
-    by_id = np.argsort([f"q{i}" for i in range(80)])  # as a comparison takes them
-    compared = compare_systems(np.array([[before, after]])[:, :, by_id], [(0, 1)])
-    assert (near.low, near.high) == pytest.approx((compared.low[0, 0], compared.high[0, 0]))
-    assert share.low > near.low + 0.01
-
-
-def test_confidence_where_hardly_anything_differs_from_the_baseline(tmp_path):
-    before = [1.0, 0.5] * 20
-    rules = ["MRR >= baseline - 0.02 @95%", "MRR >= baseline @95%"]
-    margin, exact = gate(two(tmp_path, before, before), rules, baseline="main", runs_dir=tmp_path).verdicts
-    assert (margin.outcome, margin.low, margin.high) == ("pass", 0.0, 0.0)
-    assert (exact.outcome, exact.low) == ("fail", None)
-    assert exact.reason == "too few questions differ from the bound for an interval"
-    after = [0.5, 0.5, 1.0, *before[3:]]
-    (near,) = gate(two(tmp_path, before, after), rules[:1], baseline="main", runs_dir=tmp_path).verdicts
-    assert near.low < -0.02 < 0 < near.high
-
-
-def test_the_best_system_is_gated_where_none_is_named_and_that_is_said(tmp_path):
+def test_the_best_system_is_gated_where_none_is_named_and_that_is_said(tmp_path, study_of, store):
     before = store(tmp_path, study_of({"a": [1.0, 1.0], "b": [0.0, 0.0]}, "MRR"))
     set_baseline(tmp_path, "main", before.id)
     run = store(tmp_path, study_of({"a": [0.0, 0.0], "b": [0.5, 1.0]}, "MRR"))
@@ -304,23 +188,6 @@ def test_a_failed_row_is_named_with_its_reason(one):
     assert [(b.question, b.why) for b in verdict.broken] == [("q2", "it broke")]
 
 
-def test_failed_rows_of_a_baseline_count_too(tmp_path):
-    before = store(tmp_path, study_of({"a": MRR}, "MRR", failed=[(0, 0, 0)]))
-    set_baseline(tmp_path, "main", before.id)
-    run = store(tmp_path, study_of({"a": MRR}, "MRR"))
-
-    def held(rule, **more):
-        return gate(run, [rule], baseline="main", runs_dir=tmp_path, **more)
-
-    found = held("MRR >= baseline - 0.1")
-    assert (found.outcome, found.verdicts[0].outcome) == ("unknown", "pass")  # at worst 0 apart
-    assert found.incomplete == ("the baseline's a: 1 of 4 rows failed, the first of them q0.",)
-    assert held("MRR >= baseline + .1").verdicts[0].outcome == "unknown"  # the row may have been 0 there
-    assert held("MRR >= baseline + .3").verdicts[0].outcome == "fail"
-    allowed = held("MRR >= baseline", allow_incomplete=True)
-    assert (allowed.outcome, allowed.verdicts[0].n) == ("pass", 3)
-
-
 def test_undefined_rows_do_not_make_a_run_incomplete(one):
     found = one("MRR >= .3", "undefined == 1", undefined=[(0, 0, 0)])
     assert found.passed
@@ -329,7 +196,7 @@ def test_undefined_rows_do_not_make_a_run_incomplete(one):
     assert (verdict.outcome, verdict.reason) == ("fail", "no question has a value of MRR, all are undefined")
 
 
-def test_a_run_that_was_not_finished_cannot_be_told(tmp_path):
+def test_a_run_that_was_not_finished_cannot_be_told(tmp_path, study_of, store):
     run = store(tmp_path, study_of({"a": MRR}, "MRR"), done=False)
     found = gate(run, ["MRR >= 0"], runs_dir=tmp_path)
     assert (found.outcome, found.verdicts) == ("unknown", ())
@@ -359,7 +226,7 @@ def test_unequal_n_is_a_guard_unless_rows_failed(one):
     assert (found.guards, found.outcome) == ((), "unknown")
 
 
-def test_without_rules_those_of_the_spec_count(tmp_path):
+def test_without_rules_those_of_the_spec_count(tmp_path, study_of, store):
     run = store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"gate": ["MRR >= .9"]})
     assert [v.rule.text for v in gate(run, runs_dir=tmp_path).verdicts] == ["MRR >= .9"]
     assert [v.rule.text for v in gate(run, ["MRR > 0"], runs_dir=tmp_path).verdicts] == ["MRR > 0"]
@@ -393,80 +260,3 @@ def test_no_name_in_a_rule_loads_code(one, tmp_path, monkeypatch):
         with pytest.raises(UsageError, match=r"has no (system )?'"):
             one(rule)
     assert not (tmp_path / "loaded").exists()
-
-
-class TestBaselines:
-    def test_set_list_and_remove(self, tmp_path):
-        first, second = (store(tmp_path, study_of({"a": MRR}, "MRR")) for _ in range(2))
-        made, before = set_baseline(tmp_path, "main", first.id)
-        assert (made.run, made.testset, before) == (first.id, questions().digest, None)
-        assert set_baseline(tmp_path, "main", "LAST")[1] == made
-        set_baseline(tmp_path, "old", first.id)
-        assert {name: one.run for name, one in baselines_in(tmp_path).items()} == {"main": second.id, "old": first.id}
-        remove_baseline(tmp_path, "old")
-        assert list(baselines_in(tmp_path)) == ["main"]
-        with pytest.raises(UsageError, match=r"no baseline 'old'"):
-            remove_baseline(tmp_path, "old")
-
-    def test_a_missing_one_says_what_there_is(self, tmp_path):
-        run = store(tmp_path, study_of({"a": MRR}, "MRR"))
-        with pytest.raises(UsageError, match=r"no baseline 'main'.* None is set yet"):
-            gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
-        set_baseline(tmp_path, "main", run.id)
-        with pytest.raises(UsageError, match=r"no baseline 'mian'.* Did you mean main?"):
-            gate(run, ["MRR >= baseline"], baseline="mian", runs_dir=tmp_path)
-        with pytest.raises(UsageError, match=r"name it with --baseline. There are main"):
-            gate(run, ["MRR >= baseline"], runs_dir=tmp_path)
-
-    def test_one_whose_run_is_gone_says_so(self, tmp_path):
-        run = two(tmp_path, MRR, MRR)
-        shutil.rmtree(tmp_path / find_baseline(tmp_path, "main").run)
-        with pytest.raises(UsageError, match="any more: it was deleted or moved"):
-            gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
-
-    def test_one_of_another_test_set_is_refused(self, tmp_path):
-        store_of = {"testset": questions(gold="other")}
-        run = two(tmp_path, MRR, MRR, **store_of)
-        with pytest.raises(UsageError, match=r"different test sets.* 4 questions are not the same in both"):
-            gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
-
-    def test_one_whose_run_was_exchanged_is_refused(self, tmp_path):
-        run = two(tmp_path, MRR, MRR)
-        other = open_run(tmp_path / find_baseline(tmp_path, "main").run)
-        other.update(inputs={"testset": {"digest": "0" * 64}})
-        with pytest.raises(UsageError, match="is not what it was when the baseline was set"):
-            gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
-
-    def test_one_scored_otherwise_is_refused(self, tmp_path):
-        set_baseline(tmp_path, "main", store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"repeats": "count"}).id)
-        run = store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"repeats": "once"})
-        with pytest.raises(UsageError, match=r"not scored alike .repeats count and once."):
-            gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
-
-    def test_one_that_lacks_the_measure_is_refused(self, tmp_path):
-        set_baseline(tmp_path, "main", store(tmp_path, study_of({"a": MRR}, "Precision@5")).id)
-        run = store(tmp_path, study_of({"a": MRR}, "MRR"))
-        with pytest.raises(UsageError, match=r"of the baseline: the run has no 'MRR'.* It has Precision@5"):
-            gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
-
-    def test_the_folder_of_a_run_is_one_too(self, tmp_path):
-        run = two(tmp_path, MRR, MRR)
-        other = tmp_path / find_baseline(tmp_path, "main").run
-        shutil.move(other, tmp_path / "elsewhere")
-        assert gate(run, ["MRR >= baseline"], baseline=str(tmp_path / "elsewhere"), runs_dir=tmp_path).passed
-
-    def test_only_a_finished_run_and_a_good_name_will_do(self, tmp_path):
-        run = store(tmp_path, study_of({"a": MRR}, "MRR"), done=False)
-        with pytest.raises(UsageError, match="only a finished run can be a baseline"):
-            set_baseline(tmp_path, "main", run.id)
-        with pytest.raises(UsageError, match="cannot name a baseline"):
-            set_baseline(tmp_path, "../main", run.id)
-        done = store(tmp_path, study_of({"ab": MRR}, "MRR"))
-        with pytest.raises(UsageError, match=r"no system 'abc'. Did you mean ab?"):
-            set_baseline(tmp_path, "main", done.id, "abc")
-
-    @pytest.mark.parametrize("text", ["[]", "{", '{"baselines": {"a": {}}}', '{"baselines": {"a": {"run": "../x"}}}'])
-    def test_a_damaged_file_says_what_to_do(self, tmp_path, text):
-        (tmp_path / BASELINES).write_text(text)
-        with pytest.raises(Exception, match=r"baselines cannot be read.* Remove the file and set them again"):
-            baselines_in(tmp_path)

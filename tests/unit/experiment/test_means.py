@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from karat.answer import AnswererSettings, answerer_named
 from karat.core.errors import UsageError
 from karat.core.language import parse, parse_all
 from karat.core.means import Prompt
-from karat.experiment.index import index
 from karat.experiment.means import (
     CALLS,
     ChatOnDemand,
@@ -22,6 +22,8 @@ from karat.experiment.means import (
     spent_notes,
 )
 from karat.models import EmbedderSettings
+from karat.models.chat import ChatSettings
+from karat.systems.index import index
 from karat.testing import FakeLLM
 
 
@@ -53,6 +55,16 @@ def test_nothing_is_opened_before_it_is_asked_for(tmp_path):
     assert (spent_by(means), spent_notes(means)) == (None, [])
     close(means)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_answers_of_a_chat_model_are_known_by_all_that_it_is_asked_with():
+    def fingerprint(**parameters):
+        means = means_of(MeansSettings(chat=ChatSettings("m", **parameters)))
+        return answerer_named(AnswererSettings("chat"), means).fingerprint
+
+    ways = [{}, {"temperature": 0.7}, {"seed": 1}, {"max_tokens": 9}, {"base_url": "http://h/v1"}]
+    assert len({fingerprint(**way) for way in ways}) == len(ways)
+    assert fingerprint(retries=0, jobs=1) == fingerprint()
 
 
 def test_calls_are_kept_where_it_is_said_and_what_was_spent_is_told(tmp_path):

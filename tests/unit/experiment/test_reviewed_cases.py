@@ -176,11 +176,15 @@ def test_documents_under_other_folders_are_found():
     assert karat.score(gold, hits, measures="Recall@5").mean("Recall@5") == 1
 
 
-def test_cells_that_hold_several_pages_or_float_ids(tmp_path):
+def test_cells_that_hold_several_pages(tmp_path):
     pages = tmp_path / "pages.csv"
     pages.write_text("query_id,retrieved_pages\nq,12|13\n")
     gold = [{"id": "q", "gold": [{"page": "13"}]}]
     assert karat.score(gold, pages, measures="MRR").mean("MRR") == 0.5
+
+
+def test_document_ids_in_a_csv_file_stay_as_they_stand_and_a_miss_by_that_is_refused(tmp_path):
     floats = tmp_path / "floats.csv"
-    floats.write_text("query,doc,score\nq,11,3\nq,13.0,2\n")
-    assert karat.score({"q": {"13": 1}}, floats, measures="MRR").mean("MRR") == 0.5
+    floats.write_text("query,doc,score\nq,11.0,3\nq,13.0,2\n")
+    with pytest.raises(NoOverlapError, match=r"Gold looks like '13', hits like '11\.0', '13\.0'"):
+        karat.score({"q": {"13": 1}}, floats, measures="MRR")

@@ -7,10 +7,10 @@ import pytest
 
 from karat.core.errors import InputError
 from karat.core.types import Question, TestSet
-from karat.experiment.outside import CallSettings, HttpSettings
 from karat.experiment.spec import ResultsFile, load_spec, spec_of
-from karat.experiment.system import SystemSettings
 from karat.models import EmbedderSettings
+from karat.systems.outside import CallSettings, HttpSettings
+from karat.systems.settings import SystemSettings
 
 BASE = "corpus: docs\ntestset: qa.json\n"
 WHOLE = """
@@ -103,9 +103,15 @@ def test_systems_are_typed_and_named(whole, tmp_path):
     assert systems["mine:search"].source == CallSettings("mine:search", tmp_path, 5.0, 3)
     assert systems["mine:search"].configuration.description == "mine"
     assert systems["remote"].source == HttpSettings(
-        "http://localhost:8000/search", "POST", {"X-Api-Key": "${KEY}"}, {"q": "{question}", "n": "{k}"},
-        {"ids": "$.hits[*].id"}, 20.0, 3, 3,
-    )  # fmt: skip
+        "http://localhost:8000/search",
+        method="POST",
+        headers={"X-Api-Key": "${KEY}"},
+        body={"q": "{question}", "n": "{k}"},
+        paths={"ids": "$.hits[*].id"},
+        timeout_seconds=20.0,
+        jobs=3,
+        retries=3,
+    )
     assert [s.is_own for s in whole.systems()] == [True] * 4 + [False] * 3
 
 

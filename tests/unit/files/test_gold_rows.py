@@ -64,7 +64,7 @@ def test_lists_that_do_not_pair_up_are_refused_with_row_and_fields(tmp_path):
     with pytest.raises(InputError) as caught:
         read_testset(path)
     assert "line 1" in str(caught.value)
-    assert "gold_doc 3, gold_quote 2" in str(caught.value)
+    assert "doc 3, quote 2" in str(caught.value)
 
 
 def test_an_id_names_the_unit_and_a_column_of_files_is_ignored_aloud():

@@ -105,3 +105,8 @@ def test_what_is_no_labels_at_all(tmp_path):
         as_labels(tmp_path)
     with pytest.raises(UsageError, match="cannot be made of int"):
         as_labels(3)
+
+
+def test_ids_and_empty_labels_are_read_as_in_test_sets(written):
+    labels = as_labels(written("f.csv", "id,label\n7.0,1\n8.0,0\n9.0,unknown\n"))
+    assert ([one.question for one in labels.rows], labels.empty) == (["7", "8"], 1)

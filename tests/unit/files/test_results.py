@@ -272,7 +272,7 @@ def test_some_rows_without_a_system(put):
 
 def test_uneven_lists(put):
     path = put("r.jsonl", [{"id": 1, "retrieved_ids": ["a", "b"], "retrieved_pages": ["1"]}])
-    assert "the lists of hits do not pair up (2 ids, 1 pages)" in refused(path)
+    assert "the lists of hits do not pair up (id 2, page 1)" in refused(path)
     path = put("s.jsonl", [{"id": 1, "doc_ids": ["a", "b"], "contexts": ["one"]}])
     (run,), taken = read_results(path)
     assert (run.fields, run.answers["1"].contexts) == ({}, ("one",))

@@ -41,7 +41,7 @@ def test_canonical_keeps_every_field(put):
     )  # fmt: skip
     testset, taken = read_testset(path)
     first, second = testset.questions
-    assert first.gold == (Gold("g", "h.pdf", "34", "u", "c", "q", (3, 9), 2),)
+    assert first.gold == (Gold(id="g", doc="h.pdf", page="34", url="u", chunk="c", quote="q", span=(3, 9), grade=2),)
     assert (first.text, first.answers, first.kind, first.tags) == (
         "Why?",
         ("A", "B"),

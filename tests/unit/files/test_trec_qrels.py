@@ -38,13 +38,13 @@ def test_quotation_marks_are_letters(tmp_path):
 
 def test_doubled_judgement(tmp_path):
     assert refused(tmp_path, "1 0 a 1\n2 0 a 1\n1 0 a 0\n") == (
-        ' line 3: document "a" is judged twice for question "1". Keep one row for each question and document.'
+        ' line 3: a judgement of "a" for question "1" stands twice (first in line 1). Keep one row for each pair.'
     )
 
 
 @pytest.mark.parametrize("grade", ["0.5", "nan", "x", "99999999999999999999"])
 def test_grades(tmp_path, grade):
-    assert refused(tmp_path, f"1 0 a 1\n1 0 b {grade}\n").startswith(f' line 2: grade "{grade}" is ')
+    assert refused(tmp_path, f"1 0 a 1\n1 0 b {grade}\n").startswith(f' line 2 field "grade": grade "{grade}" is ')
 
 
 def test_missing_field(tmp_path):

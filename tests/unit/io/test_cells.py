@@ -52,25 +52,25 @@ def test_damaged_lists(cell):
 
 @pytest.mark.parametrize(("given", "grade"), [(3, 3), (3.0, 3), ("3", 3), ("3.0", 3), (-1, -1), (" 2 ", 2)])
 def test_whole_grades(given, grade):
-    assert cells.whole(given) == grade
+    assert cells.whole_number(given) == grade
 
 
 @pytest.mark.parametrize("given", [1.5, "1.5", "x", None, True, float("nan"), float("inf"), 1 << 40, 10**400, ""])
 def test_grades_that_are_not_whole(given):
     with pytest.raises(CellError, match=r"grade .* is"):
-        cells.whole(given)
+        cells.whole_number(given)
 
 
 @pytest.mark.parametrize("given", [float("nan"), float("inf"), "-inf", "abc", None, True, 10**400])
 def test_scores_must_be_finite(given):
     with pytest.raises(CellError, match="not a finite number"):
-        cells.finite(given)
+        cells.finite_number(given)
 
 
 def test_truth():
-    assert [cells.truth(v) for v in (True, "true", "Yes", 1, "0", False, "no")] == [True] * 4 + [False] * 3
+    assert [cells.truth_value(v) for v in (True, "true", "Yes", 1, "0", False, "no")] == [True] * 4 + [False] * 3
     with pytest.raises(CellError):
-        cells.truth("perhaps")
+        cells.truth_value("perhaps")
 
 
 def test_endless_numbers_are_no_ids():

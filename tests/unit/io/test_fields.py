@@ -1,7 +1,17 @@
 import pytest
 
 from karat.core.errors import UsageError
-from karat.io.fields import RESULTS, TESTSET, Columns, checked_map, looks_keyed
+from karat.io.fields import (
+    DOCUMENT,
+    HIT,
+    RESULTS,
+    STORED,
+    TESTSET,
+    Columns,
+    FieldReader,
+    checked_map,
+    looks_keyed,
+)
 
 
 def test_the_first_alias_that_a_record_fills_counts_and_is_remembered():
@@ -28,3 +38,22 @@ def test_columns_are_mapped_to_known_fields_only():
 def test_keys_that_are_ids():
     assert looks_keyed({"q1": {}, "q2": {}})
     assert not looks_keyed({"q1": {}, "Query-ID": "x"})
+
+
+def test_a_record_is_read_by_its_own_names_before_those_of_its_metadata():
+    record = {"source": "x", "Body": " ", "metadata": {"doc": "y", "text": "words", "Page": 3}}
+    assert FieldReader(HIT).read(record) == {"doc": "x", "text": "words", "page": 3}
+    assert FieldReader(STORED).read({"document": "words", "chunk_id": 7, "title": None, "other": 1}) == {
+        "text": "words",
+        "id": 7,
+        "title": None,
+    }
+    reader = FieldReader(DOCUMENT, {"Inhalt": "text"})
+    assert reader.read({"text": "a", "metadata": {"inhalt": "b"}}) == {"text": "b"}
+    assert reader.read({"text": "a", "inhalt": ""}) == {"text": "a"}
+
+
+@pytest.mark.parametrize("table", [HIT, DOCUMENT, STORED])
+def test_in_the_tables_of_single_records_no_name_stands_for_two_fields(table):
+    names = [name for aliases in table.values() for name in aliases]
+    assert len(names) == len(set(names))

@@ -15,20 +15,26 @@ HOSTILE = ["=1+1", "+x", "-x", "@SUM(1)", "'=1", "''-x", "'tis", "plain", "-0.3"
 
 
 def test_cells_that_a_spreadsheet_would_run_get_an_apostrophe():
-    assert [formulas.cell(t) for t in ("=HYPERLINK(1)", "+x", "@SUM(1)", "-2+3", "\tx")] == [
+    assert [formulas.guarded_cell(t) for t in ("=HYPERLINK(1)", "+x", "@SUM(1)", "-2+3", "\tx")] == [
         "'=HYPERLINK(1)",
         "'+x",
         "'@SUM(1)",
         "'-2+3",
         "'\tx",
     ]
-    assert [formulas.cell(t) for t in ("-17", "+1.5e3", "plain", "a=b", "")] == ["-17", "+1.5e3", "plain", "a=b", ""]
+    assert [formulas.guarded_cell(t) for t in ("-17", "+1.5e3", "plain", "a=b", "")] == [
+        "-17",
+        "+1.5e3",
+        "plain",
+        "a=b",
+        "",
+    ]
 
 
 @given(st.text(st.sampled_from("'=+-@\t\r1.ea"), max_size=6))
 def test_what_was_marked_reads_back_as_it_was(text):
-    assert formulas.original(formulas.cell(text)) == text
-    assert formulas.cell(text)[:1] not in tuple("=@\t\r")
+    assert formulas.unguarded_cell(formulas.guarded_cell(text)) == text
+    assert formulas.guarded_cell(text)[:1] not in tuple("=@\t\r")
 
 
 def _cells(path):
@@ -43,7 +49,7 @@ def test_a_test_set_is_written_without_formulas_and_reads_back(tmp_path, format_
     write(TestSet(questions, name="qa"), path, format=format_)
     tables = [path] if path.is_file() else list(path.rglob("*.tsv"))
     cells = [cell for table in tables for cell in _cells(table)]
-    assert [cell for cell in cells if formulas.cell(cell) != cell and not cell.startswith("'")] == []
+    assert [cell for cell in cells if formulas.guarded_cell(cell) != cell and not cell.startswith("'")] == []
     read, _ = read_testset(path)
     assert [(q.id, q.text, [g.label for g in q.gold]) for q in read] == [(t, f"{t} what?", [t]) for t in HOSTILE]
 

@@ -130,3 +130,20 @@ def test_numbers_of_pages():
     assert [page_number(p) for p in ("7", "0", "iv", None, ("1", "2"), "9" * 40)] == [7, 0, None, None, None, None]
     assert counts_from_0(LANGCHAIN)
     assert not counts_from_0({**LANGCHAIN, "page": 3})
+
+
+@pytest.mark.parametrize(
+    ("record", "doc"),
+    [
+        ({"text": "words", "source": "x", "metadata": {"doc": "y"}}, "x"),
+        ({"text": "words", "doc": "x", "metadata": {"source": "y"}}, "x"),
+        ({"text": "words", "metadata": {"source": "y", "doc_id": "x"}}, "x"),
+    ],
+)
+def test_the_name_of_a_document_beside_a_text_stands_before_that_in_its_metadata(tmp_path, record, doc):
+    (run,), _ = as_runs([{"id": "q", "retrieved": [record]}])
+    testset, _ = as_testset([{"id": "q", "question": "q", "gold": [record]}])
+    path = tmp_path / "docs.jsonl"
+    path.write_text(json.dumps(record) + "\n")
+    (read_doc,) = read(path).docs
+    assert (run.fields["doc"], testset.questions[0].gold[0].doc, read_doc.id) == ([doc], doc, doc)

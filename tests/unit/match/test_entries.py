@@ -7,7 +7,7 @@ from karat.core.docs import Chunk, Chunks
 from karat.core.errors import NoOverlapError, UsageError
 from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
-from karat.match import Settings, judge, match, match_resolved, resolve
+from karat.match import JudgingSettings, judge, match, match_resolved, resolve
 
 TEXTS = {
     "c0": "The pump runs at four bar. It is checked on Monday.",
@@ -55,7 +55,7 @@ def test_every_entry_goes_by_its_own_kind_with_an_index_and_without():
     told = run("told", "doc", "page", "text")
     bare = run("bare")
     alone = match(TESTSET, [told])
-    beside = match_resolved(resolve(TESTSET, CHUNKS), [told, bare], Settings())
+    beside = match_resolved(resolve(TESTSET, CHUNKS), [told, bare], JudgingSettings())
     assert recalls(alone) == [[1, 1, 1, 1]]
     assert recalls(beside) == [[1, 1, 1, 1]] * 2
     assert alone.matching.matcher == "quote, page, doc, exact"
@@ -65,7 +65,7 @@ def test_hits_that_are_no_chunks_of_the_index_are_matched_by_what_they_say():
     own = run("own", "doc", "page", "text")
     renamed = Run("own", own.question_ids, own.offsets, [f"x{i}" for i in range(len(own))], fields=own.fields)
     resolution = resolve(TESTSET, CHUNKS)
-    found = match_resolved(resolution, [renamed], Settings())
+    found = match_resolved(resolution, [renamed], JudgingSettings())
     assert recalls(found) == [[1, 1, 1, pytest.approx(2 / 3)]]  # it has no chunk c0
     assert found.matching.strangers == {"own": (len(own), len(own), "x0")}
 
@@ -118,15 +118,12 @@ def test_a_quote_counts_in_the_document_and_on_the_page_it_names():
         "Of these the stores of the nor\u00adthern station are the first to freeze.",
     ],
 )
-def test_a_quote_that_differs_by_typography_is_found_with_a_note(text):
+def test_a_quote_that_differs_by_typography_is_found(text):
     quote = "the stores of the northern station are the first to freeze"
     testset = TestSet([Question("q", gold=(Gold(quote=quote),))])
     hits = Run.from_lists("s", {"q": ["x"]})
     hits.fields["text"] = [text]
-    found = match(testset, [hits])
-    assert recalls(found) == [[1]]
-    if "\u00ad" not in text:  # an invisible hyphen is deleted as any punctuation is
-        assert "1 of 1 quotes differs from the text that holds it" in found.matching.notes[0]
+    assert recalls(match(testset, [hits])) == [[1]]
     chunks = Chunks.ordered([Chunk("x", "d", text)])
     assert resolve(testset, chunks).share == 1
 
@@ -147,11 +144,11 @@ def test_a_page_number_alone_counts_in_any_file_under_that_option_with_a_warning
     with pytest.raises(UsageError, match=r"2 of 2 gold entries name a page and no file.*--dialect healthcare"):
         match(testset, [hits])
     with pytest.raises(UsageError, match=r'2 of 2 gold entries name a page and no file.*column "file"'):
-        match_resolved(resolve(testset, CHUNKS), [hits], Settings())
+        match_resolved(resolve(testset, CHUNKS), [hits], JudgingSettings())
     found = match(testset, [hits], any_file=True)
     assert recalls(found) == [[1, 1]]
     assert "1 of 2 gold pages are page numbers of several files" in found.matching.notes[0]
-    beside = match_resolved(resolve(testset, CHUNKS, any_file=True), [hits], Settings())
+    beside = match_resolved(resolve(testset, CHUNKS, any_file=True), [hits], JudgingSettings())
     assert recalls(beside) == [[1, 1]]
 
 
@@ -176,8 +173,7 @@ def test_a_matcher_that_clearly_wins_is_the_only_one_tried(monkeypatch):
         tried.append(join.name)
         return plain(testset, runs, join, settings)
 
-    for module in ("_match", "_remarks"):
-        monkeypatch.setattr(f"karat.match.{module}.judge", counted)
+    monkeypatch.setattr("karat.match._match.judge", counted)
     testset = TestSet([Question(f"q{i}", gold=(Gold(id=f"d{i}"),)) for i in range(10)])
     hits = Run.from_lists("s", {f"q{i}": [f"d{i}" if i else "x"] for i in range(10)})
     assert match(testset, [hits]).matching.others == {}

@@ -5,7 +5,7 @@ import pytest
 from karat.core.errors import NoOverlapError, UsageError
 from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
-from karat.match import Join, Options, judge, match, share_matched
+from karat.match import Join, MatchOptions, judge, match, share_matched
 
 
 def share(matcher, gold, hits, options=None, **fields):
@@ -74,28 +74,28 @@ def test_url_of_another_page(hit):
 
 
 def test_regex_takes_its_first_group():
-    assert share("regex", ["A-1-x"], ["A-9-y"], Options(pattern=r"^(\w+)-")) == 1
-    assert share("regex", ["A-1-x"], ["B-1-x"], Options(pattern=r"^(\w+)-")) == 0
+    assert share("regex", ["A-1-x"], ["A-9-y"], MatchOptions(pattern=r"^(\w+)-")) == 1
+    assert share("regex", ["A-1-x"], ["B-1-x"], MatchOptions(pattern=r"^(\w+)-")) == 0
     with pytest.raises(UsageError, match="not valid"):
-        share("regex", ["a"], ["a"], Options(pattern="("))
+        share("regex", ["a"], ["a"], MatchOptions(pattern="("))
 
 
 def test_braces_that_repeat_nothing_are_plain_characters():
-    assert share("regex", ["xa{d}"], ["ya{d}"], Options(pattern="a{d}")) == 1
-    assert share("regex", ["xa{d}"], ["yab"], Options(pattern="a{d}")) == 0
-    assert share("regex", ["x12"], ["y12"], Options(pattern=r"\d{2}")) == 1
+    assert share("regex", ["xa{d}"], ["ya{d}"], MatchOptions(pattern="a{d}")) == 1
+    assert share("regex", ["xa{d}"], ["yab"], MatchOptions(pattern="a{d}")) == 0
+    assert share("regex", ["x12"], ["y12"], MatchOptions(pattern=r"\d{2}")) == 1
 
 
 def test_a_pattern_too_deep_for_its_library_is_refused():
     with pytest.raises(UsageError, match="is not valid"):
-        share("regex", ["a"], ["a"], Options(pattern="(" * 450 + "a" + ")" * 450))
+        share("regex", ["a"], ["a"], MatchOptions(pattern="(" * 450 + "a" + ")" * 450))
 
 
 def test_a_pattern_that_would_search_without_end_is_refused_by_name():
     with pytest.raises(UsageError, match=r"the pattern '\^\(a\|aa\)\+\$' took more than .* for the id 'aaaa"):
-        share("regex", ["a"], ["a" * 60 + "b"], Options(pattern="^(a|aa)+$"))
+        share("regex", ["a"], ["a" * 60 + "b"], MatchOptions(pattern="^(a|aa)+$"))
     with pytest.raises(UsageError, match="1,001 characters is too long"):
-        share("regex", ["a"], ["a"], Options(pattern="a" * 1001))
+        share("regex", ["a"], ["a"], MatchOptions(pattern="a" * 1001))
 
 
 def test_quote_is_whole_words_of_the_text():
@@ -128,7 +128,7 @@ def test_page_alone_is_ambiguous_among_files():
     assert share("page", [Gold(page="3")], ["c", "d"], **files) == 0
     with pytest.raises(UsageError, match=r"1 of 1 gold entry names a page and no file, .* 2 files \(a.pdf, b.pdf\)"):
         auto([Gold(page="3")], ["c", "d"], **files)
-    assert share("page", [Gold(page="3")], ["c", "d"], Options(any_file=True), **files) == 1
+    assert share("page", [Gold(page="3")], ["c", "d"], MatchOptions(any_file=True), **files) == 1
     assert share("page", [Gold(page="3")], ["c", "d"], doc=["a.pdf", "a.pdf"], page=["2", "3"]) == 1
 
 
@@ -188,7 +188,7 @@ def test_a_span_needs_its_document():
 
 
 def test_nothing_is_no_key():
-    assert share("regex", ["doc-12"], ["doc-13"], Options(pattern=r"x*")) == 0
+    assert share("regex", ["doc-12"], ["doc-13"], MatchOptions(pattern=r"x*")) == 0
     assert share("doc", ["#1"], ["#2"]) == 0
 
 
@@ -207,7 +207,7 @@ def test_gold_the_matcher_cannot_use_is_counted():
 
 
 def test_page_offset_shifts_the_hits():
-    assert share("page", [Gold(page="34")], ["c"], Options(page_offset=1), page=["33"]) == 1
+    assert share("page", [Gold(page="34")], ["c"], MatchOptions(page_offset=1), page=["33"]) == 1
 
 
 def test_pages_without_a_number_match_nothing():
@@ -267,3 +267,23 @@ def test_shifted_page_numbers_are_recognised():
         auto([Gold(page="34"), Gold(page="36")], ["a", "b"], page=["33", "35"])
     with pytest.raises(NoOverlapError, match="No matcher makes them meet"):
         auto([Gold(page="34"), Gold(page="36")], ["a", "b"], page=["3", "5"])
+
+
+def test_a_shift_that_loses_all_pages_is_blamed_and_not_answered_with_the_matcher_in_use():
+    testset = TestSet([Question(f"q{i}", gold=(Gold(page=str(10 * i)),)) for i in range(1, 5)])
+    run = Run.from_lists("s", {f"q{i}": [f"c{i}"] for i in range(1, 5)})
+    run.fields["page"] = ["10", "20", "30", "40"]
+    with pytest.raises(NoOverlapError, match=r"`--page-offset 0` would match 100%") as error:
+        match(testset, [run], by="page", page_offset=5)
+    assert "--match page" not in str(error.value)
+    run.fields["page"] = ["13", "23", "33", "43"]
+    with pytest.raises(NoOverlapError, match="No matcher makes them meet"):
+        match(testset, [run], by="page", page_offset=5)
+
+
+def test_the_matchers_offered_read_pages_as_they_were_asked_to():
+    testset = TestSet([Question("q", gold=(Gold(page="10"),))])
+    run = Run.from_lists("s", {"q": ["c"]})
+    run.fields["page"] = ["10"]
+    with pytest.raises(NoOverlapError, match="No matcher makes them meet"):
+        match(testset, [run], by="exact", page_offset=5)

@@ -13,7 +13,7 @@ from karat.core.run import Run
 from karat.core.text import normalise, tokenise
 from karat.core.text.typography import without_typography
 from karat.core.types import Gold, Question, TestSet
-from karat.match import Settings, judge, resolve
+from karat.match import JudgingSettings, judge, resolve
 from karat.match._passages import Passages, word_bounds
 
 FILES = ("a.pdf", "b.pdf", "c.md")
@@ -52,7 +52,6 @@ def assert_same(one, other):
 
 @pytest.mark.parametrize("kind", list(golds))
 @pytest.mark.parametrize("repeats", ["once", "collapse"])
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_run_is_judged_as_by_the_plain_matcher(kind, repeats, data):
     made = data.draw(chunk_lists)
@@ -65,8 +64,8 @@ def test_a_run_is_judged_as_by_the_plain_matcher(kind, repeats, data):
     testset = TestSet([Question(f"q{i}", gold=tuple(g)) for i, g in enumerate([*gold, ()])])
     run = run_over(chunks, [*lists, everything])
     found = resolve(testset, chunks, by=kind)
-    plain = judge(testset, [run], kind, Settings(repeats=repeats))
-    assert_same(judge(testset, [run], found, Settings(repeats=repeats)), plain)
+    plain = judge(testset, [run], kind, JudgingSettings(repeats=repeats))
+    assert_same(judge(testset, [run], found, JudgingSettings(repeats=repeats)), plain)
     reached = {int(u) for u in plain.unit}
     assert reached <= set(np.flatnonzero(found.reached).tolist())
 
@@ -90,7 +89,6 @@ def test_questions_of_different_kinds_are_each_judged_by_their_own():
     assert judged.found_within(3).tolist() == [1, 1, 2]
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     gold=st.lists(st.tuples(st.sampled_from(FILES), st.integers(0, 20), st.integers(0, 8)), min_size=1, max_size=4),
     cuts=st.lists(st.integers(1, 19), max_size=4, unique=True),
@@ -111,7 +109,7 @@ def test_spans_are_judged_as_by_the_span_matcher(gold, cuts):
 words = st.lists(st.sampled_from(["ice", "Sea,", "the", "—", "Лёд", "हिम"]), min_size=1, max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(
     parts=st.lists(words, min_size=1, max_size=4),
     picks=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 11), st.integers(1, 4)), max_size=4),
@@ -129,7 +127,7 @@ def test_quotes_that_no_chunk_splits_are_judged_as_by_the_quote_matcher(parts, p
         assert_same(judge(testset, [run], found), plain)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(text=st.text(st.sampled_from([*string.printable, *"ﬁ²İßΣé№—कि\u00a0Д"]), max_size=40))
 def test_the_bounds_of_words_are_those_of_the_normaliser(text):
     """Word by word, those that a hyphen at a line end parts as one."""
@@ -138,7 +136,7 @@ def test_the_bounds_of_words_are_those_of_the_normaliser(text):
     assert [normalise(without_typography(text[a:b]), "words") for a, b in zip(starts, ends, strict=True)] == words
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(texts=st.lists(words, min_size=1, max_size=3), quote=words)
 def test_every_place_of_a_quote_is_found_and_no_other(texts, quote):
     plain = [" ".join(t) for t in texts]

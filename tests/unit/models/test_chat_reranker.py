@@ -9,7 +9,7 @@ from karat.core.errors import UsageError
 from karat.core.means import Said
 from karat.core.ranked import Ranked
 from karat.models.chat_reranker import ChatReranker
-from karat.retrieve import rerank_lists
+from karat.retrieve import rerank
 
 TEXTS = ["nothing of use", "the watch lasts four hours", "the watch", "fuel"]
 
@@ -83,7 +83,7 @@ def test_a_reply_that_cannot_be_is_asked_for_once_more_and_then_the_list_failed(
 def test_lists_are_asked_in_one_batch_and_a_failure_leaves_its_list_as_it_stood():
     ranked = Ranked(np.array([0, 3, 3, 6]), np.array([2, 0, 1, 1, 3, 0]), np.array([9.0, 8, 7, 3, 2, 1]))
     chat = Stub(grades((2, 9), (1, 1), seconds=1.0), Said(error="HTTP 500", seconds=4.0))
-    done = rerank_lists(ranked, TEXTS.__getitem__, ["a", "b", "c"], ChatReranker(chat), 2)
+    done = rerank(ranked, TEXTS.__getitem__, ["a", "b", "c"], ChatReranker(chat), 2)
     assert [len(batch) for batch in chat.asked] == [2]
     assert [rows.tolist() for rows, _ in done.ranked] == [[0, 2, 1], [], [1, 3, 0]]
     assert done.ranked.of(2)[1].tolist() == [3, 2, 1]
@@ -93,6 +93,6 @@ def test_lists_are_asked_in_one_batch_and_a_failure_leaves_its_list_as_it_stood(
 
 def test_what_does_not_fit_together_is_refused():
     with pytest.raises(UsageError, match="2 queries for 1 rankings"):
-        rerank_lists(Ranked.empty(1), TEXTS.__getitem__, ["a", "b"], ChatReranker(Stub()), 2)
+        rerank(Ranked.empty(1), TEXTS.__getitem__, ["a", "b"], ChatReranker(Stub()), 2)
     with pytest.raises(UsageError, match="the depth 0"):
-        rerank_lists(Ranked.empty(1), TEXTS.__getitem__, ["a"], ChatReranker(Stub()), 0)
+        rerank(Ranked.empty(1), TEXTS.__getitem__, ["a"], ChatReranker(Stub()), 0)

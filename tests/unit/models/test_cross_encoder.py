@@ -101,14 +101,14 @@ def test_reranking_reorders_and_does_not_depend_on_the_other_queries(folder):
     encoder = CrossEncoder(folder)
     rows = np.arange(8)
     one = Ranked(np.array([0, 8]), rows, np.linspace(1, 0, 8))
-    done = rerank(one, PASSAGES.__getitem__, ["where is the fuel"], encoder, depth=6)
+    done = rerank(one, PASSAGES.__getitem__, ["where is the fuel"], encoder, depth=6).ranked
     assert sorted(done.rows[:6].tolist()) == list(range(6))
     assert done.rows[:6].tolist() != list(range(6))
     assert done.rows[6:].tolist() == [6, 7]
     assert done.scores[:6].tolist() == sorted(done.scores[:6].tolist(), reverse=True)
     both = Ranked(np.array([0, 8, 16]), np.tile(rows, 2), np.tile(np.linspace(1, 0, 8), 2))
     queries = ["night watch " * 8, "where is the fuel"]
-    again = rerank(both, PASSAGES.__getitem__, queries, encoder, depth=6)
+    again = rerank(both, PASSAGES.__getitem__, queries, encoder, depth=6).ranked
     np.testing.assert_array_equal(again.of(1)[0], done.rows)
     np.testing.assert_array_equal(again.of(1)[1], done.scores)
 

@@ -174,9 +174,9 @@ def test_settings_come_back_from_plain_values():
     assert EmbedderSettings.of({"timeout_seconds": 3}).timeout_seconds == 3
     with pytest.raises(UsageError, match=r"unknown embedder setting 'query_prefx'. Did you mean query_prefix\?"):
         EmbedderSettings.of({"query_prefx": ""})
-    with pytest.raises(UsageError, match="'retries' cannot be 'many'"):
+    with pytest.raises(UsageError, match="retries must be a whole number, 0 or more, found 'many'"):
         EmbedderSettings.of({"retries": "many"})
-    with pytest.raises(UsageError, match="'name' cannot be None"):
+    with pytest.raises(UsageError, match="name must be text, found None"):
         EmbedderSettings.of({"name": None})
 
 

@@ -39,7 +39,7 @@ def test_the_same_texts_give_the_same_bytes_and_any_other_text_another_code():
     assert fenced(parts, salt="1").nonce != fenced(parts).nonce
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=4))
 def test_whatever_the_texts_are_the_parts_are_read_back_as_many_as_they_were(texts):
     made = fenced([(f"context {i}", text) for i, text in enumerate(texts, 1)])

@@ -6,11 +6,11 @@ import pytest
 from karat.core.language import parse_all
 from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores, Status
+from karat.core.text.words import BANDS
 from karat.core.types import Gold, Question, TestSet
 from karat.report.build.choice import verdicts
 from karat.results.evaluation import Evaluation, Matching, Note, Taken
-from karat.stats.bands import BANDS, targets
-from karat.stats.summary import summarise, usage
+from karat.stats.summary import summarise, targets, usage
 
 CUTS = "@{1,3,5,10,20}"
 DEFAULT = ("Precision" + CUTS, "Recall" + CUTS, "F1" + CUTS, "Hit" + CUTS, "MRR" + CUTS, "nDCG" + CUTS, "MAP", "MRR")

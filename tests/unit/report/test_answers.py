@@ -90,12 +90,28 @@ def study(make):
                 evaluation,
                 scores=replace(scores, values=values, details=shown),
                 answers={s: [a.text for a in answers[s].values()] for s in systems},
-                refusals={s: Refusals(s, n, 4, 1, 1, 0, 1.0, 0.25, 0.4) for s in systems},
+                refusals={
+                    s: Refusals(
+                        system=s, n=n, unanswerable=4, declined=1, right=1, empty=0, precision=1.0, recall=0.25, f1=0.4
+                    )
+                    for s in systems
+                },
             ),
             tuple(Configuration(s) for s in systems),
             "F1@5",
             5,
-            Choice("F1", (best,), best, (), (), None, None, {}, 0, None, sentences=("It is best.",)),
+            Choice(
+                measure="F1",
+                cells=(best,),
+                best=best,
+                equals=(),
+                beaten=(),
+                cross_validated=None,
+                optimism=None,
+                picks={},
+                oracle=None,
+                sentences=("It is best.",),
+            ),
             hits=dict.fromkeys(systems, hits),
             seconds={s: [0.5] * n for s in systems},
             answers=answers,

@@ -10,7 +10,7 @@ import pytest
 from karat.report.charts import CHARTS, Chart, Missing, draw, theme, write_charts
 from karat.report.charts import _draw as drawing_module
 from karat.report.charts._chart import in_order
-from karat.report.charts._draw import steady
+from karat.report.charts._draw import Drawing, steady
 from karat.report.charts._lens import BARS, Lens, distinct, shortened, wrap
 from karat.results.comparison import Pair
 from karat.results.study import Configuration, FailureCount, Study
@@ -106,9 +106,13 @@ def test_what_a_study_lacks_is_named(study):
 
 
 def test_the_same_study_gives_the_same_bytes_with_letters_that_can_be_read(full, tmp_path):
-    first, second = write_charts(full, tmp_path / "a"), write_charts(full, tmp_path / "b")
+    drawing = draw(full)
+    first = write_charts(full, tmp_path / "a", drawing=drawing)
     assert len(first) == 2 * len(in_order())
-    assert [p.read_bytes() for p in first] == [p.read_bytes() for p in second]
+    some = [*draw(full).specs.items()][::-3]
+    assert [*drawing.specs.items()][::-3] == some
+    for again in write_charts(full, tmp_path / "b", drawing=Drawing(dict(some))):
+        assert again.read_bytes() == (tmp_path / "a" / again.name).read_bytes(), again.name
     for path in first:
         content = path.read_bytes()
         assert content.startswith(b"\x89PNG" if path.suffix == ".png" else b"<svg"), path

@@ -93,11 +93,18 @@ def study(make):
             for q in evaluation.testset
         }
         choice = Choice(
-            "F1", (best, *others), best, tuple(pairs[:equals]), tuple(pairs[equals:]), 0.48, 0.02,
-            {best.system: 40, others[0].system: 10}, 5, 0.66,
-            (KindChoice("factual", 7, cell(systems[1], 0.6), (systems[0],)),),
-            ("The choice as a sentence.",),
-        )  # fmt: skip
+            measure="F1",
+            cells=(best, *others),
+            best=best,
+            equals=tuple(pairs[:equals]),
+            beaten=tuple(pairs[equals:]),
+            cross_validated=0.48,
+            optimism=0.02,
+            picks={best.system: 40, others[0].system: 10},
+            oracle=0.66,
+            by_kind=(KindChoice("factual", 7, cell(systems[1], 0.6), (systems[0],)),),
+            sentences=("The choice as a sentence.",),
+        )
         last = systems[-1]
         return Study(
             name="a study",
@@ -345,6 +352,17 @@ def test_a_measure_where_less_is_better_leads_with_the_least(study, make):
     best = Cell("b", "Loss", None, 0.1, 0.0, 0.2, 4)
     said = ("b has the lowest Loss.",)
     choice = Choice(
-        "Loss", (best,), best, (pair("a", "b"),), (), None, None, {}, 0, None, (), said, higher_is_better=False
-    )  # fmt: skip
+        measure="Loss",
+        cells=(best,),
+        best=best,
+        equals=(pair("a", "b"),),
+        beaten=(),
+        cross_validated=None,
+        optimism=None,
+        picks={},
+        oracle=None,
+        by_kind=(),
+        sentences=said,
+        higher_is_better=False,
+    )
     assert "Lowest mean Loss .10" in Page(page_of(replace(made, choice=choice), {})).text

@@ -11,7 +11,7 @@ from karat.core.errors import InputError
 from karat.core.language import parse_all
 from karat.core.scores import Floor, Scores
 from karat.core.types import Question, TestSet
-from karat.results.evaluation import Evaluation, Usage
+from karat.results.evaluation import Evaluation, Taken, Usage
 from karat.results.serial import STUDY, load_study, save_study
 from karat.results.study import Failure, FailureCount, Study, StudyAnswer
 
@@ -62,6 +62,16 @@ def test_what_an_earlier_version_stored_besides_is_left_aside(tmp_path):
     written["study"]["router"] = {"_": "Routed", "mean": 0.5}
     (tmp_path / STUDY).write_bytes(gzip.compress(json.dumps(written).encode()))
     assert load_study(tmp_path).answers == made().answers
+
+
+def test_a_kind_that_an_earlier_version_called_otherwise_is_read(tmp_path):
+    inputs = (Taken("a.jsonl", "canonical", "1 question"),)
+    before = made()
+    save_study(replace(before, evaluation=replace(before.evaluation, taken=inputs)), tmp_path)
+    written = json.loads(gzip.decompress((tmp_path / STUDY).read_bytes()))
+    written["study"]["evaluation"]["taken"][0]["_"] = "taken".capitalize()
+    (tmp_path / STUDY).write_bytes(gzip.compress(json.dumps(written).encode()))
+    assert load_study(tmp_path).evaluation.taken == inputs
 
 
 def test_times_that_an_earlier_version_stored_are_read(tmp_path):

@@ -6,11 +6,11 @@ import pytest
 from karat.core.errors import UsageError
 from karat.retrieve import ENGINES
 from karat.retrieve._bm25.variants import VARIANTS
-from karat.retrieve.engines.bm25 import Engine
+from karat.retrieve.engines.bm25 import BM25Engine
 
 
 def build(texts, **settings):
-    return Engine.build(texts, {"terms": "plain", **settings}, lambda *_: None)
+    return BM25Engine.build(texts, {"terms": "plain", **settings}, lambda *_: None)
 
 
 def found(engine, query, depth=100):
@@ -147,7 +147,7 @@ def test_explain_shows_each_term_highest_first():
 
 
 def test_terms_known_and_unknown():
-    engine = Engine.build(["The watch stands.", "Two watches"], {}, lambda *_: None)
+    engine = BM25Engine.build(["The watch stands.", "Two watches"], {}, lambda *_: None)
     assert engine.terms_of("What are watches and bells?") == ["watch", "bell"]
     assert engine.unknown_terms("bells watches bells") == ["bell"]
     assert engine.vocabulary == ["stand", "two", "watch"]
@@ -192,7 +192,7 @@ def test_a_huge_text_and_many_queries():
 )
 def test_settings_that_cannot_be(settings, said):
     with pytest.raises(UsageError, match=said):
-        Engine.build(["a"], settings, lambda *_: None)
+        BM25Engine.build(["a"], settings, lambda *_: None)
 
 
 def test_constants_are_completed_for_the_variant():
@@ -205,10 +205,10 @@ def test_constants_are_completed_for_the_variant():
 
 def test_progress_is_told_to_the_end():
     told = []
-    Engine.build(["night watch", "bell"], {}, lambda *step: told.append(step))
+    BM25Engine.build(["night watch", "bell"], {}, lambda *step: told.append(step))
     assert ("finding terms", 2, 2) in told
     assert told[-1] == ("weighing terms", 3, 3)
 
 
 def test_the_engine_is_found_by_its_name():
-    assert ENGINES.get("bm25") is Engine
+    assert ENGINES.get("bm25") is BM25Engine

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karat.core.errors import InputError
-from karat.retrieve.engines.bm25 import Engine
+from karat.retrieve.engines.bm25 import BM25Engine
 
 TEXTS = [
     "The night watch lasts four hours.",
@@ -18,7 +18,7 @@ ARRAYS = ["letters", "ends", "heads", "rows", "weights", "starts", "bounds", "fr
 
 @pytest.fixture
 def engine():
-    return Engine.build(TEXTS, {"variant": "bm25plus"}, lambda *_: None)
+    return BM25Engine.build(TEXTS, {"variant": "bm25plus"}, lambda *_: None)
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def folder(engine, tmp_path):
 
 
 def test_a_round_trip_gives_the_same_bytes(engine, folder, tmp_path_factory):
-    again = Engine.load(folder)
+    again = BM25Engine.load(folder)
     queries = ["watches at night", "вахты", "पहरे", "nothing", ""]
     ours, theirs = engine.search(queries), again.search(queries)
     assert ours.rows.tolist() == theirs.rows.tolist() == [0, 4, 1, 2]
@@ -43,14 +43,14 @@ def test_a_round_trip_gives_the_same_bytes(engine, folder, tmp_path_factory):
 
 
 def test_the_folder_of_texts_without_terms(tmp_path):
-    Engine.build(["", ""], {}, lambda *_: None).save(tmp_path)
-    again = Engine.load(tmp_path)
+    BM25Engine.build(["", ""], {}, lambda *_: None).save(tmp_path)
+    again = BM25Engine.load(tmp_path)
     assert len(again) == 2
     assert len(again.search(["watch"]).rows) == 0
 
 
 def test_nothing_is_read_into_memory(folder):
-    postings = Engine.load(folder)._postings
+    postings = BM25Engine.load(folder)._postings
     assert isinstance(postings.rows.base, np.memmap)
     assert isinstance(postings.weights.base, np.memmap)
 
@@ -62,10 +62,10 @@ def test_a_missing_or_cut_file_is_named(folder, name):
     for content in (whole[:40], whole[:-1] if name not in ("frequent", "columns") else b"", b"\x93NUMPY", b"text"):
         path.write_bytes(content)
         with pytest.raises(InputError, match=f"{name}.npy.*damaged.*Index the documents again"):
-            Engine.load(folder)
+            BM25Engine.load(folder)
     path.unlink()
     with pytest.raises(InputError, match=f"{name}.npy: is missing"):
-        Engine.load(folder)
+        BM25Engine.load(folder)
 
 
 @pytest.mark.parametrize("name", ARRAYS)
@@ -74,13 +74,13 @@ def test_an_array_of_another_size_or_kind_is_refused(folder, name):
     array = np.load(path)
     np.save(path, np.concatenate([array, np.ones((1, *array.shape[1:]), array.dtype)]))
     with pytest.raises(InputError, match="is damaged"):
-        Engine.load(folder)
+        BM25Engine.load(folder)
     np.save(path, np.zeros(array.shape, np.float16))
     with pytest.raises(InputError, match="another kind"):
-        Engine.load(folder)
+        BM25Engine.load(folder)
     np.save(path, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     with pytest.raises(InputError, match="damaged"):
-        Engine.load(folder)
+        BM25Engine.load(folder)
 
 
 def test_starts_that_do_not_ascend_are_refused(folder):
@@ -88,7 +88,7 @@ def test_starts_that_do_not_ascend_are_refused(folder):
     starts[1] = starts[-1] + 5
     np.save(folder / "starts.npy", starts)
     with pytest.raises(InputError, match="do not ascend"):
-        Engine.load(folder)
+        BM25Engine.load(folder)
 
 
 @pytest.mark.parametrize("row", [-1, 5, 2**31 - 1])
@@ -96,7 +96,7 @@ def test_rows_that_do_not_exist_are_reported_when_met(folder, row):
     rows = np.load(folder / "rows.npy")
     rows[:] = row
     np.save(folder / "rows.npy", rows)
-    engine = Engine.load(folder)
+    engine = BM25Engine.load(folder)
     with pytest.raises(InputError, match="names rows that do not exist"):
         engine.search(["watch"])
     with pytest.raises(InputError, match="names rows that do not exist"):
@@ -106,21 +106,21 @@ def test_rows_that_do_not_exist_are_reported_when_met(folder, row):
 @pytest.mark.parametrize("row", [-(2**30), 2**30])
 @pytest.mark.parametrize("query", ["common", "common rare"])
 def test_a_row_that_does_not_exist_amid_others_is_reported(tmp_path, row, query):
-    Engine.build(["common"] * 9 + ["rare"], {}, lambda *_: None).save(tmp_path)
+    BM25Engine.build(["common"] * 9 + ["rare"], {}, lambda *_: None).save(tmp_path)
     rows = np.load(tmp_path / "rows.npy")
     rows[4] = row
     np.save(tmp_path / "rows.npy", rows)
     with pytest.raises(InputError, match="names rows that do not exist"):
-        Engine.load(tmp_path).search([query])
+        BM25Engine.load(tmp_path).search([query])
 
 
 def test_a_row_counted_from_the_end_is_reported_where_it_would_be_found(tmp_path):
-    Engine.build(["common"] * 9, {}, lambda *_: None).save(tmp_path)
+    BM25Engine.build(["common"] * 9, {}, lambda *_: None).save(tmp_path)
     rows = np.load(tmp_path / "rows.npy")
     rows[4] = -1
     np.save(tmp_path / "rows.npy", rows)
     with pytest.raises(InputError, match="names rows that do not exist"):
-        Engine.load(tmp_path).search(["common"])
+        BM25Engine.load(tmp_path).search(["common"])
 
 
 def test_a_weight_beyond_all_numbers_is_reported_when_met(folder):
@@ -128,15 +128,15 @@ def test_a_weight_beyond_all_numbers_is_reported_when_met(folder):
     weights[:] = np.inf
     np.save(folder / "weights.npy", weights)
     with pytest.raises(InputError, match="a weight is no finite number"):
-        Engine.load(folder).search(["watch"])
+        BM25Engine.load(folder).search(["watch"])
 
 
 def test_a_foreign_folder_is_named_as_such(folder, tmp_path_factory):
     empty = tmp_path_factory.mktemp("empty")
     with pytest.raises(InputError, match=r"is no BM25 index: it has no bm25.json"):
-        Engine.load(empty)
+        BM25Engine.load(empty)
     with pytest.raises(InputError, match=r"is no BM25 index"):
-        Engine.load(empty / "nowhere")
+        BM25Engine.load(empty / "nowhere")
     card = json.loads((folder / "bm25.json").read_text())
     for changed, said in (
         (card | {"format": "other"}, "does not belong"),
@@ -148,7 +148,7 @@ def test_a_foreign_folder_is_named_as_such(folder, tmp_path_factory):
     ):
         (folder / "bm25.json").write_text(json.dumps(changed))
         with pytest.raises(InputError, match=said):
-            Engine.load(folder)
+            BM25Engine.load(folder)
     (folder / "bm25.json").write_text("{")
     with pytest.raises(InputError, match="no JSON"):
-        Engine.load(folder)
+        BM25Engine.load(folder)

@@ -13,7 +13,7 @@ import pytest
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.models import EmbedderSettings, Encoder
 from karat.retrieve import STORES
-from karat.retrieve.stores.chroma import Store
+from karat.retrieve.stores.chroma import ChromaStore
 
 VECTORS = np.array([[1, 0], [0.6, 0.8], [0, 1], [-1, 0], [0.6, 0.8]], np.float32)
 IDS = ["e", "b", "c", "d", "a"]
@@ -110,15 +110,15 @@ def hits(store, query="1 0", depth=100):
 @pytest.mark.chroma
 @pytest.mark.parametrize("space", ["cosine", "ip", "l2"])
 def test_a_score_is_the_cosine_whatever_the_space(place, space):
-    store = Store.open(f"{place}#by-{space}", EMBEDDER)
+    store = ChromaStore.open(f"{place}#by-{space}", EMBEDDER)
     assert hits(store) == [("e", 1.0), ("b", 0.6), ("a", 0.6), ("c", 0.0), ("d", -1.0)]
     assert hits(store, depth=1) == [("e", 1.0)]
-    assert STORES.get("chroma") is Store
+    assert STORES.get("chroma") is ChromaStore
 
 
 @pytest.mark.chroma
 def test_chunks_come_with_their_texts_and_places(place):
-    store = Store.open(f"{place}#by-cosine", EMBEDDER)
+    store = ChromaStore.open(f"{place}#by-cosine", EMBEDDER)
     store.search(["1 0"])
     assert [chunk.id for chunk in store.chunks] == ["a", "b", "c", "d", "e"]
     a, b, c, d, e = store.chunks
@@ -134,7 +134,7 @@ def test_chunks_come_with_their_texts_and_places(place):
 
 @pytest.mark.chroma
 def test_a_batch_and_queries_without_a_vector(place):
-    store = Store.open(f"{place}#by-cosine", EMBEDDER)
+    store = ChromaStore.open(f"{place}#by-cosine", EMBEDDER)
     ranked = store.search(["0 1", "", *["-1 0"] * 70], 1)
     assert np.diff(ranked.offsets).tolist() == [1, 0, *[1] * 70]
     assert [store.chunks[row].id for row in ranked.rows] == ["c", *["d"] * 70]
@@ -145,7 +145,7 @@ def test_a_batch_and_queries_without_a_vector(place):
 
 @pytest.mark.chroma
 def test_vectors_that_are_not_of_length_1_are_told(place):
-    store = Store.open(f"{place}#plain", EMBEDDER)
+    store = ChromaStore.open(f"{place}#plain", EMBEDDER)
     assert hits(store) == [("one", 3.0), ("two", 0.0)]
     assert "not of length 1 (from 1 to 3): scores are inner products with it, not cosines" in store.notes[0]
     assert store.chunks[0].text == ""
@@ -153,38 +153,38 @@ def test_vectors_that_are_not_of_length_1_are_told(place):
 
 @pytest.mark.chroma
 def test_an_empty_collection(place):
-    assert hits(Store.open(f"{place}#empty", EMBEDDER)) == []
+    assert hits(ChromaStore.open(f"{place}#empty", EMBEDDER)) == []
 
 
 @pytest.mark.chroma
 def test_the_collection_must_be_named_among_several(place):
     with pytest.raises(UsageError, match=r"holds 5 collections. There are by-cosine, by-ip, by-l2, empty, plain. Name"):
-        Store.open(place, EMBEDDER)
+        ChromaStore.open(place, EMBEDDER)
     with pytest.raises(UsageError, match=r"no collection 'plane'. Did you mean plain\?"):
-        Store.open(f"{place}#plane", EMBEDDER)
+        ChromaStore.open(f"{place}#plane", EMBEDDER)
 
 
 @pytest.mark.chroma
 def test_an_embedder_of_another_size_is_refused_and_wordllama_is_the_default(place):
     with pytest.raises(KaratError, match="holds vectors of 2 numbers, the embedder wordllama makes vectors of 256"):
-        Store.open(f"{place}#by-cosine", None).search(["snow"])
+        ChromaStore.open(f"{place}#by-cosine", None).search(["snow"])
 
 
 @pytest.mark.chroma
 def test_a_server_that_is_down_or_is_none_or_is_slow(monkeypatch):
     with pytest.raises(KaratError, match=r"cannot be reached .*Start it with: chroma run"):
-        Store.open(f"http://127.0.0.1:{free_port()}#x", EMBEDDER)
+        ChromaStore.open(f"http://127.0.0.1:{free_port()}#x", EMBEDDER)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         monkeypatch.setattr("karat.retrieve.stores.chroma._SECONDS", 0.4)
         with pytest.raises(KaratError, match=r"did not answer within 0.1 seconds"):
-            Store.open(f"http://127.0.0.1:{silent.getsockname()[1]}#x", EMBEDDER)
+            ChromaStore.open(f"http://127.0.0.1:{silent.getsockname()[1]}#x", EMBEDDER)
 
 
 @pytest.mark.chroma
 def test_a_server_that_stops_answering_is_named(tmp_path, server):
-    store = Store.open(f"{server}#by-cosine", EMBEDDER)
+    store = ChromaStore.open(f"{server}#by-cosine", EMBEDDER)
     store._collection._client._session.base_url = "http://127.0.0.1:9"
     store._collection._client._api_url = "http://127.0.0.1:9/api/v2"
     with pytest.raises(KaratError, match="Chroma failed at http"):
@@ -195,15 +195,15 @@ def test_a_server_that_stops_answering_is_named(tmp_path, server):
 def test_a_folder_that_is_damaged_is_named_and_left_alone(tmp_path):
     (tmp_path / "chroma.sqlite3").write_bytes(b"no database")
     with pytest.raises(KaratError, match="Chroma failed at"):
-        Store.open(str(tmp_path), EMBEDDER)
+        ChromaStore.open(str(tmp_path), EMBEDDER)
     assert (tmp_path / "chroma.sqlite3").read_bytes() == b"no database"
 
 
 def test_a_folder_that_holds_no_store_is_not_made_one(tmp_path):
     with pytest.raises(InputError, match="there is no such folder"):
-        Store.open(str(tmp_path / "nowhere"), EMBEDDER)
+        ChromaStore.open(str(tmp_path / "nowhere"), EMBEDDER)
     with pytest.raises(InputError, match=r"holds no chroma.sqlite3"):
-        Store.open(f"{tmp_path}#x", EMBEDDER)
+        ChromaStore.open(f"{tmp_path}#x", EMBEDDER)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -212,7 +212,7 @@ def test_a_folder_that_holds_no_store_is_not_made_one(tmp_path):
 )
 def test_an_address_that_cannot_be(target):
     with pytest.raises(UsageError, match="address") as raised:
-        Store.open(target, EMBEDDER)
+        ChromaStore.open(target, EMBEDDER)
     assert "pw" not in str(raised.value)
 
 
@@ -221,4 +221,4 @@ def test_without_chromadb_the_command_that_brings_it_is_told(tmp_path, monkeypat
     (tmp_path / "chroma.sqlite3").touch()
     for target in (str(tmp_path), "http://host:8000"):
         with pytest.raises(UsageError, match=r"pip install 'karat\[chroma\]'"):
-            Store.open(target, EMBEDDER)
+            ChromaStore.open(target, EMBEDDER)

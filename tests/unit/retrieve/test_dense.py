@@ -44,7 +44,7 @@ def quiet(*_):
 
 
 def build(texts=TEXTS, settings=SETTINGS, **more):
-    return dense.Engine.build(texts, settings, quiet, **more)
+    return dense.DenseEngine.build(texts, settings, quiet, **more)
 
 
 def hits(ranked, query=0):
@@ -61,7 +61,7 @@ def random_texts(count, dimension=16, seed=3):
 def test_cosines_best_first_and_of_equal_ones_the_higher_row():
     engine = build()
     assert isinstance(engine, Engine)
-    assert ENGINES.get("dense") is dense.Engine
+    assert ENGINES.get("dense") is dense.DenseEngine
     assert hits(engine.search(["1 0", "0 -2"])) == [(4, 1.0), (1, 1.0), (7, 0.8), (0, 0.6), (2, 0.0), (5, -1.0)]
     assert hits(engine.search(["1 0", "0 -2"]), 1)[0] == (5, 0.0)
     assert hits(engine.search(["1 0"], 1)) == [(4, 1.0)]
@@ -162,7 +162,7 @@ def test_vectors_known_before_are_not_made_again(spelled, tmp_path):
 def test_saved_and_loaded_it_finds_the_same(tmp_path, ann):
     engine = build([*TEXTS, *random_texts(0)], SETTINGS | {"ann": ann})
     engine.save(tmp_path)
-    loaded = dense.Engine.load(tmp_path)
+    loaded = dense.DenseEngine.load(tmp_path)
     assert loaded.settings == engine.settings
     assert isinstance(loaded.vectors.base, np.memmap)
     assert len(loaded) == len(engine) == len(TEXTS)
@@ -183,14 +183,14 @@ def test_saved_and_loaded_it_finds_the_same(tmp_path, ann):
 @pytest.mark.parametrize("ann", ["exact", "hnsw"])
 def test_a_small_or_empty_index_is_one_too(tmp_path, texts, ann):
     build(texts, SETTINGS | {"ann": ann}).save(tmp_path)
-    found = dense.Engine.load(tmp_path).search(["2 0"])
+    found = dense.DenseEngine.load(tmp_path).search(["2 0"])
     assert hits(found) == ([(0, 1.0)] if texts == ["1 0"] else [])
 
 
 def test_the_embedder_is_loaded_with_the_first_query(spelled, tmp_path):
     build().save(tmp_path)
     spelled.made = 0
-    engine = dense.Engine.load(tmp_path)
+    engine = dense.DenseEngine.load(tmp_path)
     assert spelled.made == 0
     engine.search(["1 0"])
     engine.search(["1 0"])
@@ -201,7 +201,7 @@ def test_vectors_of_another_version_of_the_model_are_not_searched(spelled, tmp_p
     build().save(tmp_path)
     spelled.version = "2"
     with pytest.raises(KaratError, match=r"made by 'spelled 1', but the embedder here is 'spelled 2'.*index again"):
-        dense.Engine.load(tmp_path).search(["1 0"])
+        dense.DenseEngine.load(tmp_path).search(["1 0"])
 
 
 @pytest.mark.usefixtures("spelled")
@@ -216,7 +216,7 @@ def test_an_embedder_that_is_gone_is_named(spelled, tmp_path, monkeypatch):
     build().save(tmp_path)
     monkeypatch.delitem(EMBEDDERS._loaded, "spelled")
     with pytest.raises(UsageError, match="unknown embedder 'spelled'"):
-        dense.Engine.load(tmp_path).search(["1 0"])
+        dense.DenseEngine.load(tmp_path).search(["1 0"])
 
 
 @pytest.mark.usefixtures("spelled")
@@ -299,7 +299,7 @@ def test_a_damaged_file_is_named(tmp_path, file, change):
     build([*TEXTS, *(f"{n} 1" for n in range(90))], SETTINGS | {"ann": "hnsw"}).save(tmp_path)
     damage(file, change)(tmp_path)
     with pytest.raises(InputError, match=rf"{file}: .*Index the documents again"):
-        dense.Engine.load(tmp_path).search(["1 0"])
+        dense.DenseEngine.load(tmp_path).search(["1 0"])
 
 
 @pytest.mark.usefixtures("spelled")
@@ -310,7 +310,7 @@ def test_a_vector_that_gives_no_cosine_is_reported_when_met(tmp_path, number):
     vectors[0] = number
     np.save(tmp_path / "vectors.npy", vectors)
     with pytest.raises(InputError, match="the vectors of the index: a vector is not of length 1"):
-        dense.Engine.load(tmp_path).search(["1 1"])
+        dense.DenseEngine.load(tmp_path).search(["1 1"])
 
 
 @pytest.mark.usefixtures("spelled")
@@ -332,7 +332,7 @@ def test_a_folder_that_karat_did_not_write_so(tmp_path, change, problem):
     build().save(tmp_path)
     change(tmp_path)
     with pytest.raises(InputError, match=problem):
-        dense.Engine.load(tmp_path)
+        dense.DenseEngine.load(tmp_path)
 
 
 @pytest.mark.usefixtures("spelled")
@@ -342,7 +342,7 @@ def test_a_graph_over_other_vectors_is_refused(tmp_path):
         build(texts, SETTINGS | {"ann": "hnsw"}).save(tmp_path / name)
     shutil.copy(tmp_path / "a" / "graph.faiss", tmp_path / "b" / "graph.faiss")
     with pytest.raises(InputError, match=r"graph.faiss: is a graph over vectors of shape \(2, 2\), beside \(3, 2\)"):
-        dense.Engine.load(tmp_path / "b").search(["1 0"])
+        dense.DenseEngine.load(tmp_path / "b").search(["1 0"])
 
 
 @pytest.mark.usefixtures("spelled")
@@ -356,7 +356,7 @@ def test_near_ties_are_fetched_until_none_is_left(monkeypatch):
 
 
 def test_real_sentences_with_the_default_embedder():
-    engine = dense.Engine.build(
+    engine = dense.DenseEngine.build(
         [
             "The night watch lasts six hours.",
             "Diesel is stored behind the workshop.",

@@ -9,7 +9,8 @@ import pytest
 from karat.core.errors import InputError, KaratError, UsageError
 from karat.models import EmbedderSettings, Encoder
 from karat.retrieve import STORES
-from karat.retrieve.stores.faiss import Store
+from karat.retrieve._stored import chunk_of, id_of
+from karat.retrieve.stores.faiss import FaissStore
 
 VECTORS = np.array([[1, 0], [0.6, 0.8], [0, 1], [-1, 0], [0.6, 0.8]], np.float32)
 IDS = ["e", "b", "c", "d", "a"]
@@ -45,11 +46,11 @@ def folder(tmp_path):
 
 
 def open_(path):
-    return Store.open(str(path), EMBEDDER)
+    return FaissStore.open(str(path), EMBEDDER)
 
 
 def test_the_numbers_of_faiss_are_the_ids_where_nothing_else_is_known(folder):
-    assert STORES.get("faiss") is Store
+    assert STORES.get("faiss") is FaissStore
     for place in (folder, folder / "index.faiss"):
         store = open_(place)
         assert hits(store) == [("0", 1.0), ("4", 0.6), ("1", 0.6), ("2", 0.0), ("3", -1.0)]
@@ -143,15 +144,15 @@ def test_which_file_beside_the_index_is_taken(folder):
     ("name", "content", "problem"),
     [
         ("ids.txt", "a\nb\n", r"ids.txt: has 2 entries, the index index.faiss beside it 5 vectors"),
-        ("ids.txt", "", r"ids.txt: has 0 entries"),
+        ("ids.txt", "", r"ids.txt: is empty"),
         ("ids.txt", "a\nb\nc\na\ne\n", r"ids.txt line 4: the id 'a' stands at 1 already"),
-        ("ids.json", "{", r"ids.json: is not JSON"),
+        ("ids.json", "{", r"ids.json line 1: not valid JSON"),
         ("ids.json", '{"0": "a", "2": "b"}', r"ids.json: is not a list of ids"),
         ("ids.json", "[true]", r"ids.json: is not a list of ids"),
         ("chunks.jsonl", '{"id": "a"}\n\n{"text": "b"}\n', r"chunks.jsonl line 3: has no id"),
-        ("chunks.jsonl", '{"id": "a"}\n{', r"chunks.jsonl line 2: is not JSON"),
-        ("chunks.jsonl", "[1]\n", r"chunks.jsonl line 1: has no id"),
-        ("chunks.jsonl", b"\xff\xfe", r"chunks.jsonl: is not UTF-8"),
+        ("chunks.jsonl", '{"id": "a"}\n{', r"chunks.jsonl line 2: not valid JSON"),
+        ("chunks.jsonl", "[1]\n", r"chunks.jsonl line 1: an object with named fields"),
+        ("chunks.jsonl", b"\xff\xfe", r"chunks.jsonl: is encoded as UTF-16"),
     ],
 )
 def test_a_wrong_file_beside_the_index_is_named(folder, name, content, problem):
@@ -210,7 +211,7 @@ def test_an_empty_index(tmp_path):
 
 def test_an_embedder_of_another_size_is_refused_and_wordllama_is_the_default(folder):
     with pytest.raises(KaratError, match="holds vectors of 2 numbers, the embedder wordllama makes vectors of 256"):
-        Store.open(str(folder), None).search(["snow"])
+        FaissStore.open(str(folder), None).search(["snow"])
 
 
 def test_a_pickle_is_refused_with_the_way_around_it(folder):
@@ -275,3 +276,9 @@ def test_another_metric_is_refused(tmp_path):
     write(tmp_path / "x.faiss", faiss.IndexFlat(2, faiss.METRIC_L1))
     with pytest.raises(InputError, match="measures by metric 2 of FAISS"):
         open_(tmp_path)
+
+
+def test_a_store_calls_its_fields_what_results_and_corpora_may_call_them():
+    chunk = chunk_of("1", {"Body": "the text", "metadata": {"file_name": "a.pdf", "kind": "note"}, "passage_id": "p"})
+    assert (chunk.text, chunk.doc, chunk.meta) == ("the text", "a.pdf", {"kind": "note"})
+    assert id_of({"passage_id": "p"}) == "p"

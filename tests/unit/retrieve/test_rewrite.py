@@ -5,7 +5,15 @@ import json
 import pytest
 
 from karat.core.errors import InputError, UsageError
-from karat.retrieve.rewrite import REWRITERS, Change, Rewriter, Rewritten, rewrite, rewriter_named, spread
+from karat.retrieve.rewrite import (
+    REWRITERS,
+    Change,
+    Rewriter,
+    Rewritten,
+    queries_with_owner,
+    rewrite_all,
+    rewriter_named,
+)
 from karat.retrieve.rewriters.expand import Expand
 from karat.retrieve.rewriters.phrasings import Phrasings
 
@@ -72,15 +80,15 @@ def test_russian_and_hindi_terms(written):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("=> x", "line 2: no term before =>"),
-        ("!! => x", "line 2: no term before =>"),
-        ("x =>", "line 2: an addition of 'x' is empty"),
-        ("x => a,,b", "line 2: an addition of 'x' is empty"),
-        ("x => a => b", "line 2: more than one =>"),
+        ("=> x", "line 2: '=> x' is neither a rule nor a prefix"),
+        ("!! => x", "line 2: '!! => x' is neither"),
+        ("x =>", "line 2: 'x =>' is neither"),
+        ("x => a,,b", "line 2: 'x => a,,b' is neither"),
+        ("x => a => b", "line 2: 'x => a => b' is neither"),
         ("x -> a", "line 2: 'x -> a' is neither a rule nor a prefix"),
         ("x = a", "neither a rule nor a prefix"),
         ("x\ta", "neither a rule nor a prefix"),
-        ("***", "line 2: the prefix '\\*\\*\\*' holds no word"),
+        ("***", "line 2: '\\*\\*\\*' is neither"),
     ],
 )
 def test_a_bad_line_is_refused_by_its_number(written, line, words):
@@ -98,7 +106,7 @@ def test_files_that_cannot_be_read(load, written, tmp_path):
         load(written(b"definition\ncaf\xe9\n"))
     with pytest.raises(InputError, match=r"holds no rule|is empty"):
         load(written("\n"))
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is no path: it holds a NUL"):
         load("a\0b")
 
 
@@ -126,15 +134,15 @@ def test_phrasings_of_a_question_given_in_a_file(written):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("{", "line 2: is not JSON"),
-        ("[1]", 'line 2 field "question"'),
-        ('{"question": "??", "phrasings": ["a"]}', 'line 2 field "question": no question in words'),
-        ('{"question": "a"}', 'line 2 field "phrasings"'),
-        ('{"question": "a", "phrasings": []}', 'line 2 field "phrasings"'),
-        ('{"question": "a", "phrasings": "b"}', 'line 2 field "phrasings"'),
-        ('{"question": "a", "phrasings": ["b", 3]}', 'line 2 field "phrasings"'),
-        ('{"question": "a", "phrasings": ["b", " "]}', 'line 2 field "phrasings"'),
-        ("[" * 100_000, "line 2: is not JSON"),
+        ("{", "line 2: not valid JSON"),
+        ("[1]", "line 2: an object with named fields was expected"),
+        ('{"question": "??", "phrasings": ["a"]}', 'line 2: the field "question" holds no words'),
+        ('{"question": "a"}', 'line 2: the field "phrasings"'),
+        ('{"question": "a", "phrasings": []}', 'line 2: the field "phrasings"'),
+        ('{"question": "a", "phrasings": "b"}', 'line 2: the field "phrasings"'),
+        ('{"question": "a", "phrasings": ["b", 3]}', 'line 2: the field "phrasings"'),
+        ('{"question": "a", "phrasings": ["b", " "]}', 'line 2: the field "phrasings"'),
+        ("[" * 100_000, "line 2: the JSON is nested too deeply"),
     ],
 )
 def test_a_bad_record_is_refused_by_its_number(written, line, words):
@@ -143,23 +151,25 @@ def test_a_bad_record_is_refused_by_its_number(written, line, words):
 
 
 def test_queries_and_their_owners():
-    queries, owner = spread([Rewritten("a", ("a", "b")), Rewritten("c", ("c",)), Rewritten("d", ("d", "e"))])
+    queries, owner = queries_with_owner(
+        [Rewritten("a", ("a", "b")), Rewritten("c", ("c",)), Rewritten("d", ("d", "e"))]
+    )
     assert queries == ["a", "b", "c", "d", "e"]
     assert owner.tolist() == [0, 0, 1, 2, 2]
-    assert spread([])[1].tolist() == []
+    assert queries_with_owner([])[1].tolist() == []
 
 
 def test_one_rewriter_after_the_other():
     """Each takes every query of the one before; a change made in several of them is told once."""
     first = Phrasings({"watch": ("watch", "shift watch")})
     second = Expand({"watch": ("guard",)})
-    done = rewrite([first, second], "watch")
+    (done,) = rewrite_all([first, second], ["watch"])
     assert done.original == "watch"
     assert done.queries == ("watch guard", "shift watch guard")
     assert done.changes == (Change("phrasings", "watch", "shift watch"), Change("expand", "watch", "guard"))
     same = Phrasings({"watch": ("watch guard",)})
-    assert rewrite([same, second], "watch").queries == ("watch guard",)
-    assert rewrite([], "watch") == Rewritten("watch", ("watch",))
+    assert rewrite_all([same, second], ["watch"])[0].queries == ("watch guard",)
+    assert rewrite_all([], ["watch"]) == [Rewritten("watch", ("watch",))]
 
 
 def test_a_change_reads_as_one_line():

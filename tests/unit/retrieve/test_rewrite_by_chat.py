@@ -11,7 +11,6 @@ from karat.retrieve.rewrite import (
     Rewritten,
     check_named,
     needs_of,
-    rewrite,
     rewrite_all,
     rewriter_named,
 )
@@ -56,7 +55,7 @@ def test_they_are_rewriters_that_need_a_chat_model(text):
     assert needs_of(text) == ("chat",)
     assert needs_of("expand:FILE") == needs_of("spell") == ()
     with pytest.raises(UsageError, match=rf"{made.name} asks a chat model, and none is named\. .*--model"):
-        rewrite([made], QUERY)
+        rewrite_all([made], [QUERY])[0]
     with pytest.raises(UsageError, match=rf"{made.name} was not told of the query"):
         made.rewrite(QUERY)
 

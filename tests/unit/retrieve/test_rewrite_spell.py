@@ -172,7 +172,7 @@ def test_saved_and_loaded(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("", "line 1: is no list of words for spell"),
+        ("", "is empty"),
         ("word\t3\n", "is no list of words"),
         ("karat spell 2\t1\na\t1\n", "is no list of words"),
         ("karat spell 1\t2\na\t1\n", "2 words are announced, 1 whole"),

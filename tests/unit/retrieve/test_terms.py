@@ -5,11 +5,11 @@ from karat.core.errors import UsageError
 from karat.core.text.codes import Vocabulary
 from karat.retrieve import _terms
 from karat.retrieve._terms import STEMMERS, Terms
-from karat.retrieve.engines.bm25 import Engine
+from karat.retrieve.engines.bm25 import BM25Engine
 
 
 def found(texts, query, **settings):
-    rows, _ = Engine.build(texts, settings, lambda *_: None).search([query]).of(0)
+    rows, _ = BM25Engine.build(texts, settings, lambda *_: None).search([query]).of(0)
     return rows.tolist()
 
 

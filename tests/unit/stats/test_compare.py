@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karat.stats.compare import compare_systems, draws_for, pairs
-from karat.stats.corrections import holm
+from karat.stats.corrections import adjust
 from karat.stats.permutation import drawn_pairs
 
 NAN = np.nan
@@ -78,7 +78,7 @@ def test_pairs_by_hand():
     assert ac.difference == pytest.approx(0.4)
     assert ac.p == 2 / 4
     assert bc.difference == pytest.approx(0.8 / 3)
-    assert [pair.adjusted for pair in (ab, ac, bc)] == holm([0.5, 0.5, 0.5]).tolist()
+    assert [pair.adjusted for pair in (ab, ac, bc)] == adjust([0.5, 0.5, 0.5]).tolist()
 
 
 def test_the_interval_is_that_of_the_test():
@@ -123,8 +123,6 @@ def test_infinite_values_are_none():
 
 def test_nothing_to_pair():
     assert pairs("F1", ["a"], SYSTEMS[:1]) == ()
-    with pytest.raises(ValueError, match="2 names for 3 rows"):
-        pairs("F1", ["a", "b"], SYSTEMS)
 
 
 def test_many_pairs_can_still_be_told_apart():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.results.study import LEVEL
+from karat.results.study import SIGNIFICANT
 from karat.stats import permutation
 from karat.stats.compare import pairs
 from karat.stats.permutation import drawn_pairs, flip_test
@@ -73,8 +73,8 @@ def test_zero_is_inside_exactly_where_p_is_above_the_level(shape, n):
     found = drawn_pairs(values, every)
     told = np.isfinite(found.low)
     inside = (found.low <= 0) & (found.high >= 0)
-    np.testing.assert_array_equal(inside[told], (found.p > LEVEL)[told])
-    assert (found.p[~told] > LEVEL).all() or n < 133
+    np.testing.assert_array_equal(inside[told], (found.p > SIGNIFICANT)[told])
+    assert (found.p[~told] > SIGNIFICANT).all() or n < 133
     with np.errstate(invalid="ignore"):
         mean = np.array([[np.nanmean(m[b] - m[a]) for a, b in every] for m in values])
     assert ((found.low <= mean + 1e-9) & (mean <= found.high + 1e-9))[told].all()
@@ -106,7 +106,7 @@ def test_fewer_than_six_that_differ_have_no_interval():
 def test_equal_differences_do_not_tell_how_far_others_may_lie(n):
     values = np.stack([np.linspace(0, 0.5, n), np.linspace(0, 0.5, n) + 0.1])[None]
     found = drawn_pairs(values, [(0, 1)])
-    assert found.p[0, 0] <= LEVEL
+    assert found.p[0, 0] <= SIGNIFICANT
     assert np.isnan(found.low[0, 0])
     assert np.isnan(flip_test(np.full((1, n), 0.1)).low[0])
 

@@ -3,9 +3,14 @@ import pytest
 
 from karat.stats import optimism
 from karat.stats.arrays import codes, mean_known
-from karat.stats.corrections import holm
-from karat.stats.optimism import best_rows, cross_validate, deal, selection_p
-from karat.stats.permutation import sign_flip
+from karat.stats.corrections import adjust
+from karat.stats.optimism import assign_folds, best_rows, cross_validate, selection_p
+from karat.stats.permutation import flip_test
+
+
+def sign_flip(differences, **more):
+    return flip_test(differences, alpha=None, **more).p
+
 
 NAN = np.nan
 EVERY = np.ones(4, bool)
@@ -13,7 +18,7 @@ EVERY = np.ones(4, bool)
 
 def test_every_fold_gets_its_share_of_all_and_of_every_kind():
     kinds = ["a"] * 23 + [None] * 9 + ["b"] * 11 + ["c"] * 3
-    dealt = deal(codes(kinds))
+    dealt = assign_folds(codes(kinds))
     assert dealt.shape == (10, 46)
     for row in dealt:
         sizes = np.bincount(row, minlength=5)
@@ -26,15 +31,15 @@ def test_every_fold_gets_its_share_of_all_and_of_every_kind():
 
 def test_repeats_differ_and_the_seed_decides():
     one = np.zeros(40, np.int64)
-    dealt = deal(one, seed=1)
+    dealt = assign_folds(one, seed=1)
     assert not (dealt[0] == dealt[1]).all()
-    np.testing.assert_array_equal(dealt, deal(one, seed=1))
-    assert not (dealt == deal(one, seed=2)).all()
+    np.testing.assert_array_equal(dealt, assign_folds(one, seed=1))
+    assert not (dealt == assign_folds(one, seed=2)).all()
 
 
 def test_no_more_folds_than_questions():
-    assert sorted(deal(np.zeros(3, np.int64))[0]) == [0, 1, 2]
-    assert deal(np.zeros(1, np.int64)).tolist() == [[0]] * 10
+    assert sorted(assign_folds(np.zeros(3, np.int64))[0]) == [0, 1, 2]
+    assert assign_folds(np.zeros(1, np.int64)).tolist() == [[0]] * 10
 
 
 VALUES = np.array([[1.0, 0.0, 0.5, NAN], [0.0, 1.0, 0.5, 0.0], [1.0, 0.0, 0.5, NAN], [NAN, NAN, NAN, NAN]])
@@ -85,7 +90,7 @@ def test_the_best_of_equal_cells_is_rarely_called_better():
         values = rng.normal(0, 1, (30, 60))
         best = int(values.mean(axis=1).argmax())
         others = np.delete(np.arange(30), best)
-        p = holm(sign_flip(values[best] - values[others], draws=1000))
+        p = adjust(sign_flip(values[best] - values[others], draws=1000))
         alone += (p <= 0.05).any()
         both += (np.maximum(p, selection_p(values, best, draws=1000)[others]) <= 0.05).any()
     assert alone >= 9

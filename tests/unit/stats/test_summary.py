@@ -3,7 +3,8 @@ import pytest
 
 from karat.core.measure import ANYTHING, Measure, MeasureSpec
 from karat.core.scores import Scores, Status
-from karat.stats.summary import refusals, summarise, usage
+from karat.results.evaluation import Summary
+from karat.stats.summary import refusals, summarise, targets, usage
 
 
 def a_measure(name="Recall", k=5, **declared):
@@ -150,3 +151,22 @@ def test_a_number_over_nothing_is_none():
     assert (nothing.precision, nothing.recall, nothing.f1) == (None, 0.0, 0.0)
     answerable = refusals("s", [True, False], [True, True])
     assert (answerable.precision, answerable.recall, answerable.f1) == (0.0, None, None)
+
+
+def test_targets_are_met_above_not_at():
+    found = targets(
+        [
+            Summary("a", "F1@5", 9, 0, 0, mean=0.5),
+            Summary("a", "Hit@5", 9, 0, 0, mean=0.81),
+            Summary("a", "MRR", 0, 9, 0),
+            Summary("a", "MRR", 3, 0, 0, mean=0.9, slice="kind", value="x"),
+            Summary("a", "Recall@5", 9, 0, 0, mean=0.5),
+        ],
+        {"F1@5": 1 / 3},
+    )
+    assert targets([Summary("a", "MRR(rel=2)", 9, 0, 0, mean=0.6)], {})[0].met
+    assert targets([Summary("a", "MRR", 0, 0, 9)], {})[0].met is None
+    assert [(t.measure, t.threshold, t.met, t.ceiling) for t in found] == [
+        ("F1@5", 0.5, False, 1 / 3),
+        ("Hit@5", 0.8, True, 1.0),
+    ]

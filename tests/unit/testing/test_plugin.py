@@ -16,6 +16,7 @@ systems: [{name: mine, results: mine.jsonl}, {name: other, results: other.jsonl}
 k: [1, 3]
 main: MRR
 gate: ["MRR >= .9"]
+outputs: [csv]
 """
 RANKED = {"mine": ["d0 x y", "x d1 y", "x y z"], "other": ["x y z", "x y z", "x y d2"]}
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from karat.experiment.demo import demo_files, half_of
-from karat.experiment.index import index
 from karat.files import as_testset
+from karat.systems.index import index
 from karat.testset.audit import audit
 
 pytestmark = pytest.mark.slow

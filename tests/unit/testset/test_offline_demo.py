@@ -6,9 +6,9 @@ import pytest
 
 from karat.core.means import Means
 from karat.core.text import guess_language
-from karat.experiment.index import index
 from karat.models import EmbedderSettings, embedder_named
 from karat.results.drafts import Fragment
+from karat.systems.index import index
 from karat.testset.filters import Surroundings, judge_drafts
 from karat.testset.filters._wording import one_line
 from karat.testset.offline import offline_drafts

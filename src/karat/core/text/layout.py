@@ -27,7 +27,7 @@ _CONTENTS_LINE = 120  # characters at most
 _ITEM_LINE = 55  # characters of a line below which an item ended on purpose
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PageSentence:
     """A sentence, an item of a list or a row of a table: its text on one line, and where it stands on the page.
 
@@ -66,7 +66,11 @@ def page_sentences(text: str, title: str = "") -> list[PageSentence]:
             told = _SPACE.sub(" ", _MARKUP.sub("", whole[start:end])).strip()
             if told:
                 place = block.start + start
-                found.append(PageSentence(told, place, place + end - start, block.heading, block.kind))
+                found.append(
+                    PageSentence(
+                        text=told, start=place, end=place + end - start, heading=block.heading, kind=block.kind
+                    )
+                )
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from karat.core.text.characters import WORD, kind_of
 
@@ -31,6 +32,7 @@ _DATE = re.compile(
     r")(?!\d)",
     re.IGNORECASE,
 )
+_YEAR = re.compile(r"\d{4}")  # every date has one: most texts need not be searched for months
 _NUMBER = re.compile(r"(?<!\d)\d{1,3}(?: \d{3})+(?!\d)|\d+(?:[.,'’\u00a0\u202f]\d+)*")
 _LIST_MARK = re.compile(r"^[^\S\n]*\d{1,3}[.)](?=\s)", re.MULTILINE)
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
@@ -50,7 +52,7 @@ def figures(text: str) -> list[frozenset[str]]:
     found: dict[frozenset[str], None] = {}
     rest: list[str] = []
     position = 0
-    for match in _DATE.finditer(text):
+    for match in _dates(text):
         readings = _readings_of_date(match)
         if readings:
             found[readings] = None
@@ -64,7 +66,7 @@ def figures(text: str) -> list[frozenset[str]]:
 def readings(text: str) -> set[str]:
     """Every reading of every number and date of a text; the numbers inside a date count too."""
     text = _plain_digits(text)
-    dates = (_readings_of_date(match) for match in _DATE.finditer(text))
+    dates = (_readings_of_date(match) for match in _dates(text))
     return set().union(*dates, *_numbers(text))
 
 
@@ -74,12 +76,18 @@ def without_figures(text: str) -> str:
     >>> without_figures("On 5 May 2020 B12 cost 3,50.").split()
     ['On', 'B12', 'cost', '.']
     """
-    text = _DATE.sub(lambda date: " " if _readings_of_date(date) else date[0], _LIST_MARK.sub(" ", _plain_digits(text)))
+    text = _LIST_MARK.sub(" ", _plain_digits(text))
+    if _YEAR.search(text):
+        text = _DATE.sub(lambda date: " " if _readings_of_date(date) else date[0], text)
     return _NUMBER.sub(lambda number: " " if _stands_alone(number) else number[0], text)
 
 
 def _plain_digits(text: str) -> str:
     return text if text.isascii() else _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), text)
+
+
+def _dates(text: str) -> Iterator[re.Match[str]]:
+    return _DATE.finditer(text) if _YEAR.search(text) else iter(())
 
 
 def _readings_of_date(match: re.Match[str]) -> frozenset[str]:

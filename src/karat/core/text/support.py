@@ -32,7 +32,9 @@ NUMBER_WORDS = (
 # "one" may be no number: in a text it counts as one, in a claim it does not.
 _UNSURE = frozenset(("zero", "half", "ноль", *_SPELLED[1].split()))
 _AROUND = "\"'`.,;:!?…।()[]{}«»“”„‘’"
-_CLAIMING = re.compile(rf"\b(?:{'|'.join(word for word in NUMBER_WORDS if word not in _UNSURE)})\b", re.IGNORECASE)
+COUNT_WORDS = tuple(word for word in NUMBER_WORDS if word not in _UNSURE)
+"""Words that are numbers wherever they stand."""
+_CLAIMING = re.compile(rf"\b(?:{'|'.join(COUNT_WORDS)})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,13 @@ def clean(text: str, limit: int | None = None) -> str:
 
 
 def excerpt(text: str | None, most: int = 60) -> str:
-    """A text on one line, cut where it is long.
+    """A text on one printable line, cut where it is long.
 
     >>> excerpt("How high\\n is it?", 10)
     'How high …'
     """
-    line = " ".join((text or "").split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+    start = (text or "").lstrip()[: 20 * most]  # a text may be huge
+    return clean(" ".join(clean(start).split()), most)
 
 
 def plural(count: int, noun: str) -> str:
@@ -48,14 +48,36 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def names(several: Sequence[str], most: int = 4) -> str:
-    """The first of some names, and how many more there are.
+def names(several: Sequence[str], most: int = 4, *, conjunction: str = "", width: int | None = 40) -> str:
+    """The first of some names, each cut to `width` characters, and how many more there are.
 
-    >>> names(["a", "b"]), names(["a", "b", "c"], most=2)
-    ('a, b', 'a, b and 1 more')
+    >>> names(["a", "b"]), names(["a", "b", "c"], most=2), names(["a", "b", "c"], conjunction="and")
+    ('a, b', 'a, b and 1 more', 'a, b and c')
     """
-    more = f" and {len(several) - most:,} more" if len(several) > most else ""
-    return ", ".join(clean(name, 40) for name in several[:most]) + more
+    shown = [clean(name, width) for name in several[:most]]
+    if len(several) > most:
+        return f"{', '.join(shown)} and {len(several) - most:,} more"
+    if conjunction and len(shown) > 1:
+        return f"{', '.join(shown[:-1])} {conjunction} {shown[-1]}"
+    return ", ".join(shown)
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share in percent, which rounds to 0 or 100 only when it is.
+
+    >>> percent(0.7123), percent(0.9999), percent(1), percent(None)
+    ('71.2%', '>99.9%', '100%', '–')
+    >>> percent(0.304, 0), percent(0.004, 0), percent(0.9999, 0)
+    ('30%', '<1%', '>99%')
+    """
+    if share is None or not math.isfinite(share):
+        return NONE
+    if share in (0, 1):
+        return f"{100 * share:.0f}%"
+    text, least = f"{100 * share:.{digits}f}", 0.1**digits
+    if share > 0 and float(text) == 0:
+        return f"<{least:.{digits}f}%"
+    return f">{100 - least:.{digits}f}%" if share < 1 and float(text) == 100 else f"{text}%"
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -155,24 +177,6 @@ def _key(question: str, reason: str) -> str:
     return _NUMBER.sub(lambda found: found[0] if found[1] else "#", text)
 
 
-def percent(share: float | None, digits: int = 1) -> str:
-    """A share in percent, which rounds to 0 or 100 only when it is.
-
-    >>> percent(0.7123), percent(0.9999), percent(1), percent(None)
-    ('71.2%', '>99.9%', '100%', '–')
-    >>> percent(0.304, 0), percent(0.004, 0), percent(0.9999, 0)
-    ('30%', '<1%', '>99%')
-    """
-    if share is None or not math.isfinite(share):
-        return NONE
-    if share in (0, 1):
-        return f"{100 * share:.0f}%"
-    text, least = f"{100 * share:.{digits}f}", 0.1**digits
-    if share > 0 and float(text) == 0:
-        return f"<{least:.{digits}f}%"
-    return f">{100 - least:.{digits}f}%" if share < 1 and float(text) == 100 else f"{text}%"
-
-
 WIDE = 0.05  # an interval wider than this says nothing about the third digit
 
 
@@ -230,3 +234,59 @@ def average_count(value: float | None) -> str:
         return NONE
     text = f"{value:,.2f}"
     return text.removesuffix(".00") if text != "-0.00" else "0"
+
+
+Band = tuple[float, str, str]  # from this mean up, its name, what it means
+
+BANDS: dict[str, tuple[Band, ...]] = {
+    "MRR": (
+        (0.90, "Excellent", "the first relevant hit is almost always at rank 1"),
+        (0.70, "Good", "the first relevant hit is typically in the top 2"),
+        (0.50, "Moderate", "the first relevant hit is usually in the top 3-4"),
+        (0.30, "Fair", "the first relevant hit is often below rank 3"),
+        (0.00, "Poor", "the first relevant hit is far down or missing"),
+    ),
+    "Recall": (
+        (0.90, "Excellent", "almost everything relevant is found"),
+        (0.70, "Good", "most of what is relevant is found"),
+        (0.50, "Moderate", "half or more of what is relevant is found"),
+        (0.30, "Fair", "much of what is relevant is missing"),
+        (0.00, "Poor", "most of what is relevant is missing"),
+    ),
+    "TokenF1": (
+        (0.80, "Excellent", "the words are almost those of the reference"),
+        (0.60, "Good", "most of the reference's words are there"),
+        (0.40, "Moderate", "the words overlap in part with the reference"),
+        (0.20, "Fair", "some of the reference's words are there"),
+        (0.00, "Poor", "hardly any of the reference's words are there"),
+    ),
+    "SemanticSimilarity": (
+        (0.85, "High", "the meaning is close to the reference"),
+        (0.80, "Production-grade", "the meaning is as close as production systems bring it"),
+    ),
+}
+
+
+def band(measure: str, mean: float | None) -> tuple[str, str] | None:
+    """The band of a mean and its meaning; None where the measure has no bands or the mean stands below them all.
+
+    >>> band("MRR", 0.7)
+    ('Good', 'the first relevant hit is typically in the top 2')
+    """
+    floors = () if mean is None else BANDS.get(measure, ())
+    return next(((name, meaning) for floor, name, meaning in floors if (mean or 0.0) >= floor - 1e-12), None)
+
+
+def mean_note(answered: int, missing: int, other: float | None, *, counted: bool, lists_end: int | None) -> str | None:
+    """What must stand beside a mean: how many answers are missing, with the other mean, or where all lists end.
+
+    `other` is the mean with missing answers as 0, or, where they are `counted` so already, that of the others alone.
+
+    >>> mean_note(3, 5, 0.125, counted=False, lists_end=None)
+    '3 of 8 answered; missing as 0: .125'
+    """
+    if not missing:
+        return None if lists_end is None else f"lists end at {lists_end}"
+    which = "those alone" if counted else "missing as 0"
+    shown = "no mean" if other is None else number(other, 3)
+    return f"{answered:,} of {answered + missing:,} answered; {which}: {shown}"

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from karat.core.docs import Doc, Section
-from karat.corpus._file import File, ReadError, explained
+from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
-from karat.io.decoding import plain
+from karat.io.decoding import cleaned
 from karat.io.opening import check_zip
 
 _ZIP = b"PK\x03\x04"
@@ -58,12 +58,12 @@ def _read(file: File) -> Iterator[Doc]:
         lines.walk(document.element.body)
         for notes in _notes(document):
             lines.walk(notes)
-        title = " ".join(plain(document.core_properties.title or "").split())
+        title = " ".join(cleaned(document.core_properties.title or "").split())
     except ReadError:
         raise
     except Exception as error:  # whatever XML or archive the library trips over
         what = (str(error).splitlines() or [""])[0][:100] or type(error).__name__
-        raise ReadError("broken", f"cannot be opened as a Word file ({plain(what)}).", _BROKEN) from None
+        raise ReadError("broken", f"cannot be opened as a Word file ({cleaned(what)}).", _BROKEN) from None
     text = "\n".join(lines.lines)
     if not text.strip():
         raise ReadError("empty", "holds no text.", "If it holds scanned pages, run OCR on them.")
@@ -81,8 +81,7 @@ def _check_archive(data: bytes, place: str) -> None:
         raise ReadError("encrypted", "is an encrypted archive.", "Save a copy without the password.")
     if _MAIN not in {part.filename for part in parts}:
         raise ReadError("unsupported", "is an archive (zip) without a Word document.", "Unpack it.")
-    with explained():
-        check_zip(io.BytesIO(data), place)
+    check_zip(io.BytesIO(data), place)
 
 
 def _heading_styles(document: Any) -> dict[str, int]:
@@ -157,7 +156,7 @@ def _words(element: Any) -> str:
             if here.tag == f"{_W}p" and parts:
                 parts.append("\n")
             stack.extend(reversed(list(here)))
-    return plain("".join(parts))
+    return cleaned("".join(parts))
 
 
 READER = Reader("docx", "a Word file", (".docx",), _sniff, _read)

@@ -10,9 +10,8 @@ from typing import Any
 from karat.core.docs import Doc
 from karat.corpus._blocks import Blocks
 from karat.corpus._file import File, ReadError
-from karat.corpus._nesting import flattened
 from karat.corpus._reader import Reader
-from karat.io.decoding import is_binary, plain
+from karat.io.decoding import cleaned, is_binary
 
 _OPENING = re.compile(
     rb"^\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?>.{0,2000}?-->)\s*+)*+(?:<!doctype\s+html|<html[\s>])",
@@ -37,6 +36,20 @@ _PARAGRAPHS = frozenset((
     "thead", "tr", "ul", "li", "aside",
 ))  # fmt: skip
 
+DEPTH_LIMIT = 500
+
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)")
+_VOID = frozenset((
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
+))  # fmt: skip
+_CLOSED_BY_THE_NEXT = frozenset((
+    "p", "li", "dt", "dd", "tr", "td", "th", "tbody", "thead", "tfoot", "option", "optgroup", "html", "head", "body",
+))  # fmt: skip
+_INLINE = frozenset((
+    "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u", "span",
+))  # fmt: skip
+_DROPPED = ("svg", "script", "style")
+
 
 def _sniff(file: File) -> bool | None:
     if is_binary(file.head):
@@ -49,7 +62,7 @@ def _read(file: File) -> Iterator[Doc]:
 
     declared = _XML_ENCODING.match(file.head) or _CHARSET.search(file.head[:8192])
     text = file.text(declared[1].decode("ascii", "replace") if declared else None)
-    markup, depth = flattened(text)
+    markup, depth = shallow_markup(text)
     if depth:
         file.problem("nested", f"{depth:,} elements are open at once; those far inside are read as plain text.")
     tree = LexborHTMLParser(markup)
@@ -76,7 +89,7 @@ def _walked(tree: Any, *, whole: bool) -> Blocks:
         node, own, leaving = stack.pop()
         tag = node.tag or ""
         if node.is_text_node:
-            blocks.add(plain(node.text_content or ""))
+            blocks.add(cleaned(node.text_content or ""))
             continue
         if leaving:
             _leave(node, tag, blocks, layout)
@@ -112,7 +125,7 @@ def _enter(node: Any, tag: str, blocks: Blocks, layout: set[int]) -> None:
     elif tag == "pre":
         blocks.verbatim += 1
     elif len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
-        blocks.begin_heading(int(tag[1]), _anchor(node))
+        blocks.begin_heading(int(tag[1]))
     elif tag == "tr" and not _is_laid_out(node, layout):
         blocks.begin_row()
 
@@ -166,28 +179,10 @@ def _is_frame(node: Any, tag: str) -> bool:
     return tag in _FRAME or node.attributes.get("role") in _FRAME_ROLES
 
 
-def _anchor(heading: Any) -> str | None:
-    """The id that links to a heading: its own, that of an anchor within it, or of the section it opens."""
-    own = heading.attributes.get("id")
-    if own:
-        return plain(own)
-    inner = heading.css_first("[id], a[name]")
-    if inner is not None:
-        return plain(inner.attributes.get("id") or inner.attributes.get("name") or "") or None
-    outer = heading.parent
-    if outer is not None and outer.tag in ("section", "article", "div"):
-        before = heading.prev
-        while before is not None and not before.is_element_node:
-            before = before.prev
-        named = outer.attributes.get("id")
-        return plain(named) if named and before is None else None
-    return None
-
-
 def _url(tree: Any, text: str) -> str | None:
     for query, attribute in (("link[rel=canonical]", "href"), ('meta[property="og:url"]', "content")):
         node = tree.css_first(query)
-        value = plain((node.attributes.get(attribute) if node is not None else None) or "").strip()
+        value = cleaned((node.attributes.get(attribute) if node is not None else None) or "").strip()
         if value.startswith(("http://", "https://")):
             return value
     saved = _SAVED.search(text[:8192])
@@ -195,7 +190,56 @@ def _url(tree: Any, text: str) -> str | None:
 
 
 def _one_line(node: Any) -> str:
-    return " ".join(plain(node.text()).split()) if node is not None else ""
+    return " ".join(cleaned(node.text()).split()) if node is not None else ""
 
 
-READER = Reader("html", "HTML", (".html", ".htm", ".xhtml"), _sniff, _read, plain=_SMALL)
+def shallow_markup(markup: str) -> tuple[str, int]:
+    """The markup with elements made void that lie deeper than the limit, and its depth if it is past that (else 0).
+
+    The parser's time grows with the depth of elements. No words go. Inline elements are made void all of
+    them: the parser repeats unclosed ones in every paragraph.
+    """
+    bare = markup
+    for name in _DROPPED:
+        bare = _without(bare, name)
+    deepest = _depth(bare)
+    if deepest <= DEPTH_LIMIT:
+        return markup, 0
+    depth = 0
+
+    def flat(tag: re.Match[str]) -> str:
+        nonlocal depth
+        closing, name = tag[1], tag[2].lower()
+        if name in _INLINE:
+            return f"<{closing}wbr"
+        if name in _VOID or name in _CLOSED_BY_THE_NEXT:
+            return tag[0]
+        depth = max(depth - 1, 0) if closing else depth + 1
+        return tag[0] if depth + bool(closing) <= DEPTH_LIMIT else f"<{closing}wbr"
+
+    return _TAG.sub(flat, bare), deepest
+
+
+def _depth(markup: str) -> int:
+    depth = deepest = 0
+    for tag in _TAG.finditer(markup):
+        name = tag[2].lower()
+        if name in _VOID or name in _CLOSED_BY_THE_NEXT:
+            continue
+        depth = max(depth - 1, 0) if tag[1] else depth + 1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _without(markup: str, name: str) -> str:
+    """The markup without the elements of a name; one that is not closed stays."""
+    lower = markup.lower() if len(markup.lower()) == len(markup) else markup
+    parts: list[str] = []
+    done, opening, closing = 0, f"<{name}", f"</{name}"
+    while (start := lower.find(opening, done)) >= 0 and (end := lower.find(closing, start)) >= 0:
+        parts.append(markup[done:start])
+        done = lower.find(">", end) + 1 or len(markup)
+    return "".join((*parts, markup[done:]))
+
+
+READER = Reader("html", "HTML", (".html", ".htm", ".xhtml"), _sniff, _read, in_place_below=_SMALL)

@@ -1,4 +1,4 @@
-"""jsonl: one record a line, or a JSON list or object of records."""
+"""jsonl: one record a line, as in BEIR's corpus.jsonl, or a JSON list or object of records, as hybrid-rag's chunks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from karat.core.docs import Doc
 from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
-from karat.corpus._records import Row, docs_of, parsed
+from karat.corpus._records import Row, docs_of, parsed_json
 from karat.io.decoding import decode, is_binary
 from karat.io.fields import DOCUMENT, field_name
 from karat.io.records import from_columns
@@ -24,7 +24,7 @@ def _sniff(file: File) -> bool | None:
 
 def _read(file: File) -> Iterator[Doc]:
     if file.ending == ".json" and not is_lines(file):
-        yield from docs_of(file, _rows(parsed(file.text())), "record")
+        yield from docs_of(file, _rows(parsed_json(file.text())), "record")
     else:
         yield from docs_of(file, lines_of(file))
 
@@ -35,7 +35,7 @@ def is_lines(file: File) -> bool:
     if not (end and rest.strip() and first.startswith(b"{")):
         return False
     try:
-        return isinstance(parsed(first.decode("utf-8", "replace")), dict)
+        return isinstance(parsed_json(first.decode("utf-8", "replace")), dict)
     except ReadError:
         return False
 
@@ -46,42 +46,42 @@ def lines_of(file: File) -> Iterator[Row]:
         numbered: Iterator[tuple[int, bytes]] = enumerate(map(str.encode, file.text().split("\n")), 1)
     else:
         numbered = file.lines()
-    told = False
+    is_noted = False
     for row, line in numbered:
         if not line or line.isspace():
             continue
         decoded = decode(line)
-        if decoded.encoding != "UTF-8" and not told:
+        if decoded.encoding != "UTF-8" and not is_noted:
             reason = f"is not UTF-8; such lines are read as {decoded.encoding}."
             file.row_problem(row, "encoding", reason, "Save it as UTF-8.", fatal=False)
-            told = True
+            is_noted = True
         try:
-            yield row, parsed(decoded.text)
+            yield row, parsed_json(decoded.text)
         except ReadError as fault:
             file.row_problem(row, fault.kind, fault.reason, fault.remedy)
 
 
-def _rows(found: Any) -> Iterator[Row]:
+def _rows(document: Any) -> Iterator[Row]:
     """The records of one JSON value."""
-    if isinstance(found, list):
-        yield from enumerate(found, 1)
+    if isinstance(document, list):
+        yield from enumerate(document, 1)
         return
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise ReadError("unsupported", "is JSON, but neither a list nor an object.", "Write a list of records.")
     for name in _LISTS:
-        inner = found.get(name)
+        inner = document.get(name)
         if isinstance(inner, list) and inner and all(isinstance(item, dict) for item in inner):
             yield from enumerate(inner, 1)
             return
-    has_text = not {field_name(name) for name in found}.isdisjoint(DOCUMENT["text"])
-    listed = from_columns(found) if has_text else None
+    has_text = not {field_name(name) for name in document}.isdisjoint(DOCUMENT["text"])
+    listed = from_columns(document) if has_text else None
     if listed is not None:
         yield from enumerate(listed, 1)
-    elif not has_text and found and all(isinstance(value, dict) for value in found.values()):
-        for row, (key, value) in enumerate(found.items(), 1):
+    elif not has_text and document and all(isinstance(value, dict) for value in document.values()):
+        for row, (key, value) in enumerate(document.items(), 1):
             yield row, {"id": key, **value}
     else:
-        yield 1, found
+        yield 1, document
 
 
-READER = Reader("jsonl", "JSON records", (".jsonl", ".ndjson", ".json"), _sniff, _read, plain=math.inf)
+READER = Reader("jsonl", "JSON records", (".jsonl", ".ndjson", ".json"), _sniff, _read, in_place_below=math.inf)

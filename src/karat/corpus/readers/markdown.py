@@ -14,7 +14,7 @@ from karat.io.decoding import is_binary
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]++(.*+))?$")
-_ANCHOR = re.compile(r"\{#([\w:.-]{1,200})[^{}]{0,200}\}$")
+_ANCHOR = re.compile(r"\{#[\w:.-]{1,200}[^{}]{0,200}\}$")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-+)[ \t]*$")
 _NO_PARAGRAPH = re.compile(r"^ {0,3}(?:#{1,6}(?:\s|$)|>|[-*+]\s|\d{1,9}[.)]\s|\||<)|^ {4}|^\t")
 _LABEL = r"\[((?:[^\[\]\n]|\n(?![ \t]*\n)){0,1000})\]"
@@ -136,7 +136,6 @@ class _Parsed:
     parts: list[str] = field(default_factory=list)
     sections: list[Section] = field(default_factory=list)
     length: int = 0
-    slugs: dict[str, int] = field(default_factory=dict)
 
     def add(self, part: str, code: bool) -> None:
         """Append a stretch of text, noting the headings in it unless it is code."""
@@ -157,17 +156,9 @@ class _Parsed:
         self.length += len(part)
 
     def _heading(self, title: str, level: int, start: int) -> None:
-        anchor = _ANCHOR.search(title)
-        words = " ".join(_MARKS.sub("", title[: anchor.start()] if anchor else title).split())
+        words = " ".join(_MARKS.sub("", _ANCHOR.sub("", title)).split())
         if words:
-            self.sections.append(Section(words, level, start, anchor[1] if anchor else self._slug(words)))
-
-    def _slug(self, words: str) -> str:
-        """The anchor that GitHub and most generators give a heading."""
-        slug = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
-        seen = self.slugs.get(slug, 0)
-        self.slugs[slug] = seen + 1
-        return f"{slug}-{seen}" if seen else slug
+            self.sections.append(Section(words, level, start))
 
 
-READER = Reader("markdown", "Markdown", (".md", ".markdown", ".mdown", ".mdx"), _sniff, _read, plain=_SMALL)
+READER = Reader("markdown", "Markdown", (".md", ".markdown", ".mdown", ".mdx"), _sniff, _read, in_place_below=_SMALL)

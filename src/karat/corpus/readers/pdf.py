@@ -13,7 +13,7 @@ from karat.core.docs import Doc, Page, Section
 from karat.core.text.words import plural
 from karat.corpus._file import File, ReadError
 from karat.corpus._reader import Reader
-from karat.io.decoding import plain
+from karat.io.decoding import cleaned
 from karat.io.limits import raise_limit
 
 _SIGN = b"%PDF-"
@@ -129,7 +129,7 @@ def tidy(text: str) -> str:
     >>> tidy("informa\x02tion, COVID\x0219, \ufb01ne\r\nline")
     'information, COVID-19, fine\nline'
     """
-    text = plain(text)
+    text = cleaned(text)
     if "\x02" in text or "\ufffe" in text:
         text = _HYPHEN.sub(_joined, text)
     if "\u00ad" in text:
@@ -148,14 +148,14 @@ def _joined(match: re.Match[str]) -> str:
 def _label(pdf: Any, index: int) -> tuple[str | None, bool]:
     """The label of a page, and whether it could not be read; the physical number stays then."""
     try:
-        return plain(pdf.get_page_label(index)).strip() or None, False
+        return cleaned(pdf.get_page_label(index)).strip() or None, False
     except Exception:
         return None, True
 
 
 def _title(file: File, pdf: Any) -> str | None:
     try:
-        title = " ".join(plain(pdf.get_metadata_value("Title")).split())
+        title = " ".join(cleaned(pdf.get_metadata_value("Title")).split())
     except Exception as error:  # the name of the file stands for it
         file.problem("broken", f"its title cannot be read ({error or type(error).__name__}); its name is used.")
         return None

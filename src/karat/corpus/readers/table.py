@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from karat.core.docs import Doc
-from karat.corpus._file import File, explained
+from karat.corpus._file import File
 from karat.corpus._reader import Reader
 from karat.corpus._records import Row, docs_of
 from karat.io import parquet
@@ -33,8 +33,7 @@ def _read(file: File) -> Iterator[Doc]:
 
 
 def _parquet_rows(file: File) -> Iterator[Row]:
-    with explained():
-        frame = parquet.read_parquet(file.data() if file.is_gzip else file.path, file.place)
+    frame = parquet.read_parquet(file.data() if file.is_gzip else file.path, file.place)
     return enumerate(frame.iter_rows(named=True), 1)
 
 

@@ -22,4 +22,6 @@ def _read(file: File) -> Iterator[Doc]:
     yield Doc(file.id, text, title=file.stem)
 
 
-READER = Reader("text", "plain text", (".txt", ".text", ".log", ".rst", ".adoc"), _sniff, _read, plain=math.inf)
+READER = Reader(
+    "text", "plain text", (".txt", ".text", ".log", ".rst", ".adoc"), _sniff, _read, in_place_below=math.inf
+)

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from karat.core.judged import Repeats
     from karat.diagnose.verify.aggregates import Values
     from karat.diagnose.verify.rows import Rows
-    from karat.files import Plain
+    from karat.files import RawTable
 
 BY_N = ("not 0/1 over n", "not a share of k over n", "spread")  # causes that hang on n, which rows know better
 
 __all__ = ["CAUSES", "rows_of", "verify_rows", "verify_table"]
 
 
-def rows_of(table: Plain, *, sure: bool = False) -> Rows | None:
+def rows_of(table: RawTable, *, sure: bool = False) -> Rows | None:
     """The rows of a table that holds single questions; None where it holds summaries.
 
     `sure`: it is said to hold rows, so that one question is enough.
@@ -38,7 +38,7 @@ def rows_of(table: Plain, *, sure: bool = False) -> Rows | None:
 
 def verify_rows(
     rows: Rows,
-    table: Plain | None = None,
+    table: RawTable | None = None,
     *,
     repeats: Repeats = "once",
     computed: Mapping[str, Values] | None = None,
@@ -124,7 +124,7 @@ def _not_checked(rows: Rows, checked: set[str]) -> list[Figure]:
 
 
 def verify_table(
-    tables: Sequence[Plain], *, n: int | None = None, k: int | None = None, one_gold: bool = False
+    tables: Sequence[RawTable], *, n: int | None = None, k: int | None = None, one_gold: bool = False
 ) -> list[Figure]:
     """What tables can be by themselves, each apart from the others."""
     from karat.diagnose.verify.alone import check_alone
@@ -139,5 +139,5 @@ def verify_table(
     return found
 
 
-def _no_figures(table: Plain) -> InputError:
+def _no_figures(table: RawTable) -> InputError:
     return InputError("no figures were found in it", place=table.name, remedy="Name measures in its columns.")

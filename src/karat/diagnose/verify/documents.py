@@ -8,7 +8,7 @@ from typing import Any
 from karat.diagnose.verify.figures import CONTAINERS, is_name
 from karat.diagnose.verify.names import spelled
 from karat.diagnose.verify.rows import IDS, Rows
-from karat.files import Plain
+from karat.files import RawTable
 
 GROUPS = frozenset({"metrics", "scores", "measures", "retrieval", "generation", "evaluation", "results"})
 """Keys of a row under which its figures stand."""
@@ -18,7 +18,7 @@ LISTS = frozenset({
 })  # fmt: skip
 
 
-def parted(table: Plain) -> tuple[Plain | None, Plain | None]:
+def parted(table: RawTable) -> tuple[RawTable | None, RawTable | None]:
     """The rows of a table and what else its document holds, each where there is any."""
     if table.document is None:
         return flattened(table), None
@@ -26,19 +26,19 @@ def parted(table: Plain) -> tuple[Plain | None, Plain | None]:
     rest = _without_rows(table.document, (), records)
     if not records and Rows(_plain(table.name, [_flat(table.document)])).is_trace:
         return _plain(table.name, [_flat(table.document)]), None
-    return _plain(table.name, records) if records else None, Plain(table.name, (), (), (), "record", rest)
+    return _plain(table.name, records) if records else None, RawTable(table.name, (), (), (), "record", rest)
 
 
-def flattened(table: Plain) -> Plain:
+def flattened(table: RawTable) -> RawTable:
     """The same with the figures that stand in groups, as `metrics`, under names of their own."""
     if not any(spelled(column) in GROUPS for column in table.columns):
         return table
     return _plain(table.name, [_flat(record) for record in table.rows])
 
 
-def _plain(name: str, records: Sequence[dict[str, Any]]) -> Plain:
+def _plain(name: str, records: Sequence[dict[str, Any]]) -> RawTable:
     columns = tuple(dict.fromkeys(column for record in records for column in record))
-    return Plain(name, columns, tuple(records), tuple(range(1, len(records) + 1)), "record")
+    return RawTable(name, columns, tuple(records), tuple(range(1, len(records) + 1)), "record")
 
 
 def _without_rows(value: Mapping[str, Any], way: tuple[str, ...], records: list[dict[str, Any]]) -> dict[str, Any]:

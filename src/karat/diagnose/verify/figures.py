@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from karat.diagnose._tables import UNKNOWN_K
 from karat.diagnose.verify._digits import FEW, Number, as_column, cut_of, has_decimal_commas, pointed, read_cell
 from karat.diagnose.verify.names import COUNTS, STATISTICS, TESTS, is_measured, measure_of, spelled, split
-from karat.files import Plain
+from karat.files import RawTable
 from karat.results.verification import Figure
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def split_heading(text: str) -> tuple[str, str]:
     return bare if mark and whole == (text, "mean") and measure_of(bare[0], 1) is not None else whole
 
 
-def printed_figures(table: Plain, known: frozenset[str] = frozenset()) -> list[Printed]:
+def printed_figures(table: RawTable, known: frozenset[str] = frozenset()) -> list[Printed]:
     """Every figure of a table. `known` are columns of its rows that label them (spelled): here they are labels too."""
     if table.document is not None:
         found = list(_nested(table.document, ()))
@@ -129,7 +129,7 @@ def is_share(column: str) -> bool:
     return measure is not None and measure.bounds == (0.0, 1.0)
 
 
-def _with_points(table: Plain) -> Plain:
+def _with_points(table: RawTable) -> RawTable:
     """The table with points in columns that have decimal commas."""
     commas = {
         c for c in table.columns if has_decimal_commas((_text(record.get(c)) for record in table.rows), is_share(c))
@@ -149,7 +149,7 @@ def _has_digits(cells: Iterable[Any]) -> bool:
     return any(char.isdecimal() for cell in cells for char in _text(cell))
 
 
-def unread_cells(table: Plain, known: frozenset[str] = frozenset()) -> list[Figure]:
+def unread_cells(table: RawTable, known: frozenset[str] = frozenset()) -> list[Figure]:
     """Cells under the name of a measure, a count or a test that are no numbers."""
     if table.document is not None:
         return list(_unread_nested(table.document, ()))
@@ -220,7 +220,7 @@ def _is_share(one: Printed) -> bool:
     return measure is not None and measure.bounds == (0.0, 1.0)
 
 
-def _wide(table: Plain, known: frozenset[str]) -> list[Printed]:
+def _wide(table: RawTable, known: frozenset[str]) -> list[Printed]:
     """A row a system, a column a measure or a statistic of one."""
     figures = [c for c in table.columns if _is_figure(table, c, known)]
     found: list[Printed] = []
@@ -233,7 +233,7 @@ def _wide(table: Plain, known: frozenset[str]) -> list[Printed]:
     return found
 
 
-def _is_figure(table: Plain, column: str, known: frozenset[str]) -> bool:
+def _is_figure(table: RawTable, column: str, known: frozenset[str]) -> bool:
     plain = spelled(column)
     cells = [record.get(column) for record in table.rows if _text(record.get(column)) not in BLANK]
     if _is_count(column):
@@ -247,7 +247,7 @@ def _is_figure(table: Plain, column: str, known: frozenset[str]) -> bool:
     return plain not in known and plain not in SETTINGS and column.strip() != ""
 
 
-def _naming_measures(table: Plain, columns: Mapping[str, str]) -> str | None:
+def _naming_measures(table: RawTable, columns: Mapping[str, str]) -> str | None:
     """The column whose cells are names of measures: by its heading, or the first one by all of its cells."""
     named = columns.get("measure") or columns.get("metric")
     cells = [_text(record.get(column)) for column in table.columns[:1] for record in table.rows]
@@ -256,7 +256,7 @@ def _naming_measures(table: Plain, columns: Mapping[str, str]) -> str | None:
     return named
 
 
-def _long(table: Plain, columns: Mapping[str, str], named: str) -> list[Printed]:
+def _long(table: RawTable, columns: Mapping[str, str], named: str) -> list[Printed]:
     """A row a system and measure with a column a statistic, or a row a measure with a column a system."""
     statistics = {c: s for c in table.columns if (s := STATISTICS.get(c.strip().lower()) or STATISTICS.get(spelled(c)))}
     counts = {c: "n" for c in table.columns if spelled(c) in COUNTS}
@@ -288,11 +288,11 @@ def _long(table: Plain, columns: Mapping[str, str], named: str) -> list[Printed]
     return found
 
 
-def _holds_figures(table: Plain, column: str) -> bool:
+def _holds_figures(table: RawTable, column: str) -> bool:
     return spelled(column) not in {*SETTINGS, *COUNTS, *NO_LABELS} and any(read_cell(r.get(column)) for r in table.rows)
 
 
-def _describing(table: Plain) -> str | None:
+def _describing(table: RawTable) -> str | None:
     """The column whose cells are names of statistics, as `describe` of a frame writes them."""
     for column in table.columns[:1]:
         told = [_text(record.get(column)).lower() for record in table.rows]
@@ -301,7 +301,7 @@ def _describing(table: Plain) -> str | None:
     return None
 
 
-def _described(table: Plain, column: str) -> list[Printed]:
+def _described(table: RawTable, column: str) -> list[Printed]:
     found: list[Printed] = []
     for record in table.rows:
         statistic = STATISTICS[_text(record[column]).lower()]
@@ -357,7 +357,7 @@ def _listed(items: Sequence[Mapping[str, Any]], labels: Labels) -> Iterator[Prin
     named = columns.get("measure") or columns.get("metric")
     if named is not None:
         rows = tuple({str(k): v for k, v in one.items()} for one in items)
-        table = Plain("", tuple(columns.values()), rows, tuple(range(1, len(rows) + 1)), "record")
+        table = RawTable("", tuple(columns.values()), rows, tuple(range(1, len(rows) + 1)), "record")
         yield from (replace(one, labels=labels + one.labels) for one in _long(table, columns, named))
     else:
         for one in items:

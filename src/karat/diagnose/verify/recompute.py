@@ -73,7 +73,7 @@ def _supposed(
 
 def unit_of(text: str) -> str:
     """An id in the one form that is compared."""
-    from karat.match.matchers.url import address_of, is_url
+    from karat.match import address_of, is_url
 
     return (address_of(text) or text) if is_url(text) else text.strip()
 
@@ -148,7 +148,7 @@ def _shifted(hits: tuple[str, ...], shift: int) -> tuple[str, ...]:
 
 def _values(found: Lists, wanted: Lists, measure: Measure, repeats: Repeats) -> Floats:
     """A measure of lists of hits and gold, one value a row: each row is a question of its own."""
-    from karat.match import Settings, judge
+    from karat.match import JudgingSettings, judge
 
     ids = [str(i) for i in range(len(found))]
     testset = TestSet(
@@ -157,7 +157,7 @@ def _values(found: Lists, wanted: Lists, measure: Measure, repeats: Repeats) -> 
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(hits) for hits in found]))).astype(np.int64)
     run = Run("rows", ids, offsets, [hit or "\0" for hits in found for hit in hits])
     try:
-        return scores_of(judge(testset, [run], settings=Settings(repeats=repeats)), [measure])[measure.name]
+        return scores_of(judge(testset, [run], settings=JudgingSettings(repeats=repeats)), [measure])[measure.name]
     except KaratError:
         return np.full(len(found), np.nan)
 

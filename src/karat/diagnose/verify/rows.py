@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.diagnose.verify.figures import Labels
-    from karat.files import Plain
+    from karat.files import RawTable
 
     Bools = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -44,7 +44,7 @@ class Chosen:
 class Rows:
     """A table with a row a system and question."""
 
-    def __init__(self, table: Plain, k: int | None = None) -> None:
+    def __init__(self, table: RawTable, k: int | None = None) -> None:
         self.table, self.k = table, k
         self.names = {spelled(c): c for c in table.columns}
         self._labelled: dict[tuple[str, str], Bools | None] = {}
@@ -254,7 +254,7 @@ def plain_value(text: str) -> str:
         return text
 
 
-def looks_like_rows(table: Plain) -> bool:
+def looks_like_rows(table: RawTable) -> bool:
     """Whether a table holds single questions rather than summaries: it names questions, several of them a system."""
     rows = Rows(table)
     if rows.is_trace or len(rows) < 2:

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
-from karat.experiment._environment import Blot, Environment, filled, lookup, variables
 from karat.experiment.spec._answers import chat_settings, option_values
 from karat.experiment.spec._checks import checked
 from karat.experiment.spec._errors import Mistake, mistakes_of, raise_mistakes
 from karat.experiment.spec._listed import Listed, ResultsFile, embedder_of, grid_of, listed
 from karat.experiment.spec._model import SpecKeys, json_schema
 from karat.experiment.spec._yaml import Loaded, load_yaml, loads_yaml
+from karat.systems.environment import Environment, filled, lookup, variables
 
 if TYPE_CHECKING:
     from karat.answer import AnswererSettings
@@ -114,6 +114,8 @@ class Spec:
         answer = written.get("answer")
         if isinstance(answer, dict) and "http" in answer:
             values["answer"]["http"] = answer["http"]
+        from karat.models.hosts import Blot
+
         blot = Blot(variables(written), environment)
         try:
             made = _made(replace(self.written, values=values))

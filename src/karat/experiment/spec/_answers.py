@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from karat.core.errors import UsageError
-from karat.experiment.spec._fields import Cut, Jobs, Part, Seconds, Text, Texts
+from karat.experiment.spec._fields import Cut, Jobs, KeysModel, Seconds, Text, Texts
 from karat.experiment.spec._systems import HttpKeys
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Price = Annotated[float, Field(ge=0)]
 
 
-class AnswerKeys(Part):
+class AnswerKeys(KeysModel):
     """Who answers the questions from what was retrieved, and how much of it is read."""
 
     by: Text = Field("extractive", description="extractive, reciter, chat, call:MODULE:FUNCTION or http.")
@@ -38,7 +38,7 @@ class AnswerKeys(Part):
     jobs: Jobs | None = Field(None, description="Of a function or endpoint: questions asked at once.")
 
 
-class ModelKeys(Part):
+class ModelKeys(KeysModel):
     """A chat model at an OpenAI-compatible endpoint. The key stays in the environment."""
 
     name: Text = Field(description="The model, as the endpoint calls it.")
@@ -61,7 +61,7 @@ class ModelKeys(Part):
 
 
 def _shape(value: Any) -> str:
-    return "<mapping>" if isinstance(value, dict | Part) else "<text>"
+    return "<mapping>" if isinstance(value, dict | KeysModel) else "<text>"
 
 
 def _named(value: Any) -> Any:

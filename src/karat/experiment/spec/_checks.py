@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from karat.core.errors import KaratError, UsageError
-from karat.experiment._environment import has_variables
 from karat.experiment.rules import parse_rule
 from karat.experiment.spec._check_answers import check_answers
 from karat.experiment.spec._errors import Mistake
@@ -16,6 +15,7 @@ from karat.experiment.spec._fields import EmbedderKeys
 from karat.experiment.spec._model import SpecKeys
 from karat.experiment.spec._systems import CallKeys, EndpointKeys, EngineKeys, HttpKeys, PresetKeys, ResultsKeys
 from karat.experiment.spec._yaml import Place
+from karat.systems.environment import has_variables
 
 SECRET = re.compile(
     r"authorization|cookie|api[-_]?key|secret|password|passwd|credential|(access|auth|bearer)[-_]?token|^(x-)?token$"
@@ -174,8 +174,8 @@ def _own(place: Place, system: str | PresetKeys | EngineKeys, keys: SpecKeys) ->
     """Settings of karat's own system: none that would do nothing, and together they must make a system."""
     from karat.experiment.spec._check_answers import MODEL_NEEDED
     from karat.experiment.spec._listed import settings_of
-    from karat.experiment.system import HYBRID
     from karat.retrieve import STORES
+    from karat.systems.settings import HYBRID, OF_FUSION
 
     if any(has_variables(text) for text in (getattr(system, "engine", ""), getattr(system, "fusion", None) or "")):
         return
@@ -185,11 +185,9 @@ def _own(place: Place, system: str | PresetKeys | EngineKeys, keys: SpecKeys) ->
         return
     hybrid = settings.engine == HYBRID
     idle: dict[str, bool] = {
-        "alpha": not (hybrid and settings.fusion == "weighted"),
-        "normalise": not (hybrid and settings.fusion == "weighted"),
+        **{name: not hybrid or settings.fusion != fusion for name, fusion in OF_FUSION.items()},
         "fusion": not hybrid,
         "legs": not hybrid,
-        "rrf_k": not (hybrid and settings.fusion == "rrf"),
         "rerank_depth": settings.rerank is None,
         "embedder": not any(":" in name for name in (settings.engine, *settings.legs)),
     }
@@ -222,7 +220,7 @@ def _own(place: Place, system: str | PresetKeys | EngineKeys, keys: SpecKeys) ->
 
 def endpoint(place: Place, http: HttpKeys, *, answers: bool = False) -> Iterator[Mistake]:
     """Mistakes in how an endpoint is asked, which retrieves or, given contexts, `answers`."""
-    from karat.experiment.outside._json_path import JsonPath
+    from karat.systems.outside._json_path import JsonPath
 
     for name in _PATHS:
         path = getattr(http, name)
@@ -272,7 +270,7 @@ def address(place: Place, url: str) -> Iterator[Mistake]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    from karat.experiment._environment import texts_of
+    from karat.systems.environment import texts_of
 
     return texts_of(value)
 
@@ -288,13 +286,14 @@ def _sweep(keys: SpecKeys) -> Iterator[Mistake]:
     if keys.sweep is None:
         return
     from karat.experiment.spec._listed import grid_of
+    from karat.systems.settings import OF_FUSION
 
     values = keys.sweep.model_dump(exclude_none=True)
     if not values:
         yield ("sweep",), "names nothing to vary. Write for example alpha: 0:1:0.1."
         return
     problems: list[Mistake] = []
-    for name, fusion in (("alpha", "weighted"), ("normalise", "weighted"), ("rrf_k", "rrf")):
+    for name, fusion in OF_FUSION.items():
         if name in values and fusion not in values.get("fusion", [fusion]):
             problems.append((("sweep", name), f"has no effect without the fusion {fusion}. Add it, or remove this."))
     problems += [

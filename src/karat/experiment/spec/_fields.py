@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
 from karat.core.errors import KaratError
-from karat.experiment._environment import check_template
 from karat.io.limits import ReadLimits
+from karat.systems.environment import check_template
 
 
 def _template(text: str) -> str:
@@ -66,13 +66,13 @@ Jobs = Annotated[int, Field(ge=1, le=256)]
 Output = Literal["html", "markdown", "text", "latex", "csv", "json", "png", "svg", "trec", "liverag"]
 
 
-class Part(BaseModel):
+class KeysModel(BaseModel):
     """A mapping that knows its keys."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
 
 
-class EmbedderKeys(Part):
+class EmbedderKeys(KeysModel):
     """An embedder with more than its name."""
 
     name: Text = Field(description="wordllama, sbert[:FOLDER], multilingual, onnx:FOLDER or openai:MODEL.")
@@ -85,7 +85,7 @@ class EmbedderKeys(Part):
 
 
 def _shape(value: Any) -> str:
-    return "<mapping>" if isinstance(value, dict | Part) else "<text>"
+    return "<mapping>" if isinstance(value, dict | KeysModel) else "<text>"
 
 
 EmbedderValue = Annotated[
@@ -98,7 +98,7 @@ Embedders = Annotated[
 ]
 
 
-class SweepKeys(Part):
+class SweepKeys(KeysModel):
     """What a sweep varies; every combination is a system. Numbers as a list, or a range: start:end:step."""
 
     alpha: Range | None = Field(None, description="Weights of the dense leg, such as 0:1:0.1.")
@@ -110,7 +110,7 @@ class SweepKeys(Part):
     legs: Texts | None = Field(None, description="What is fused; dense first, whose weight alpha is.")
 
 
-class BudgetKeys(Part):
+class BudgetKeys(KeysModel):
     """What asking systems that are not karat's, and chat models, may cost."""
 
     timeout_seconds: Seconds = Field(60.0, description="For one question; past it the row fails and the rest goes on.")
@@ -128,7 +128,7 @@ class BudgetKeys(Part):
     )
 
 
-class ReadingKeys(Part):
+class ReadingKeys(KeysModel):
     """What reading one document may take; one that takes more is named among those that could not be read."""
 
     memory_mb: Cut = Field(ReadLimits.memory_mb, description="Megabytes of memory, and 20 times the size of the file.")

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from karat.experiment._reranking import CHAT
-from karat.experiment.outside._call import CallSettings
-from karat.experiment.outside._endpoint import HttpSettings
 from karat.experiment.spec._fields import BudgetKeys, EmbedderKeys
 from karat.experiment.spec._systems import CallKeys, EndpointKeys, EngineKeys, PresetKeys, ResultsKeys
 from karat.experiment.spec.presets import preset_named
-from karat.experiment.system import HYBRID, SystemSettings, steps_of
 from karat.models import EmbedderSettings
 from karat.results.study import Configuration
 from karat.retrieve.rewrite import needs_of
+from karat.systems.outside import CallSettings, HttpSettings
+from karat.systems.settings import CHAT, SystemSettings, steps_of
 
 if TYPE_CHECKING:
     from karat.experiment.sweep.grid import Grid
@@ -68,9 +66,9 @@ def listed(system: Any, budgets: BudgetKeys, rooted: Rooted, folder: Path) -> Li
     assert isinstance(system, EndpointKeys)
     http = system.http
     paths = {name: getattr(http, name) for name in ("ids", "docs", "pages", "urls", "texts", "scores", "answer")}
-    source = HttpSettings(
-        http.url, http.method, dict(http.headers), http.body, {k: v for k, v in paths.items() if v is not None},
-        seconds, system.jobs or budgets.jobs or 4, http.retries,
+    source = http.settings(
+        body=http.body, paths={k: v for k, v in paths.items() if v is not None}, timeout_seconds=seconds,
+        jobs=system.jobs or budgets.jobs or 4,
     )  # fmt: skip
     return Listed(name, source, _told(name, system, {"http": http.url}))
 
@@ -104,44 +102,22 @@ def settings_of(system: str | PresetKeys | EngineKeys) -> SystemSettings:
         given.update(preset_named(system if isinstance(system, str) else system.preset).settings)
     if isinstance(system, str):
         return SystemSettings(**given)
-    for name in ("normalise", "rrf_k", "depth", "rerank", "rerank_depth"):
-        if getattr(system, name) is not None:
-            given[name] = getattr(system, name)
-    for name in ("legs", "rewrite"):
-        if getattr(system, name) is not None:
-            given[name] = tuple(getattr(system, name))
-    if isinstance(system, EngineKeys):
-        given["engine"] = system.engine
-        for name in ("alpha", "fusion"):
-            if getattr(system, name) is not None:
-                given[name] = getattr(system, name)
-        if system.embedder is not None:
-            given["embedder"] = embedder_of(system.embedder)
+    names = [field.name for field in fields(SystemSettings)]
+    written = {name: value for name in names if (value := getattr(system, name, None)) is not None}
+    given |= {name: tuple(value) if isinstance(value, list) else value for name, value in written.items()}
+    if "embedder" in given:
+        given["embedder"] = embedder_of(given["embedder"])
     return SystemSettings(**given)
 
 
 def _configuration(name: str, system: str | PresetKeys | EngineKeys, settings: SystemSettings) -> Configuration:
-    hybrid = settings.engine == HYBRID
-    shown: dict[str, Any] = {"engine": settings.engine}
-    if hybrid:
-        shown |= {"legs": list(settings.legs), "fusion": settings.fusion, "depth": settings.depth}
-        if settings.fusion == "weighted":
-            shown |= {"normalise": settings.normalise, "alpha": settings.alpha}
-        elif settings.fusion == "rrf":
-            shown["rrf_k"] = settings.rrf_k
-    if settings.rewrite:
-        shown["rewrite"] = list(settings.rewrite)
-    if settings.rerank:
-        shown |= {"rerank": settings.rerank, "rerank_depth": settings.rerank_depth}
-    if settings.embedder is not None:
-        shown["embedder"] = settings.embedder.label
     about = use_case = ""
     if isinstance(system, str | PresetKeys):
         preset = preset_named(system if isinstance(system, str) else system.preset)
         about, use_case = preset.description, preset.use_case
     if not isinstance(system, str) and system.description:
         about = system.description
-    return Configuration(name, shown, about, use_case)
+    return Configuration(name, settings.described, about, use_case)
 
 
 def embedder_of(value: str | EmbedderKeys, rooted: Rooted | None = None) -> EmbedderSettings:
@@ -150,9 +126,14 @@ def embedder_of(value: str | EmbedderKeys, rooted: Rooted | None = None) -> Embe
         made = EmbedderSettings.parse(value)
     else:
         made = EmbedderSettings.parse(value.name, **value.model_dump(exclude={"name"}))
-    if rooted is not None and made.target and made.name in ("onnx", "sbert"):
-        made = replace(made, target=rooted(made.target))
-    return made
+    return made if rooted is None else _rooted(made, rooted)
+
+
+def _rooted(embedder: EmbedderSettings, rooted: Rooted) -> EmbedderSettings:
+    """The embedder with the folder that it names, where it names one, made to open."""
+    if not embedder.target or embedder.name not in ("onnx", "sbert"):
+        return embedder
+    return replace(embedder, target=rooted(embedder.target))
 
 
 def _opened(settings: SystemSettings, rooted: Rooted) -> SystemSettings:
@@ -165,16 +146,13 @@ def _opened(settings: SystemSettings, rooted: Rooted) -> SystemSettings:
     def listed_in(text: str) -> str:
         return text if needs_of(text) else stored(text)
 
-    embedder = settings.embedder
-    if embedder is not None and embedder.target and embedder.name in ("onnx", "sbert"):
-        embedder = replace(embedder, target=rooted(embedder.target))
     return replace(
         settings,
         engine=stored(settings.engine),
         legs=tuple(map(stored, settings.legs)),
         rewrite=tuple(map(listed_in, settings.rewrite)),
         rerank=rooted(settings.rerank) if settings.rerank and settings.rerank != CHAT else settings.rerank,
-        embedder=embedder,
+        embedder=_rooted(settings.embedder, rooted) if settings.embedder is not None else None,
     )
 
 

@@ -13,8 +13,8 @@ from karat.experiment.spec._fields import (
     Cuts,
     Embedders,
     Filter,
+    KeysModel,
     Output,
-    Part,
     ReadingKeys,
     Slices,
     SweepKeys,
@@ -26,7 +26,7 @@ from karat.experiment.spec._systems import SystemEntry
 SCHEMA_ID = "karat.schema.json"
 
 
-class SpecKeys(Part):
+class SpecKeys(KeysModel):
     """An experiment: documents, questions, systems, and how they are compared."""
 
     name: Text = Field("experiment", description="Part of the name of a run's folder.")

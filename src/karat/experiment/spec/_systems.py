@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from karat.experiment.spec._fields import Body, Cut, EmbedderValue, Jobs, Part, Seconds, Text, Texts, Weight
+from karat.experiment.spec._fields import Body, Cut, EmbedderValue, Jobs, KeysModel, Seconds, Text, Texts, Weight
+from karat.systems.outside import HttpSettings
 
 
-class _Named(Part):
+class _Named(KeysModel):
     name: Text | None = Field(None, description="What tables and charts call the system.")
     description: str | None = Field(None, description="One sentence on what it is.")
 
@@ -60,7 +61,7 @@ class CallKeys(_Asked):
     )
 
 
-class HttpKeys(Part):
+class HttpKeys(KeysModel):
     """An endpoint: how to ask it, and where in its JSON the hits stand."""
 
     url: Text = Field(description="Its address; {question}, {id} and {k} are put in percent-encoded.")
@@ -78,6 +79,13 @@ class HttpKeys(Part):
     answer: Text | None = Field(None, description="JSON path to the answer: $.answer.")
     retries: Annotated[int, Field(ge=0, le=20)] = Field(3, description="Attempts after 429 and 5xx replies.")
 
+    def settings(self, *, body: Any, paths: dict[str, str], timeout_seconds: float, jobs: int) -> HttpSettings:
+        """How the endpoint is asked."""
+        return HttpSettings(
+            self.url, method=self.method, headers=dict(self.headers), body=body, paths=paths,
+            timeout_seconds=timeout_seconds, jobs=jobs, retries=self.retries,
+        )  # fmt: skip
+
 
 class EndpointKeys(_Asked):
     """A system behind HTTP."""
@@ -92,7 +100,7 @@ def _kind(value: Any) -> str | None:
     if isinstance(value, dict):
         found = [kind for kind in KINDS if kind in value]
         return f"<{found[0]}>" if len(found) == 1 else None
-    if isinstance(value, Part):
+    if isinstance(value, KeysModel):
         return next(f"<{kind}>" for kind in KINDS if kind in type(value).model_fields)
     return "<text>"
 

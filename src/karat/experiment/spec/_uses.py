@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from karat.experiment._reranking import CHAT
 from karat.experiment.spec._answers import model_keys
 from karat.experiment.spec._listed import embedder_of
 from karat.experiment.spec._systems import CallKeys, EndpointKeys
 from karat.models import EmbedderSettings
 from karat.models.hosts import OPENAI, host_of
+from karat.systems.settings import CHAT
 
 if TYPE_CHECKING:
     from karat.experiment.spec._model import SpecKeys

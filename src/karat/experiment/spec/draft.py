@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.core.errors import InputError, UsageError
-from karat.experiment._folder import is_index
 from karat.experiment.spec.presets import PRESETS
 from karat.io.writing import write_whole
+from karat.systems.index_folder import is_index
 
 if TYPE_CHECKING:
     from karat.core.types import TestSet
@@ -25,7 +25,7 @@ _FEW = 20  # values of a tag that is still worth a table
 
 
 @dataclass(frozen=True)
-class Draft:
+class SpecDraft:
     """A karat.yaml that was written, and what was seen on the way, in sentences."""
 
     path: Path
@@ -39,7 +39,7 @@ def write_spec(
     *,
     force: bool = False,
     progress: Progress | None = None,
-) -> Draft:
+) -> SpecDraft:
     """Look at documents (or an index) and a test set, and write a karat.yaml for them; none is overwritten unasked."""
     path = Path(output)
     if path.is_dir():
@@ -55,7 +55,7 @@ def write_spec(
         f"{docs}: {held}",
         *problems,
     ]
-    return Draft(path, tuple(seen))
+    return SpecDraft(path, tuple(seen))
 
 
 def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[str] | None = None) -> Spec:
@@ -103,7 +103,7 @@ def _questions(docs: Path, testset: Path) -> tuple[TestSet, Taken]:
 def _looked(docs: Path, progress: Progress | None) -> tuple[str, list[str]]:
     """What documents are in words, and what of them could not be read."""
     if is_index(docs):
-        from karat.experiment.index import Index
+        from karat.systems.index import Index
 
         return "an index of {docs:,} documents, {chunks:,} chunks".format(**Index.open(docs).about["corpus"]), []
     from karat.corpus import read

@@ -15,25 +15,24 @@ import numpy as np
 
 from karat.core.docs import unread_line
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
+from karat.core.progress import shown_in_notebook
 from karat.core.scores import Scores
 from karat.experiment.frozen import changed_notes
-from karat.experiment.progress import shown_in_notebook
-from karat.experiment.retrieval import is_approximate
 from karat.experiment.sweep.grid import Grid, Point
-from karat.experiment.sweep.swept import Part, Swept
-from karat.experiment.system import System, SystemSettings
+from karat.experiment.sweep.swept import Swept, SweptIndex
+from karat.systems.engines import Engines
+from karat.systems.retrieval import Retrieval
 
 if TYPE_CHECKING:
     from karat.core.judged import Judged, Repeats
     from karat.core.measure import Measure
-    from karat.core.ranked import Ranked
     from karat.core.types import TestSet
-    from karat.experiment.index import Index
-    from karat.experiment.sweep._pool import Pool
     from karat.match import Pages, Resolution
     from karat.measures.dialects import Dialect
     from karat.results.evaluation import Note
     from karat.retrieve import Progress
+    from karat.systems.index import Index
+    from karat.systems.pool import Pool
 
 BUDGET = "Recall@800t"
 EQUAL = f"Compare chunkings at equal token budgets: --main {BUDGET}."
@@ -96,13 +95,13 @@ def sweep(
         raise UsageError("gold resolved against one index says nothing of those that are to be built. Leave it out.")
     with ExitStack() as stack:
         sources = _sources(source, grid, points, _folder(work, stack), say)
-        parts: list[Part] = []
+        parts: list[SweptIndex] = []
         scores: list[Scores] = []
         shares: dict[str, float] = {}
         for number, (index, chunk, embedder, chosen) in enumerate(sources):
-            legs = _legs(index, questions, grid, chosen, say)
+            retrieval = _retrieval(index, questions, chosen, length, say)
             held = resolution or resolved(questions, index, choices, lambda what: say(what, 0, 1))
-            part = Part(index, held, chosen, legs, length, pages, chunk, embedder)
+            part = SweptIndex(index, held, chosen, retrieval, length, pages, chunk, embedder)
             say(f"scoring {len(part.points)} configurations", number, len(sources))
             judged = judge(part, wanted, repeats or spoken.repeats)
             shares |= share_matched(judged)
@@ -209,8 +208,8 @@ def _sources(
     source: Any, grid: Grid, points: Sequence[Point], work: Callable[[], Path], say: Progress
 ) -> list[tuple[Index, str | None, str | None, tuple[Point, ...]]]:
     """The indexes of a sweep, each with its chunking, its embedder and its configurations under names of their own."""
-    from karat.experiment.index import Index
     from karat.experiment.sweep._indexes import built
+    from karat.systems.index import Index
 
     if isinstance(source, Index):
         if grid.chunk or grid.embedder:
@@ -230,28 +229,18 @@ def _folder(work: str | os.PathLike[str] | None, stack: ExitStack) -> Callable[[
     return lambda: Path(stack.enter_context(TemporaryDirectory(prefix="karat-sweep-")))
 
 
-def _legs(
-    index: Index, testset: TestSet, grid: Grid, points: Sequence[Point], say: Progress
-) -> dict[int, dict[str, Ranked]]:
-    """What each engine finds for every question, by depth: one search, whose top is what a less deep one finds."""
-    names = tuple(dict.fromkeys(name for point in points for name in point.system.consulted))
-    depths = sorted({point.system.depth for point in points}, reverse=True)
-    texts = [question.text for question in testset]
-    legs: dict[int, dict[str, Ranked]] = {depth: {} for depth in depths}
-    for number, name in enumerate(names):
+def _retrieval(index: Index, testset: TestSet, points: Sequence[Point], length: int, progress: Progress) -> Retrieval:
+    """The questions over the engines of an index, each to be searched once for all configurations."""
+    systems = [point.system for point in points]
+    for name in dict.fromkeys(name for system in systems for name in system.consulted):
         if ":" in name:
             raise UsageError(f"{name}: a sweep is over engines of one index. Search a store with `karat search`.")
-        say(f"searching by {name}", number, len(names))
-        again = bool(grid.rewrite) or is_approximate(index, name)
-        for depth in depths:
-            if depth == depths[0] or again:
-                settings = SystemSettings(name, depth=depth, rewrite=grid.rewrite)
-                found = System(settings, index).search(texts, 1, whole=True).ranked
-            legs[depth][name] = found if depth == depths[0] or again else found.top(depth)
-    return legs
+    retrieval = Retrieval(Engines(index), [question.text for question in testset], progress=progress)
+    retrieval.plan(systems, length)
+    return retrieval
 
 
-def _noticed(part: Part, measures: Sequence[Measure]) -> Iterator[Note]:
+def _noticed(part: SweptIndex, measures: Sequence[Measure]) -> Iterator[Note]:
     """What should be known of an index before its figures are read."""
     chunks, where = len(part.index.chunks), f"{part.chunk}: " if part.chunk else ""
     large = sorted({m.k for m in measures if m.k is not None and m.k > chunks})
@@ -269,18 +258,18 @@ def _noticed(part: Part, measures: Sequence[Measure]) -> Iterator[Note]:
         )
 
 
-def judge(part: Part, measures: Sequence[Measure], repeats: Repeats) -> Judged:
+def judge(part: SweptIndex, measures: Sequence[Measure], repeats: Repeats) -> Judged:
     """Where gold stands in the list of every configuration."""
     from karat.experiment.sweep._judge import Ranking, held_by, judged_of
 
     tokens = any(m.tokens is not None for m in measures)
     if repeats == "collapse":  # what is removed shifts every rank: the lists are needed
-        from karat.match import Settings
+        from karat.match import JudgingSettings
         from karat.match import judge as judge_runs
 
         runs = [part.run(point) for point in part.points]
         resolution = part.resolution
-        return judge_runs(resolution.testset, runs, resolution, Settings(repeats=repeats, tokens=tokens))
+        return judge_runs(resolution.testset, runs, resolution, JudgingSettings(repeats=repeats, tokens=tokens))
     pools: dict[Pool, list[int]] = {}
     for number, point in enumerate(part.points):
         pools.setdefault(part.pool(point), []).append(number)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from karat.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from karat.experiment.index import Index
     from karat.experiment.sweep.grid import Grid, Point
     from karat.retrieve import Progress
+    from karat.systems.index import Index
 
 
 def built(
@@ -25,9 +25,8 @@ def built(
     engines stand once for each chunking.
     """
     from karat.corpus import Chunking
-    from karat.experiment.indexes import index_of
-    from karat.experiment.means import embedder_of
     from karat.models import EmbedderSettings
+    from karat.systems.indexes import index_of
 
     if isinstance(source, str | os.PathLike) and (Path(source) / "index.json").is_file():
         raise UsageError(
@@ -49,7 +48,7 @@ def built(
                 index.built.update({name: first.engine(name) for name in names if name != "dense"})
             marks = (chunk if len(chunkings) > 1 else None, embedder if len(embedders) > 1 else None)
             renamed = tuple(replace(point, name=_name(point, *marks)) for point in chosen)
-            own = embedder_of(index)
+            own = index.embedder
             found.append((index, chunk, embedder or (own.label if own is not None else None), renamed))
             first = first or index
     return found

@@ -14,15 +14,15 @@ from karat.core.judged import Judged, Repeats
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
     from karat.core.judged import Bools, Ints
-    from karat.experiment.sweep._pool import Pool
-    from karat.experiment.system import SystemSettings
     from karat.match import Key, Resolution
+    from karat.systems.pool import Pool
+    from karat.systems.settings import SystemSettings
 
 _TABLE = 1 << 21
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldUnits:
     """What the candidates of a pool hold: an entry is a unit in a candidate, ordered by candidate.
 
     `of` is the candidate's place in `candidates`, `group` the unit within the question, gold or not, and `unit` its
@@ -36,7 +36,7 @@ class Held:
     unit: Ints
 
 
-def held_by(pool: Pool, resolution: Resolution) -> Held:
+def held_by(pool: Pool, resolution: Resolution) -> HeldUnits:
     """The units that candidates hold, as the matcher of the resolution sees them."""
     units = resolution.units
     keys = resolution.row_keys.get("exact", [])
@@ -49,11 +49,11 @@ def held_by(pool: Pool, resolution: Resolution) -> Held:
         at, unit = at[at >= 0], unit[at >= 0]
         order = np.argsort(at, kind="stable")
         candidates, of = np.unique(at[order], return_inverse=True)
-        return Held(candidates, of, unit[order], unit[order])
+        return HeldUnits(candidates, of, unit[order], unit[order])
     return _by_keys(pool, resolution)
 
 
-def _by_keys(pool: Pool, resolution: Resolution) -> Held:
+def _by_keys(pool: Pool, resolution: Resolution) -> HeldUnits:
     """The same from the keys of every candidate: chunks of one page share it, whether it is gold or not."""
     from karat.core.run import Run
 
@@ -78,7 +78,7 @@ def _by_keys(pool: Pool, resolution: Resolution) -> Held:
     kept = matters[at]
     number = np.cumsum(matters) - 1
     at, code = number[at[kept]], code[kept]
-    return Held(np.flatnonzero(matters), at, code, np.where(code < gold, code, -1))
+    return HeldUnits(np.flatnonzero(matters), at, code, np.where(code < gold, code, -1))
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Ranking:
     """Systems over one pool: `numbers` are theirs among all systems of the sweep."""
 
     pool: Pool
-    held: Held
+    held: HeldUnits
     numbers: Ints
     systems: Sequence[SystemSettings]
 

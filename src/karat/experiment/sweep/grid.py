@@ -10,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.experiment.system import DEPTH, HYBRID, SystemSettings
+from karat.systems.settings import DEPTH, HYBRID, SystemSettings
 
 if TYPE_CHECKING:
     from karat.results.study import Configuration
@@ -38,14 +38,8 @@ class Point:
         """The same as a study holds it: only settings that have a meaning for it."""
         from karat.results.study import Configuration
 
-        system = self.system
-        values: dict[str, Any] = {"engine": system.engine}
-        if system.engine == HYBRID:
-            values |= {"legs": list(system.legs), "fusion": system.fusion, "depth": system.depth}
-            values |= {"normalise": system.normalise} if system.fusion == "weighted" else {}
-            values |= {"rrf_k": system.rrf_k} if system.fusion == "rrf" else {}
+        values = self.system.described
         values |= {"alpha": self.alpha} if self.alpha is not None else {}
-        values |= {"rewrite": list(system.rewrite)} if system.rewrite else {}
         values |= {"chunk": chunk} if chunk is not None else {}
         values |= {"embedder": embedder} if embedder is not None else {}
         return Configuration(self.name, values)

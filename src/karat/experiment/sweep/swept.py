@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,39 +21,31 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
-    from karat.experiment.index import Index
-    from karat.experiment.sweep._pool import Pool
     from karat.experiment.sweep.grid import Point
     from karat.match import Pages, Resolution
     from karat.results.evaluation import Evaluation, Note, Taken
     from karat.results.study import Choice, Configuration, SweepView
+    from karat.systems.index import Index
+    from karat.systems.pool import Pool
+    from karat.systems.retrieval import Retrieval
 
 
 @dataclass(frozen=True)
-class Part:
-    """One index of a sweep: what its legs found, at each depth, and the configurations over them."""
+class SweptIndex:
+    """One index of a sweep: what its engines retrieved, and the configurations over it."""
 
     index: Index
     resolution: Resolution
     points: tuple[Point, ...]
-    legs: Mapping[int, Mapping[str, Ranked]] = field(repr=False)  # depth -> engine -> hits of every question
+    retrieval: Retrieval = field(repr=False)
     length: int
     pages: Pages = "physical"
     chunk: str | None = None
     embedder: str | None = None
-    _pools: dict[tuple[object, ...], Pool] = field(default_factory=dict, repr=False, compare=False)
 
     def pool(self, point: Point) -> Pool:
         """The candidates that a configuration ranks; shared by all that consult the same legs at the same depth."""
-        from karat.experiment.sweep._pool import Pool
-        from karat.fuse import Legs
-
-        names = point.system.consulted
-        key = (*names, point.system.depth)
-        if key not in self._pools:
-            legs = [self.legs[point.system.depth][name] for name in names]
-            self._pools[key] = Pool(Legs(legs if len(legs) > 1 else [legs[0].top(self.length)]))
-        return self._pools[key]
+        return self.retrieval.pool(point.system, self.length)
 
     def ranked(self, point: Point, *, whole: bool = False) -> Ranked:
         """The list of every question under a configuration; `whole` goes on beyond the sweep's length."""
@@ -62,10 +54,9 @@ class Part:
 
     def run(self, point: Point) -> Run:
         """The same as a run that can be scored and written."""
-        from karat.experiment.system import Found
+        from karat.systems.retrieval import run_of
 
-        found = Found(self.index.chunks, (), {}, None, self.ranked(point))
-        return found.run(point.name, self.resolution.testset.ids, self.pages)
+        return run_of(point.name, self.resolution.testset.ids, self.ranked(point), self.index.chunks, self.pages)
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +68,7 @@ class Swept(Glance):
 
     testset: TestSet
     scores: Scores
-    parts: tuple[Part, ...]
+    parts: tuple[SweptIndex, ...]
     cells: tuple[Measure, ...]
     main: str
     length: int
@@ -102,16 +93,11 @@ class Swept(Glance):
         return self.evaluation(intervals=False)._table()
 
     @property
-    def legs(self) -> Mapping[str, Ranked]:
-        """What each engine found, at the largest depth; of the first index where there are several."""
-        return self.parts[0].legs[max(self.parts[0].legs)]
-
-    @property
     def resolution(self) -> Resolution:
         """The gold beside the chunks that hold it; of the first index where there are several."""
         return self.parts[0].resolution
 
-    def part_of(self, system: str) -> tuple[Part, Point]:
+    def part_of(self, system: str) -> tuple[SweptIndex, Point]:
         """The index and the settings of a configuration."""
         for part in self.parts:
             for point in part.points:

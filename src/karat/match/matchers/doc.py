@@ -10,9 +10,9 @@ from karat.core.run import Run
 from karat.core.types import Gold
 from karat.match._files import FileNames
 from karat.match._matcher import (
-    Context,
     Keys,
     Matcher,
+    MatchInputs,
     Rule,
     best_share,
     column,
@@ -47,9 +47,9 @@ def _name(gold: Gold) -> str | None:
     return document_of(identifier) if identifier else None
 
 
-def _prepare(context: Context) -> Rule:
-    named = {name for g in context.golds if (name := _name(g))}
-    files = FileNames([Gold(doc=name) for name in sorted(named)], context.runs)
+def _prepare(inputs: MatchInputs) -> Rule:
+    named = {name for g in inputs.golds if (name := _name(g))}
+    files = FileNames([Gold(doc=name) for name in sorted(named)], inputs.runs)
 
     def gold_key(gold: Gold) -> str | None:
         name = _name(gold)
@@ -66,17 +66,17 @@ def _prepare(context: Context) -> Rule:
     return gold_key, hit_keys
 
 
-def _fits(context: Context) -> str | None:
+def _fits(inputs: MatchInputs) -> str | None:
     """Only gold that names documents: chunk ids in the gold are a stricter unit, never loosened unasked."""
-    if any(g.doc is not None and plain_id(replace(g, doc=None)) is None for g in context.golds):
+    if any(g.doc is not None and plain_id(replace(g, doc=None)) is None for g in inputs.golds):
         return "the gold names documents"
-    ids = ids_of(context.golds)
+    ids = ids_of(inputs.golds)
     if share_matching(_SUFFIX.search, ids) > 0:
         return None
-    if best_share(_SUFFIX.search, context.runs) > 0.5:
+    if best_share(_SUFFIX.search, inputs.runs) > 0.5:
         return "the gold names documents and the hits carry chunk suffixes"
     known = {i.strip() for i in ids}
-    if any(str(doc).strip() in known for run in context.runs for doc in sample(column(run, "doc") or ())):
+    if any(str(doc).strip() in known for run in inputs.runs for doc in sample(column(run, "doc") or ())):
         return "the ids of the gold are no chunk ids: they are taken for the documents that chunks come from"
     return None
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from karat.match._matcher import Context, Matcher, Rule, shown
+from karat.core.text.words import excerpt
+from karat.match._matcher import Matcher, MatchInputs, Rule
 
 
-def _prepare(context: Context) -> Rule:
+def _prepare(inputs: MatchInputs) -> Rule:
     return lambda gold: gold.label.strip() or None, lambda run: [doc.strip() for doc in run.doc_list]
 
 
@@ -15,7 +16,6 @@ matcher = Matcher(
     summary="the id of the hit equals the id of the gold",
     strictness=0,
     prepare=_prepare,
-    fits=lambda context: "ids compared as they are",
-    why=lambda gold, key, view: ("unknown id", f"no chunk has the id {shown(gold.label)}"),
+    why=lambda gold, key, view: ("unknown id", f"no chunk has the id {excerpt(gold.label)}"),
     plain=True,
 )

@@ -10,14 +10,14 @@ from karat.core.judged import Ints
 from karat.core.run import Run
 from karat.core.text.normalise import normalise
 from karat.core.text.typography import without_typography
+from karat.core.text.words import excerpt
 from karat.core.types import Gold
-from karat.io.pages import pages_of, shift
-from karat.match._files import Whereabouts
-from karat.match._matcher import Context, Matcher, Reason, column, column_or_none, lacking, shown
+from karat.match._files import Places
+from karat.match._matcher import Matcher, MatchInputs, Reason, column_or_none, lacking
 from karat.match._passages import Passages
 
 if TYPE_CHECKING:
-    from karat.match._index import IndexView
+    from karat.match._resolve import IndexView
 
 
 def _unit(gold: Gold) -> Gold | None:
@@ -26,8 +26,8 @@ def _unit(gold: Gold) -> Gold | None:
     return Gold(doc=gold.doc or gold.url, page=gold.page, quote=wanted) if wanted else None
 
 
-def _find(context: Context) -> Callable[[Gold, Run], Ints]:
-    places = Whereabouts(context)
+def _find(inputs: MatchInputs) -> Callable[[Gold, Run], Ints]:
+    places = Places(inputs)
 
     @lru_cache(maxsize=1)
     def passages(run: Run) -> Passages:
@@ -39,26 +39,20 @@ def _find(context: Context) -> Callable[[Gold, Run], Ints]:
     return holding
 
 
-def _fits(context: Context) -> str | None:
-    if any(g.quote is not None for g in context.golds) and any(column(r, "text") is not None for r in context.runs):
-        return "the gold are quotes and the hits have texts"
-    return None
-
-
 def _why(gold: Gold, key: Gold, view: IndexView) -> tuple[Reason, str]:
-    quote, where, texts = f'"{shown(gold.quote)}"', shown(gold.doc or gold.url), view.places.texts_of(gold)
-    if texts is not None and not texts:
+    quote, where = f'"{excerpt(gold.quote)}"', excerpt(gold.doc or gold.url)
+    if where and not len(view.quotes.texts_of(gold)):
         return "unknown file", f"no document is called {where}"
-    places, offset = view.places.of(gold), view.options.page_offset
-    pages = sorted({p for place in places for p in view.places.pages_at(place)}, key=lambda p: (len(p), p))
-    named = set(pages_of(gold.page, view.options.labels))
-    if pages and named and named.isdisjoint(shift(p, offset) for p in pages):
+    positions, options = view.quotes.of(gold), view.options
+    pages = sorted({p for one in positions for p in view.quotes.pages_at(one)}, key=lambda p: (len(p), p))
+    named = set(options.gold_pages(gold.page))
+    if pages and named and named.isdisjoint(options.hit_pages(pages)):
         return "quote elsewhere", f"{quote} stands on page {', '.join(pages[:4])}, not on page {gold.page}"
-    if places:
-        return "quote not found", f"{quote} stands in {shown(places[0].doc)}, in no chunk or split over many"
-    if texts is None:
+    if positions:
+        return "quote not found", f"{quote} stands in {excerpt(positions[0].doc)}, in no chunk or split over many"
+    if not where:
         return "quote not found", f"{quote} stands in no document"
-    other = view.places.elsewhere(gold)
+    other = view.quotes.elsewhere(gold)
     if other is not None:
         return "quote elsewhere", f"{quote} stands in {other}, not in {where}"
     return "quote not found", f"{quote} does not stand in {where}"
@@ -71,7 +65,6 @@ matcher = Matcher(
     strictness=20,
     find=_find,
     unit_of=_unit,
-    fits=_fits,
     lacks=lacking("text"),
     why=_why,
 )

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 
 from karat.core.errors import UsageError
-from karat.match._matcher import Context, Matcher, Rule, plain_id
+from karat.match._matcher import Matcher, MatchInputs, Rule, plain_id
 
 LONGEST = 1000  # characters of a pattern
 _INEXACT = re.compile(r"(?<!\\)\{(?=[^{}]*[a-z<])")  # braces that are plain characters in `re`, and not in `regex`
 SECONDS = 1.0  # that a pattern may take for one id: those that do not backtrack without end take microseconds
 
 
-def _prepare(context: Context) -> Rule:
+def _prepare(inputs: MatchInputs) -> Rule:
     import regex
 
-    text = context.options.pattern
+    text = inputs.options.pattern
     if not text:
         raise UsageError("--match regex needs its pattern: --match 'regex:^(\\w+)-'.")
     if len(text) > LONGEST:

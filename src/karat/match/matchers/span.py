@@ -10,29 +10,30 @@ import numpy as np
 
 from karat.core.judged import Ints
 from karat.core.run import Run
+from karat.core.text.words import excerpt
 from karat.core.types import Gold
-from karat.match._files import FileNames, file_keys
-from karat.match._matcher import Context, Matcher, Reason, column, column_or_none, lacking, shown
+from karat.match._files import FileNames
+from karat.match._matcher import Matcher, MatchInputs, Reason, column_or_none, lacking
 
 if TYPE_CHECKING:
-    from karat.match._index import IndexView
+    from karat.match._resolve import IndexView
 
 
 def _unit(gold: Gold) -> Gold | None:
     return None if gold.span is None else Gold(doc=gold.doc, span=gold.span)
 
 
-def _files(context: Context) -> FileNames:
-    return FileNames([g for g in context.golds if g.span is not None], context.runs)
+def _files(inputs: MatchInputs) -> FileNames:
+    return FileNames([g for g in inputs.golds if g.span is not None], inputs.runs)
 
 
-def _find(context: Context) -> Callable[[Gold, Run], list[int]]:
-    names = _files(context)
+def _find(inputs: MatchInputs) -> Callable[[Gold, Run], list[int]]:
+    names = _files(inputs)
 
     @lru_cache(maxsize=1)
     def columns(run: Run) -> tuple[list[str | None], Ints]:
         spans = [(-1, -1) if span is None else span for span in column_or_none(run, "span")]
-        return file_keys(names, run), np.array(spans, np.int64).reshape(-1, 2)
+        return names.of_run(run), np.array(spans, np.int64).reshape(-1, 2)
 
     def overlapping(gold: Gold, run: Run) -> list[int]:
         if gold.span is None or names.is_ambiguous(gold):
@@ -45,15 +46,9 @@ def _find(context: Context) -> Callable[[Gold, Run], list[int]]:
     return overlapping
 
 
-def _fits(context: Context) -> str | None:
-    if any(g.span is not None for g in context.golds) and any(column(r, "span") is not None for r in context.runs):
-        return "gold and hits are character spans of documents"
-    return None
-
-
 def _why(gold: Gold, key: Gold, view: IndexView) -> tuple[Reason, str]:
     start, end = gold.span or (0, 0)
-    where = f" of {shown(gold.doc)}" if gold.doc else ""
+    where = f" of {excerpt(gold.doc)}" if gold.doc else ""
     return "span outside", f"no chunk overlaps characters {start} to {end}{where}"
 
 
@@ -64,9 +59,8 @@ matcher = Matcher(
     strictness=10,
     find=_find,
     unit_of=_unit,
-    fits=_fits,
     lacks=lacking("span"),
     why=_why,
     within_file=lambda gold: "a span",
-    ambiguity=lambda context: _files(context).ambiguity("character span"),
+    ambiguity=lambda inputs: _files(inputs).ambiguity("character span"),
 )

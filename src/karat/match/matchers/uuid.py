@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from karat.core.run import Run
 from karat.core.types import Gold
 from karat.match._matcher import (
-    Context,
     Keys,
     Matcher,
+    MatchInputs,
     best_share,
     column_or_none,
     ids_of,
@@ -40,9 +40,9 @@ def _hit_keys(run: Run) -> Sequence[Keys]:
     return [uuid_of(i) or uuid_of(str(d)) for i, d in zip(run.doc_list, column_or_none(run, "doc"), strict=True)]
 
 
-def _fits(context: Context) -> str | None:
-    golds = [*ids_of(context.golds), *(g.doc for g in context.golds if g.doc is not None)]
-    is_common = share_matching(uuid_of, golds) > 0.5 and best_share(uuid_of, context.runs) > 0.5
+def _fits(inputs: MatchInputs) -> str | None:
+    golds = [*ids_of(inputs.golds), *(g.doc for g in inputs.golds if g.doc is not None)]
+    is_common = share_matching(uuid_of, golds) > 0.5 and best_share(uuid_of, inputs.runs) > 0.5
     return "gold and hits carry <urn:uuid:...>" if is_common else None
 
 
@@ -51,7 +51,7 @@ matcher = Matcher(
     unit="document",
     summary="the same <urn:uuid:...> stands anywhere in both ids",
     strictness=50,
-    prepare=lambda context: (_gold_key, _hit_keys),
+    prepare=lambda inputs: (_gold_key, _hit_keys),
     fits=_fits,
     why=unknown_document,
     larger=True,

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from karat.core.answered import Answered
-from karat.core.scores import Outcome
+from karat.core.measure import Answered, Outcome
 from karat.core.text import guess_language, open_blocks
 from karat.core.text.citations import cited_sentences
 from karat.core.text.support import Claim, Held

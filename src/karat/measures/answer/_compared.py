@@ -8,9 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from karat.core.answered import Answered
-from karat.core.judged import Bools, Floats, Ints
-from karat.core.scores import Outcome
+from karat.core.measure import Answered, Bools, Floats, Ints, Outcome
 from karat.core.text import Norm, guess_language, stop_words, tokenise
 from karat.core.text.citations import comparable
 from karat.core.text.codes import Coded, Vocabulary, shared
@@ -22,7 +20,7 @@ To = Literal["references", "question"]
 
 
 @dataclass(frozen=True)
-class Compared:
+class TokenPairs:
     """One entry per comparison of an answer with a usable reference; `owners` says which pair it belongs to.
 
     `undefined` gives the reason for every pair without a comparison.
@@ -39,15 +37,14 @@ class Compared:
         """The highest value of each pair's comparisons."""
         return best_of(values, self.owners, self.pairs, self.undefined)
 
-    def only(self, usable: Bools, reason: str) -> Compared:
+    def only(self, usable: Bools, reason: str) -> TokenPairs:
         """Without the comparisons that are not usable; a pair left with none is undefined for this reason."""
         if usable.all():
             return self
         kept = np.flatnonzero(usable)
-        lost = np.setdiff1d(self.owners, self.owners[kept])
-        undefined = {**self.undefined, **dict.fromkeys(lost.tolist(), reason)}
+        undefined = self.undefined | _left_with_none(self.owners, kept, reason)
         answers, others = self.answers.take(kept), self.others.take(kept)
-        return Compared(answers, others, self.owners[kept], self.size, undefined, self.pairs)
+        return TokenPairs(answers, others, self.owners[kept], self.size, undefined, self.pairs)
 
 
 def best_of(values: Floats, owners: Ints, pairs: int, undefined: dict[int, str]) -> Outcome:
@@ -58,17 +55,17 @@ def best_of(values: Floats, owners: Ints, pairs: int, undefined: dict[int, str])
     return Outcome(best, undefined)
 
 
-def overlap(compared: Compared, bag: Bag = "multiset") -> Floats:
+def overlap(compared: TokenPairs, bag: Bag = "multiset") -> Floats:
     """F1 of the tokens both sides share: 2 * shared / (tokens of the answer + tokens of the other)."""
     common, ours, theirs = shared(compared.answers, compared.others, compared.size, distinct=bag == "set")
     f1: Floats = 2.0 * common / np.maximum(ours + theirs, 1)
     return f1
 
 
-def compared(answered: Answered, norm: Norm, stopwords: Stopwords = "keep", to: To = "references") -> Compared:
+def compared(answered: Answered, norm: Norm, stopwords: Stopwords = "keep", to: To = "references") -> TokenPairs:
     """Every answer beside each of its references (or its question) that is not empty, as tokens of a normaliser."""
 
-    def usable() -> Compared:
+    def usable() -> TokenPairs:
         whole = _whole(answered, norm, stopwords, to)
         what = "reference answer" if to == "references" else "question"
         rule = norm if stopwords == "keep" else f"{norm}, stop words dropped"
@@ -77,30 +74,25 @@ def compared(answered: Answered, norm: Norm, stopwords: Stopwords = "keep", to: 
     return answered.once(("compared", norm, stopwords, to), usable)
 
 
-def compared_as_script(answered: Answered, norm: Norm, stopwords: Stopwords = "keep") -> Compared:
+def compared_as_script(answered: Answered, norm: Norm, stopwords: Stopwords = "keep") -> TokenPairs:
     """The same with references that are empty after normalisation, where `norm` is a script that compares them."""
     return _whole(answered, norm, stopwords, "references") if norm in VERBATIM else compared(answered, norm, stopwords)
 
 
-def _whole(answered: Answered, norm: Norm, stopwords: Stopwords, to: To) -> Compared:
+def _whole(answered: Answered, norm: Norm, stopwords: Stopwords, to: To) -> TokenPairs:
     return answered.once(("whole", norm, stopwords, to), lambda: _compare(answered, norm, stopwords, to))
 
 
-def _compare(answered: Answered, norm: Norm, stopwords: Stopwords, to: To) -> Compared:
-    if to == "references":
-        others = [text for references in answered.references for text in references]
-        counts = np.fromiter(map(len, answered.references), np.int64, len(answered))
-    else:
-        others, counts = list(answered.texts), np.ones(len(answered), np.int64)
-    owners = np.repeat(np.arange(len(answered)), counts)
+def _compare(answered: Answered, norm: Norm, stopwords: Stopwords, to: To) -> TokenPairs:
+    questions = Referred(list(answered.texts), np.arange(len(answered)), {})
+    others, owners, undefined = _every_reference(answered) if to == "references" else questions
     vocabulary, answer_codes, other_codes = _encode(answered, others, norm)
-    undefined = dict.fromkeys(np.flatnonzero(counts == 0).tolist(), "no reference answer")
     answers = answer_codes.take(owners)
     if stopwords == "drop":
         languages = _languages(answered, others, owners)
         answers = without_stop_words(answers, languages, vocabulary)
         other_codes = without_stop_words(other_codes, languages, vocabulary)
-    return Compared(answers, other_codes, owners, len(vocabulary), undefined, len(answered))
+    return TokenPairs(answers, other_codes, owners, len(vocabulary), undefined, len(answered))
 
 
 def _encode(answered: Answered, others: Sequence[str], norm: Norm) -> tuple[Vocabulary, Coded, Coded]:
@@ -155,8 +147,7 @@ class Referred(NamedTuple):
     def only(self, usable: Iterable[object], reason: str) -> Referred:
         """Without the references that are not usable; a pair left with none is undefined for this reason."""
         kept = np.flatnonzero(np.fromiter(map(bool, usable), bool, len(self.texts)))
-        lost = np.setdiff1d(self.owners, self.owners[kept])
-        undefined = {**self.undefined, **dict.fromkeys(lost.tolist(), reason)}
+        undefined = self.undefined | _left_with_none(self.owners, kept, reason)
         return Referred([self.texts[i] for i in kept.tolist()], self.owners[kept], undefined)
 
 
@@ -164,13 +155,20 @@ def referred(answered: Answered, norm: Norm) -> Referred:
     """Every reference that is not empty after normalisation."""
 
     def find() -> Referred:
-        counts = np.fromiter(map(len, answered.references), np.int64, len(answered))
-        whole = Referred(
-            [text for several in answered.references for text in several],
-            np.repeat(np.arange(len(answered)), counts),
-            dict.fromkeys(np.flatnonzero(counts == 0).tolist(), "no reference answer"),
-        )
+        whole = _every_reference(answered)
         usable = (bool(tokenise(text, norm)) for text in comparable(whole.texts, norm))
         return whole.only(usable, f"the reference answer is empty after normalisation ({norm})")
 
     return answered.once(("referred", norm), find)
+
+
+def _every_reference(answered: Answered) -> Referred:
+    counts = np.fromiter(map(len, answered.references), np.int64, len(answered))
+    texts = [text for references in answered.references for text in references]
+    undefined = dict.fromkeys(np.flatnonzero(counts == 0).tolist(), "no reference answer")
+    return Referred(texts, np.repeat(np.arange(len(answered)), counts), undefined)
+
+
+def _left_with_none(owners: Ints, kept: Ints, reason: str) -> dict[int, str]:
+    """The reason for each pair of which nothing is kept."""
+    return dict.fromkeys(np.setdiff1d(owners, owners[kept]).tolist(), reason)

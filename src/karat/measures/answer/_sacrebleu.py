@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from karat.core.answered import Answered
 from karat.core.errors import KaratError
-from karat.core.scores import Outcome
+from karat.core.measure import Answered, Outcome
 from karat.core.text.citations import spoken
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat.core.answered import Answered
-from karat.core.judged import Bools, Ints
-from karat.core.scores import EMPTY_ANSWER, Outcome
+from karat.core.measure import EMPTY_ANSWER, Answered, Bools, Ints, Outcome
 from karat.core.text import Norm, drop_blocks, guess_language, open_blocks
 from karat.core.text.citations import spoken
 from karat.core.text.codes import Coded, Vocabulary, first_alike

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import Outcome
+from karat.core.measure import Answered, Outcome, measure
 from karat.measures.answer._citing import NO_CITATIONS, Sentence, over_sentences
 
 

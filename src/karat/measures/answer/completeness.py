@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import Outcome
+from karat.core.measure import Answered, Outcome, measure
 from karat.core.text import guess_language, sentences, tokenise
 from karat.core.text.citations import spoken
 from karat.core.text.support import SUPPORTED, Claim, Held

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import Outcome
+from karat.core.measure import Answered, Outcome, measure
 from karat.core.text.citations import spoken
 from karat.measures.answer._compared import best_of, referred
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import Outcome
+from karat.core.measure import Answered, Outcome, measure
 from karat.core.text import normalise, open_blocks
 from karat.core.text.citations import without_citations
 from karat.core.text.names import named_terms, plain_words, without_possessives

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import Outcome
+from karat.core.measure import Answered, Outcome, measure
 from karat.core.text.citations import without_citations
 from karat.core.text.numbers import figures, readings
 from karat.measures.answer._support import by_pair

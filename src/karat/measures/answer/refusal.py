@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.core.answered import Answered
-from karat.core.measure import Column, measure
+from karat.core.measure import Answered, Column, measure
 from karat.core.text.blocks import drop_blocks
 from karat.core.text.refusals import declines
 

@@ -7,11 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from karat.core.answered import Answered
-from karat.core.judged import Ints
-from karat.core.measure import measure
-from karat.core.scores import Outcome
-from karat.core.text import Norm
+from karat.core.measure import Answered, Ints, Norm, Outcome, measure
 from karat.core.text.characters import text_of
 from karat.core.text.codes import Coded
 from karat.measures.answer._compared import compared

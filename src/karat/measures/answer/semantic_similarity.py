@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from karat.core.answered import Answered
-from karat.core.judged import Floats, Ints
-from karat.core.measure import measure
+from karat.core.measure import Answered, Floats, Ints, measure
 from karat.core.scores import Floor, Outcome
 from karat.core.text import Norm, drop_blocks, normalise
 from karat.core.text.citations import comparable

@@ -6,10 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from karat.core.answered import Answered
 from karat.core.errors import UsageError
-from karat.core.measure import measure
-from karat.core.scores import Outcome
+from karat.core.measure import Answered, Outcome, measure
 from karat.core.text import guess_language
 from karat.core.text.citations import cited_sentences
 from karat.core.text.refusals import declines

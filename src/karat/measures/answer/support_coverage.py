@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import Outcome
-from karat.core.text import Norm
+from karat.core.measure import Answered, Norm, Outcome, measure
 from karat.measures.answer._support import support
 
 

@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import Outcome
-from karat.core.text import Norm
+from karat.core.measure import Answered, Norm, Outcome, measure
 from karat.measures.answer._support import support
 
 if TYPE_CHECKING:

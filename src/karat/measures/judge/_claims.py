@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.text import tokenise
 from karat.measures.judge._prompts import split
-from karat.measures.judge._runner import Round
+from karat.measures.judge._runner import Sample
 
 if TYPE_CHECKING:
     from karat.core.means import Prompt
-    from karat.measures.judge._runner import Asked, Asking, Case
+    from karat.measures.judge._runner import JudgedAnswer, JudgeModel, Requests
     from karat.models.structured import Structured
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedClaims:
     """The claims of a text, each with its verdict in plain values, or why there are none. No claims: it makes none."""
 
     claims: tuple[dict[str, Any], ...] = ()
@@ -29,37 +29,37 @@ class Checked:
         """Of the claims, those with this verdict."""
         return [claim["verdict"] for claim in self.claims].count(verdict) / len(self.claims)
 
-    def round(self, verdict: str, value: float | None, no_claims: str, **shown: Any) -> Round:
+    def round(self, verdict: str, value: float | None, no_claims: str, **shown: Any) -> Sample:
         """Its score, with the verdicts counted and why the first claim without this verdict has none."""
         if self.error is not None or not self.claims:
-            return Round(error=self.error, undefined=None if self.error else no_claims, replies=self.replies)
+            return Sample(error=self.error, undefined=None if self.error else no_claims, replies=self.replies)
         counts = sorted(Counter(claim["verdict"] for claim in self.claims).items())
         listed = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts)
         first = next((claim for claim in self.claims if claim["verdict"] != verdict and claim["reason"]), None)
         reason = f"{len(self.claims)} claims: {listed}." + (f" {first['reason']}" if first else "")
         value = self.share(verdict) if value is None else value
-        return Round(value, shown={"reason": reason, "claims": list(self.claims), **shown}, replies=self.replies)
+        return Sample(value, shown={"reason": reason, "claims": list(self.claims), **shown}, replies=self.replies)
 
 
 def check_claims(
-    asking: Asking,
-    asked: Asked,
+    model: JudgeModel,
+    asked: Requests,
     schema: type[Any],
-    prompt: Callable[[Case, tuple[str, ...], int], Prompt],
-    contexts: Callable[[Case], int] | None = None,
-) -> list[Checked]:
+    prompt: Callable[[JudgedAnswer, tuple[str, ...], int], Prompt],
+    contexts: Callable[[JudgedAnswer], int] | None = None,
+) -> list[CheckedClaims]:
     """Split each item into its claims, then ask for a verdict on each. `contexts` says how many a case has."""
     from karat.measures.judge._schemas import Claims
 
-    splits = asking.ask(
-        [split(case.question, text, asking.purpose("claims"), sample) for case, text, sample in asked],
+    splits = model.ask(
+        [split(case.question, text, model.purpose("claims"), sample) for case, text, sample in asked],
         Claims,
         step="claims",
     )
-    checked = [Checked(error=reply.error, replies=(reply,)) for reply in splits]
+    checked = [CheckedClaims(error=reply.error, replies=(reply,)) for reply in splits]
     claims = [() if reply.value is None else _distinct(reply.value.claims) for reply in splits]
     claiming = [i for i, some in enumerate(claims) if some]
-    replies = asking.ask(
+    replies = model.ask(
         [prompt(asked[i][0], claims[i], asked[i][2]) for i in claiming],
         schema,
         [_Complete(len(claims[i]), contexts(asked[i][0]) if contexts else None) for i in claiming],
@@ -70,7 +70,7 @@ def check_claims(
         if reply.value is not None:
             by_number = sorted(reply.value.verdicts, key=lambda one: one.claim)
             verdicts = tuple({**one.model_dump(), "claim": claims[i][one.claim - 1]} for one in by_number)
-        checked[i] = Checked(verdicts, reply.error, (splits[i], reply))
+        checked[i] = CheckedClaims(verdicts, reply.error, (splits[i], reply))
     return checked
 
 

@@ -9,8 +9,8 @@ from karat.core.text.citations import cited_sentences, without_citations
 from karat.core.text.refusals import declines
 from karat.core.text.support import SUPPORTED, Claim, Held
 from karat.measures.answer.completeness import claims_of
-from karat.measures.judge._claims import Checked
-from karat.measures.judge._runner import Round
+from karat.measures.judge._claims import CheckedClaims
+from karat.measures.judge._runner import Sample
 from karat.models.terms import terms
 
 NO_WORDS = "the question has no content words"
@@ -22,15 +22,15 @@ def content_words(text: str, language: str | None = None) -> frozenset[str]:
     return frozenset(tokenise(text)) - stop_words(language or guess_language(text), "unicode")
 
 
-def held_words(question: str, context: str) -> Round:
+def held_words(question: str, context: str) -> Sample:
     """Share of the content words of a question that a context holds."""
     words = content_words(question)
     held = sorted(words & frozenset(tokenise(open_blocks(context))))
     reason = f"holds {', '.join(held)}" if held else "holds no word of the question"
-    return Round(len(held) / len(words), shown={"reason": reason})
+    return Sample(len(held) / len(words), shown={"reason": reason})
 
 
-def supported_sentences(answer: str, contexts: Sequence[str]) -> Checked:
+def supported_sentences(answer: str, contexts: Sequence[str]) -> CheckedClaims:
     """The sentences of an answer as claims, each with how much of it the contexts hold; 0 if they lack a figure."""
     language = guess_language(answer)
     held = [Held.of(open_blocks(text), language, terms) for text in contexts]
@@ -54,7 +54,7 @@ def supported_sentences(answer: str, contexts: Sequence[str]) -> Checked:
                 "reason": f"no context holds {', '.join(support.figures)}" if support.figures else reason,
             }
         )
-    return Checked(tuple(claims))
+    return CheckedClaims(tuple(claims))
 
 
 def covered_sentences(reference: str, answer: str) -> tuple[float, list[str]]:
@@ -71,24 +71,24 @@ def covered_sentences(reference: str, answer: str) -> tuple[float, list[str]]:
     return 1 - lacking / sum(map(len, claims)), missing
 
 
-def responds(question: str, answer: str) -> Round:
+def responds(question: str, answer: str) -> Sample:
     """Whether an answer could be one at all, by its form."""
     said = without_citations(answer)
     if declines(said):
-        return Round(0.0, shown={"reason": "it declines"})
+        return Sample(0.0, shown={"reason": "it declines"})
     if not frozenset(tokenise(said)) - content_words(question) - stop_words(guess_language(said), "unicode"):
-        return Round(0.0, shown={"reason": "it says nothing that the question does not"})
-    return Round(1.0, shown={"reason": "it says something that the question does not"})
+        return Sample(0.0, shown={"reason": "it says nothing that the question does not"})
+    return Sample(1.0, shown={"reason": "it says something that the question does not"})
 
 
-def liverag_grade(answer: str, reference: str) -> Round:
+def liverag_grade(answer: str, reference: str) -> Sample:
     """LiveRAG's relevance, from words held in common."""
     if declines(answer):
-        return Round(0.0, shown={"reason": "it declines"})
+        return Sample(0.0, shown={"reason": "it declines"})
     share, _ = covered_sentences(reference, answer)
     reason = f"it holds {share:.0%} of the content words and figures of the reference"
     if share < SUPPORTED:
-        return Round(-1.0, shown={"reason": reason})
+        return Sample(-1.0, shown={"reason": reason})
     if len(tokenise(answer)) > _AT_LENGTH * len(tokenise(reference)):
-        return Round(1.0, shown={"reason": "it holds the reference and is more than three times as long"})
-    return Round(2.0, shown={"reason": reason})
+        return Sample(1.0, shown={"reason": "it holds the reference and is more than three times as long"})
+    return Sample(2.0, shown={"reason": reason})

@@ -1,6 +1,6 @@
 """The runner of all judges: which pairs need judging, every distinct prompt once, and what replies make of a score.
 
-A judge is a `Judge`: what settles a pair without asking, which items of it are judged one by one, how a model is asked
+A judge is a `Judge`: what settles a pair without model, which items of it are judged one by one, how a model is asked
 about them, what stands in for it where there is no model, and how the scores of the items become one.
 """
 
@@ -35,7 +35,7 @@ NO_QUESTION = "the question has no text"
 
 
 @dataclass(frozen=True)
-class Case:
+class JudgedAnswer:
     """A pair of system and question as judges see it."""
 
     _: KW_ONLY
@@ -47,7 +47,7 @@ class Case:
     answerable: bool
 
     @classmethod
-    def of(cls, answered: Answered, pair: int) -> Case:
+    def of(cls, answered: Answered, pair: int) -> JudgedAnswer:
         references, contexts = answered.references[pair], answered.contexts[pair]
         return cls(
             question=answered.texts[pair],
@@ -59,41 +59,37 @@ class Case:
         )
 
 
-Cut = Callable[[Case], tuple[Case, list[str]]]
-"""Shortens what a model is shown of a case, and says what was left out."""
+@dataclass(frozen=True)
+class Limit:
+    """How many characters of a field of an answer a model is shown: of all its texts together, or of `each`."""
+
+    field: Literal["question", "answer", "references", "contexts"]
+    most: int
+    each: bool = False
+
+    def apply(self, case: JudgedAnswer) -> tuple[JudgedAnswer, list[str]]:
+        """The answer with that field shortened, and what was left out."""
+        value = getattr(case, self.field)
+        texts, name = [value] if isinstance(value, str) else list(value or ()), self.field.removesuffix("s")
+        if self.each and len(texts) > 1:
+            parts = [within([text], self.most, f"{name} {i}") for i, text in enumerate(texts, 1)]
+            short, notes = [text for (text,), _ in parts], [note for _, some in parts for note in some]
+        else:
+            short, notes = within(texts, self.most, name)
+        shortened: dict[str, Any] = {self.field: short[0] if isinstance(value, str) else tuple(short)}
+        return replace(case, **shortened), notes
 
 
-def cut_question(case: Case) -> tuple[Case, list[str]]:
-    (question,), notes = within([case.question], QUESTION_CHARS, "question")
-    return replace(case, question=question), notes
-
-
-def cut_answer(case: Case) -> tuple[Case, list[str]]:
-    (answer,), notes = within([case.answer], TEXT_CHARS, "answer")
-    return replace(case, answer=answer), notes
-
-
-def cut_references(case: Case) -> tuple[Case, list[str]]:
-    """Each reference by itself: a model sees one at a time."""
-    parts = [within([text], TEXT_CHARS, "reference") for text in case.references]
-    return replace(case, references=tuple(text for (text,), _ in parts)), [note for _, notes in parts for note in notes]
-
-
-def cut_contexts(case: Case) -> tuple[Case, list[str]]:
-    """All contexts together."""
-    contexts, notes = within(case.contexts or (), CONTEXT_CHARS, "context")
-    return replace(case, contexts=tuple(contexts)), notes
-
-
-def cut_each_context(case: Case) -> tuple[Case, list[str]]:
-    """Each context by itself: a model sees one at a time."""
-    parts = [within([text], TEXT_CHARS, f"context {i}") for i, text in enumerate(case.contexts or (), 1)]
-    return replace(case, contexts=tuple(text for (text,), _ in parts)), [note for _, notes in parts for note in notes]
+QUESTION = Limit("question", QUESTION_CHARS)
+ANSWER = Limit("answer", TEXT_CHARS)
+EACH_REFERENCE = Limit("references", TEXT_CHARS, each=True)  # a model sees one at a time
+EACH_CONTEXT = Limit("contexts", TEXT_CHARS, each=True)
+ALL_CONTEXTS = Limit("contexts", CONTEXT_CHARS)
 
 
 @dataclass(frozen=True)
-class Round:
-    """One time of asking for one score: a value, or why there is none.
+class Sample:
+    """One time of model for one score: a value, or why there is none.
 
     `undefined` is why the score is undefined, `error` why it failed. `shown` is what stands behind the value.
     """
@@ -105,14 +101,14 @@ class Round:
     replies: tuple[Structured[Any], ...] = ()
 
 
-def only(rounds: Sequence[Round]) -> Round:
-    """The round of a case with one item."""
-    (one,) = rounds
+def single(samples: Sequence[Sample]) -> Sample:
+    """The sample of an answer with one item."""
+    (one,) = samples
     return one
 
 
-def best(rounds: Sequence[Round]) -> Round:
-    """Of one round for each reference, the best; a reference that could not be judged fails them all."""
+def best_reference(rounds: Sequence[Sample]) -> Sample:
+    """Of one sample for each reference, the best; a reference that could not be judged fails them all."""
     replies = tuple(reply for one in rounds for reply in one.replies)
     failed = [one for one in rounds if one.error is not None]
     valued = [one for one in rounds if one.value is not None]
@@ -120,15 +116,15 @@ def best(rounds: Sequence[Round]) -> Round:
     return replace(failed[0] if failed else top, replies=replies)
 
 
-def graded(reply: Structured[Any], worth: Callable[[Any], float]) -> Round:
+def graded(reply: Structured[Any], worth: Callable[[Any], float]) -> Sample:
     """A round of one reply with a reason and a grade."""
     if reply.value is None:
-        return Round(error=reply.error, replies=(reply,))
+        return Sample(error=reply.error, replies=(reply,))
     shown = {"grade": reply.value.grade, "reason": reply.value.reason}
-    return Round(worth(reply.value.grade), shown=shown, replies=(reply,))
+    return Sample(worth(reply.value.grade), shown=shown, replies=(reply,))
 
 
-class Asking:
+class JudgeModel:
     """The model of one judge: how often it is asked, and where progress goes."""
 
     def __init__(self, answered: Answered, measure: str) -> None:
@@ -174,8 +170,25 @@ class Asking:
         return [by_prompt[prompt] for prompt in prompts]
 
 
-Asked = Sequence[tuple[Case, str, int]]
+Judgement = tuple[list["Sample"], dict[str, Any]]
+"""The samples of an answer, and the details of their replies."""
+
+Requests = Sequence[tuple[JudgedAnswer, str, int]]
 """What a model is asked: a case, an item of it, and the number of the time."""
+
+
+def ask_for_grades(
+    schema: str, prompt: Callable[[JudgedAnswer, str, str, int], Prompt]
+) -> Callable[[JudgeModel, Requests], Sequence[Any]]:
+    """The `ask` of a judge that gives each item a reason and a grade, by a schema of `_schemas`."""
+
+    def ask(model: JudgeModel, asked: Requests) -> Sequence[Any]:
+        from karat.measures.judge import _schemas  # pydantic takes long to import
+
+        prompts = [prompt(case, item, model.purpose(), sample) for case, item, sample in asked]
+        return model.ask(prompts, getattr(_schemas, schema))
+
+    return ask
 
 
 @dataclass(frozen=True)
@@ -185,17 +198,17 @@ class Judge:
     _: KW_ONLY
     name: str
     prompt: str  # which, with its version
-    settle: Callable[[Case, By], str | tuple[float, str] | None]
+    settle: Callable[[JudgedAnswer, By], str | tuple[float, str] | None]
     """Why a case is undefined, or its value with the reason; None where it is to be judged."""
-    items: Callable[[Case], Sequence[str]]
-    cuts: tuple[Cut, ...]
-    ask: Callable[[Asking, Asked], Sequence[Any]]
+    items: Callable[[JudgedAnswer], Sequence[str]]
+    limits: tuple[Limit, ...]
+    ask: Callable[[JudgeModel, Requests], Sequence[Any]]
     """What the model says of each item."""
-    weigh: Callable[[Any], Round]
+    weigh: Callable[[Any], Sample]
     """What that is worth."""
-    heuristic: Callable[[Case, str], Round]
-    combine: Callable[[Sequence[Round]], Round] = only
-    blank: Round | None = None  # of an item without text, which is not asked about
+    heuristic: Callable[[JudgedAnswer, str], Sample]
+    combine: Callable[[Sequence[Sample]], Sample] = single
+    blank: Sample | None = None  # of an item without text, which is not asked about
 
     def run(self, answered: Answered, by: By) -> Outcome:
         """The score of each pair: the mean of the rounds that gave a value; where all failed it has failed."""
@@ -203,9 +216,9 @@ class Judge:
         undefined: dict[int, str] = {}
         failed: dict[int, str] = {}
         details: dict[int, dict[str, Any]] = {}
-        cases: dict[int, Case] = {}
+        cases: dict[int, JudgedAnswer] = {}
         for pair in range(len(answered)):
-            case = Case.of(answered, pair)
+            case = JudgedAnswer.of(answered, pair)
             settled = self.settle(case, by)
             if settled is None:
                 cases[pair] = case
@@ -229,33 +242,33 @@ class Judge:
             details[pair] = {"by": by, **shown.shown, **more}
         return Outcome(values, undefined, failed, details)
 
-    def _estimate(self, cases: Mapping[int, Case]) -> dict[int, tuple[list[Round], dict[str, Any]]]:
+    def _estimate(self, cases: Mapping[int, JudgedAnswer]) -> dict[int, Judgement]:
         """What stands in for a model."""
         return {
             pair: ([self.combine([self.heuristic(case, item) for item in self.items(case)])], {})
             for pair, case in cases.items()
         }
 
-    def _judge(self, answered: Answered, cases: Mapping[int, Case]) -> dict[int, tuple[list[Round], dict[str, Any]]]:
+    def _judge(self, answered: Answered, cases: Mapping[int, JudgedAnswer]) -> dict[int, Judgement]:
         """What the model says, with the details of its replies."""
-        asking, n = Asking(answered, self.name), len(answered.questions)
-        shown: dict[int, Case] = {}
+        model, n = JudgeModel(answered, self.name), len(answered.questions)
+        shown: dict[int, JudgedAnswer] = {}
         cut: dict[int, list[str]] = {}
         # one question after the other for all systems: a budget that ends has paid for pairs
         for pair in sorted(cases, key=lambda pair: (pair % n, pair)):
             shown[pair], cut[pair] = cases[pair], []
-            for shorten in (cut_question, *self.cuts):
-                shown[pair], notes = shorten(shown[pair])
+            for limit in (QUESTION, *self.limits):
+                shown[pair], notes = limit.apply(shown[pair])
                 cut[pair] += notes
         asked = [
             (case, item, sample)
             for case in shown.values()
-            for sample in asking.samples
+            for sample in model.samples
             for item in self.items(case)
             if item.strip() or self.blank is None
         ]
-        replies = iter(answered.once(("judge", self.name), lambda: self.ask(asking, asked)))
-        rounds: dict[int, tuple[list[Round], dict[str, Any]]] = {}
+        replies = iter(answered.once(("judge", self.name), lambda: self.ask(model, asked)))
+        rounds: dict[int, Judgement] = {}
         for pair, case in shown.items():
             several = [
                 self.combine(
@@ -264,19 +277,19 @@ class Judge:
                         for item in self.items(case)
                     ]
                 )
-                for _ in asking.samples
+                for _ in model.samples
             ]
-            rounds[pair] = several, self._replied(asking, several, cut[pair])
+            rounds[pair] = several, self._replied(model, several, cut[pair])
         return rounds
 
-    def _replied(self, asking: Asking, rounds: Sequence[Round], cut: list[str]) -> dict[str, Any]:
+    def _replied(self, model: JudgeModel, rounds: Sequence[Sample], cut: list[str]) -> dict[str, Any]:
         """The raw replies behind a score, and what they cost."""
         from karat.models.structured import total
 
         replies = [reply for one in rounds for reply in one.replies]
         said = [said for reply in replies for said in reply.said]
         detail: dict[str, Any] = {
-            "model": next((one.model for one in said if one.model), asking.chat.label),
+            "model": next((one.model for one in said if one.model), model.chat.label),
             "prompt": self.prompt,
             "raw": [raw for reply in replies for raw in reply.raw],
             "tokens": total(reply.tokens for reply in replies),

@@ -36,19 +36,19 @@ Claim = Annotated[str, _line(_CLAIM), AfterValidator(_filled)]
 Word = BeforeValidator(_word)
 
 
-class Reply(BaseModel):
+class JudgeReply(BaseModel):
     """An object in a reply: further keys are let be, a value of another kind is refused."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
 
-class Claims(Reply):
+class Claims(JudgeReply):
     """A text in its claims."""
 
     claims: list[Claim] = Field(max_length=MOST_CLAIMS)
 
 
-class Verdict(Reply):
+class ClaimVerdict(JudgeReply):
     """What the contexts say of a claim."""
 
     claim: int = Field(ge=1, le=MOST_CLAIMS)
@@ -57,13 +57,13 @@ class Verdict(Reply):
     verdict: Annotated[Literal["supported", "contradicted", "not_found"], Word]
 
 
-class Verdicts(Reply):
+class Verdicts(JudgeReply):
     """What the contexts say of each claim of an answer."""
 
-    verdicts: list[Verdict] = Field(max_length=MOST_CLAIMS)
+    verdicts: list[ClaimVerdict] = Field(max_length=MOST_CLAIMS)
 
 
-class Coverage(Reply):
+class ClaimCoverage(JudgeReply):
     """Whether an answer says what a claim of the reference says."""
 
     claim: int = Field(ge=1, le=MOST_CLAIMS)
@@ -71,27 +71,27 @@ class Coverage(Reply):
     verdict: Annotated[Literal["covered", "contradicted", "missing"], Word]
 
 
-class Coverages(Reply):
+class Coverages(JudgeReply):
     """Whether an answer says what each claim of the reference says."""
 
-    verdicts: list[Coverage] = Field(max_length=MOST_CLAIMS)
+    verdicts: list[ClaimCoverage] = Field(max_length=MOST_CLAIMS)
 
 
-class ContextGrade(Reply):
+class ContextGrade(JudgeReply):
     """How far a context helps to answer a question."""
 
     reason: Reason
     grade: Annotated[Literal["answers", "helps", "related", "unrelated"], Word]
 
 
-class AnswerGrade(Reply):
+class AnswerGrade(JudgeReply):
     """How far an answer answers what was asked."""
 
     reason: Reason
     grade: Annotated[Literal["fully", "mostly", "barely", "not"], Word]
 
 
-class LiveRagGrade(Reply):
+class LiveRagGrade(JudgeReply):
     """LiveRAG's relevance of an answer."""
 
     reason: Reason

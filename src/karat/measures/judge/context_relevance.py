@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import fsum
-from typing import Any
 
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import Outcome
+from karat.core.measure import Answered, Outcome, measure
 from karat.measures.answer._support import BLANK_CONTEXTS, NO_CONTEXTS
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._heuristics import NO_WORDS, content_words, held_words
-from karat.measures.judge._runner import NO_QUESTION, Asked, Asking, By, Case, Judge, Round, cut_each_context, graded
+from karat.measures.judge._runner import (
+    EACH_CONTEXT,
+    NO_QUESTION,
+    By,
+    Judge,
+    JudgedAnswer,
+    Sample,
+    ask_for_grades,
+    graded,
+)
 
 WORTH = {"answers": 1.0, "helps": 2 / 3, "related": 1 / 3, "unrelated": 0.0}
 
@@ -38,7 +44,7 @@ def context_relevance(answered: Answered, *, by: By = "model") -> Outcome:
     return _JUDGE.run(answered, by)
 
 
-def _settle(case: Case, by: By) -> str | None:
+def _settle(case: JudgedAnswer, by: By) -> str | None:
     if case.contexts is None:
         return NO_CONTEXTS
     if not case.question.strip():
@@ -50,25 +56,17 @@ def _settle(case: Case, by: By) -> str | None:
     return NO_WORDS if by == "heuristic" and not content_words(case.question) else None
 
 
-def _ask(asking: Asking, asked: Asked) -> Sequence[Any]:
-    from karat.measures.judge._schemas import ContextGrade
-
-    purpose = asking.purpose()
-    grades = [prompts.grade_context(case.question, context, purpose, sample) for case, context, sample in asked]
-    return asking.ask(grades, ContextGrade)
-
-
-def _together(rounds: Sequence[Round]) -> Round:
+def _together(rounds: Sequence[Sample]) -> Sample:
     """The mean over the chunks; one that could not be judged fails them all."""
     replies = tuple(reply for one in rounds for reply in one.replies)
     for number, one in enumerate(rounds, 1):
         if one.error is not None:
-            return Round(error=f"context {number}: {one.error}", replies=replies)
+            return Sample(error=f"context {number}: {one.error}", replies=replies)
     values = [one.value or 0.0 for one in rounds]
     chunks = [{"context": i, "value": one.value, **one.shown} for i, one in enumerate(rounds, 1)]
     useful = sum(value > 1 / 2 for value in values)
     shown = {"reason": f"{useful} of {len(values)} contexts help with the question", "contexts": chunks}
-    return Round(fsum(values) / len(values), shown=shown, replies=replies)
+    return Sample(fsum(values) / len(values), shown=shown, replies=replies)
 
 
 _JUDGE = Judge(
@@ -76,10 +74,12 @@ _JUDGE = Judge(
     prompt=prompts.CONTEXT_RELEVANCE,
     settle=_settle,
     items=lambda case: case.contexts or (),
-    cuts=(cut_each_context,),
-    ask=_ask,
+    limits=(EACH_CONTEXT,),
+    ask=ask_for_grades(
+        "ContextGrade", lambda case, context, *more: prompts.grade_context(case.question, context, *more)
+    ),
     weigh=lambda reply: graded(reply, WORTH.__getitem__),
     heuristic=lambda case, context: held_words(case.question, context),
     combine=_together,
-    blank=Round(0.0, shown={"grade": "unrelated", "reason": "the context holds no text"}),
+    blank=Sample(0.0, shown={"grade": "unrelated", "reason": "the context holds no text"}),
 )

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import EMPTY_ANSWER, Outcome
+from karat.core.measure import EMPTY_ANSWER, Answered, Outcome, measure
 from karat.measures.judge import _prompts as prompts
-from karat.measures.judge._claims import Checked, check_claims
+from karat.measures.judge._claims import CheckedClaims, check_claims
 from karat.measures.judge._heuristics import covered_sentences
 from karat.measures.judge._runner import (
+    ANSWER,
     BLANK_REFERENCE,
+    EACH_REFERENCE,
     NO_REFERENCE,
-    Asked,
-    Asking,
     By,
-    Case,
     Judge,
-    Round,
-    best,
-    cut_answer,
-    cut_references,
+    JudgedAnswer,
+    JudgeModel,
+    Requests,
+    Sample,
+    best_reference,
 )
 
 NO_CLAIMS = "the reference answer claims nothing that could be checked"
@@ -45,7 +43,7 @@ def correctness(answered: Answered, *, by: By = "model") -> Outcome:
     return _JUDGE.run(answered, by)
 
 
-def _settle(case: Case, by: By) -> str | tuple[float, str] | None:
+def _settle(case: JudgedAnswer, by: By) -> str | tuple[float, str] | None:
     if not case.has_references:
         return NO_REFERENCE
     if not case.references:
@@ -53,27 +51,27 @@ def _settle(case: Case, by: By) -> str | tuple[float, str] | None:
     return None if case.answer else (0.0, EMPTY_ANSWER)
 
 
-def _ask(asking: Asking, asked: Asked) -> list[Checked]:
+def _ask(model: JudgeModel, asked: Requests) -> list[CheckedClaims]:
     from karat.measures.judge._schemas import Coverages
 
-    purpose = asking.purpose("verdicts")
+    purpose = model.purpose("verdicts")
     return check_claims(
-        asking,
+        model,
         asked,
         Coverages,
         lambda case, claims, sample: prompts.cover(case.question, claims, case.answer, purpose, sample),
     )
 
 
-def _weigh(checked: Checked) -> Round:
+def _weigh(checked: CheckedClaims) -> Sample:
     missing = [claim["claim"] for claim in checked.claims if claim["verdict"] != "covered"]
     return checked.round("covered", None, NO_CLAIMS, missing=missing)
 
 
-def _by_words(case: Case, reference: str) -> Round:
+def _by_words(case: JudgedAnswer, reference: str) -> Sample:
     share, missing = covered_sentences(reference, case.answer)
     reason = f"the answer holds {share:.0%} of the content words and figures of the reference"
-    return Round(share, shown={"reason": reason, "missing": missing})
+    return Sample(share, shown={"reason": reason, "missing": missing})
 
 
 _JUDGE = Judge(
@@ -81,9 +79,9 @@ _JUDGE = Judge(
     prompt=prompts.CORRECTNESS,
     settle=_settle,
     items=lambda case: case.references,
-    cuts=(cut_answer, cut_references),
+    limits=(ANSWER, EACH_REFERENCE),
     ask=_ask,
     weigh=_weigh,
     heuristic=_by_words,
-    combine=best,
+    combine=best_reference,
 )

@@ -5,15 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import EMPTY_ANSWER, Outcome
+from karat.core.measure import EMPTY_ANSWER, Answered, Outcome, measure
 from karat.core.text.refusals import declines
 from karat.measures.answer._support import BLANK_CONTEXTS, NO_CONTEXTS
 from karat.measures.judge import _prompts as prompts
-from karat.measures.judge._claims import Checked, check_claims
+from karat.measures.judge._claims import CheckedClaims, check_claims
 from karat.measures.judge._heuristics import supported_sentences
-from karat.measures.judge._runner import Asked, Asking, By, Case, Judge, Round, cut_answer, cut_contexts
+from karat.measures.judge._runner import ALL_CONTEXTS, ANSWER, By, Judge, JudgedAnswer, JudgeModel, Requests, Sample
 
 Scale = Literal["unit", "liverag"]
 NO_CLAIMS = "the answer claims nothing that could be checked"
@@ -50,7 +48,7 @@ def faithfulness(answered: Answered, *, scale: Scale = "unit", by: By = "model")
         prompt=prompts.FAITHFULNESS,
         settle=partial(_settle, scale=scale),
         items=lambda case: (case.answer,),
-        cuts=(cut_answer, cut_contexts),
+        limits=(ANSWER, ALL_CONTEXTS),
         ask=_ask,
         weigh=weigh,
         heuristic=lambda case, answer: weigh(supported_sentences(answer, case.contexts or ())),
@@ -58,7 +56,7 @@ def faithfulness(answered: Answered, *, scale: Scale = "unit", by: By = "model")
     return judge.run(answered, by)
 
 
-def _settle(case: Case, by: By, scale: Scale) -> str | tuple[float, str] | None:
+def _settle(case: JudgedAnswer, by: By, scale: Scale) -> str | tuple[float, str] | None:
     if case.contexts is None:
         return NO_CONTEXTS
     if not case.answer:
@@ -70,12 +68,12 @@ def _settle(case: Case, by: By, scale: Scale) -> str | tuple[float, str] | None:
     return None if any(text.strip() for text in case.contexts) else BLANK_CONTEXTS
 
 
-def _ask(asking: Asking, asked: Asked) -> list[Checked]:
+def _ask(model: JudgeModel, asked: Requests) -> list[CheckedClaims]:
     from karat.measures.judge._schemas import Verdicts
 
-    purpose = asking.purpose("verdicts")
+    purpose = model.purpose("verdicts")
     return check_claims(
-        asking,
+        model,
         asked,
         Verdicts,
         lambda case, claims, sample: prompts.verify(claims, case.contexts or (), purpose, sample),
@@ -83,7 +81,7 @@ def _ask(asking: Asking, asked: Asked) -> list[Checked]:
     )
 
 
-def _weigh(checked: Checked, scale: Scale) -> Round:
+def _weigh(checked: CheckedClaims, scale: Scale) -> Sample:
     if not checked.claims:
         return checked.round("supported", None, NO_CLAIMS)
     share = checked.share("supported")

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import EMPTY_ANSWER, Outcome
+from karat.core.measure import EMPTY_ANSWER, Answered, Outcome, measure
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._heuristics import liverag_grade
 from karat.measures.judge._runner import (
+    ANSWER,
     BLANK_REFERENCE,
+    EACH_REFERENCE,
     NO_QUESTION,
-    Asked,
-    Asking,
     By,
-    Case,
     Judge,
-    best,
-    cut_answer,
-    cut_references,
+    JudgedAnswer,
+    ask_for_grades,
+    best_reference,
     graded,
 )
 
@@ -48,7 +42,7 @@ def relevance(answered: Answered, *, by: By = "model") -> Outcome:
     return _JUDGE.run(answered, by)
 
 
-def _settle(case: Case, by: By) -> str | tuple[float, str] | None:
+def _settle(case: JudgedAnswer, by: By) -> str | tuple[float, str] | None:
     if not case.question.strip():
         return NO_QUESTION
     if case.has_references and not case.references:
@@ -58,25 +52,17 @@ def _settle(case: Case, by: By) -> str | tuple[float, str] | None:
     return None if case.answer else (0.0, EMPTY_ANSWER)
 
 
-def _ask(asking: Asking, asked: Asked) -> Sequence[Any]:
-    from karat.measures.judge._schemas import LiveRagGrade
-
-    purpose = asking.purpose()
-    grades = [
-        prompts.grade_liverag(case.question, case.answer, reference, purpose, sample)
-        for case, reference, sample in asked
-    ]
-    return asking.ask(grades, LiveRagGrade)
-
-
 _JUDGE = Judge(
     name="Relevance",
     prompt=prompts.RELEVANCE,
     settle=_settle,
     items=lambda case: case.references or ("",),
-    cuts=(cut_answer, cut_references),
-    ask=_ask,
+    limits=(ANSWER, EACH_REFERENCE),
+    ask=ask_for_grades(
+        "LiveRagGrade",
+        lambda case, reference, *more: prompts.grade_liverag(case.question, case.answer, reference, *more),
+    ),
     weigh=lambda reply: graded(reply, float),
     heuristic=lambda case, reference: liverag_grade(case.answer, reference),
-    combine=best,
+    combine=best_reference,
 )

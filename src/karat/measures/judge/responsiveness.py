@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from karat.core.answered import Answered
-from karat.core.measure import measure
-from karat.core.scores import EMPTY_ANSWER, Outcome
+from karat.core.measure import EMPTY_ANSWER, Answered, Outcome, measure
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._heuristics import responds
-from karat.measures.judge._runner import NO_QUESTION, Asked, Asking, By, Case, Judge, cut_answer, graded
+from karat.measures.judge._runner import ANSWER, NO_QUESTION, By, Judge, JudgedAnswer, ask_for_grades, graded
 
 WORTH = {"fully": 1.0, "mostly": 2 / 3, "barely": 1 / 3, "not": 0.0}
 UNANSWERABLE = "the question is marked unanswerable: Refusal says whether the answer declines it"
@@ -35,7 +30,7 @@ def responsiveness(answered: Answered, *, by: By = "model") -> Outcome:
     return _JUDGE.run(answered, by)
 
 
-def _settle(case: Case, by: By) -> str | tuple[float, str] | None:
+def _settle(case: JudgedAnswer, by: By) -> str | tuple[float, str] | None:
     if not case.question.strip():
         return NO_QUESTION
     if not case.answerable:
@@ -43,21 +38,13 @@ def _settle(case: Case, by: By) -> str | tuple[float, str] | None:
     return None if case.answer else (0.0, EMPTY_ANSWER)
 
 
-def _ask(asking: Asking, asked: Asked) -> Sequence[Any]:
-    from karat.measures.judge._schemas import AnswerGrade
-
-    purpose = asking.purpose()
-    grades = [prompts.grade_response(case.question, answer, purpose, sample) for case, answer, sample in asked]
-    return asking.ask(grades, AnswerGrade)
-
-
 _JUDGE = Judge(
     name="Responsiveness",
     prompt=prompts.RESPONSIVENESS,
     settle=_settle,
     items=lambda case: (case.answer,),
-    cuts=(cut_answer,),
-    ask=_ask,
+    limits=(ANSWER,),
+    ask=ask_for_grades("AnswerGrade", lambda case, answer, *more: prompts.grade_response(case.question, answer, *more)),
     weigh=lambda reply: graded(reply, WORTH.__getitem__),
     heuristic=lambda case, answer: responds(case.question, answer),
 )

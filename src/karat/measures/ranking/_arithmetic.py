@@ -7,8 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from karat.core.judged import Floats, Ints
-from karat.core.measure import Column
+from karat.core.measure import Column, Floats, Ints
 
 Gain = Literal["linear", "exp", "binary"]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.judged import Cut, Judged
-from karat.core.measure import Column, measure
+from karat.core.measure import Column, Cut, Judged, measure
 from karat.measures.ranking._arithmetic import share
 from karat.measures.ranking.precision import precision
 from karat.measures.ranking.recall import recall

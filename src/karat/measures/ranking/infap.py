@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.core.judged import Judged
-from karat.core.measure import Column, measure
+from karat.core.measure import Column, Judged, measure
 
 EPSILON = 1e-5
 """What trec_eval adds so that nothing judged above a unit is no division by 0."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.judged import Judged
-from karat.core.measure import Column, measure
+from karat.core.measure import Column, Judged, measure
 
 
 @measure(

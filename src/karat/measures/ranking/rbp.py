@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.judged import Cut, Judged
-from karat.core.measure import Column, measure
+from karat.core.measure import Column, Cut, Judged, measure
 from karat.measures.ranking._arithmetic import GAINS, Gain
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.judged import Cut, Judged
-from karat.core.measure import Column, measure
+from karat.core.measure import Column, Cut, Judged, measure
 
 
 @measure(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.judged import Judged
-from karat.core.measure import Column, measure
+from karat.core.measure import Column, Judged, measure
 
 
 @measure(

@@ -8,7 +8,7 @@ import queue
 import time
 from collections import deque
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -31,19 +31,15 @@ _MINUTE = 60.0
 Done = queue.SimpleQueue[tuple[str, Said] | None]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Completion:
-    """What the model said. `body` is the reply as it came, without the key should the server repeat it."""
+class _Turn:
+    """A prompt that is being asked: who asks the same meanwhile waits, and shares a failure."""
 
-    text: str
-    body: str
-    finish: str | None
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    seconds: float
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.failure: Said | None = None
 
 
-class Pace:
+class RateLimit:
     """At most so many requests in any 60 seconds; None: no limit."""
 
     def __init__(self, per_minute: int | None) -> None:
@@ -53,7 +49,7 @@ class Pace:
     def wait(self, now: float) -> float:
         """Seconds to wait from `now` until the next request may start. It is booked: each call is one request.
 
-        >>> pace = Pace(2)
+        >>> pace = RateLimit(2)
         >>> [pace.wait(0), pace.wait(1), pace.wait(2), pace.wait(70)]
         [0.0, 0.0, 58.0, 0.0]
         """
@@ -66,23 +62,22 @@ class Pace:
         return start - now
 
 
-class Asker:
+class ChatDispatcher:
     """An endpoint that is being asked, and what is known of it: whether it was ever reached, and takes JSON mode."""
 
     def __init__(self, settings: ChatSettings, calls: Calls, ledger: Ledger, first_wait: float) -> None:
         self.settings, self.calls, self.ledger = settings, calls, ledger
         self.endpoint = ModelEndpoint(
-            settings.address,
-            settings.key_env,
+            settings,
             settings.model,
-            timeout_seconds=settings.timeout_seconds,
-            retries=settings.retries,
+            "/chat/completions",
             first_wait=first_wait,
             largest=LARGEST,
+            retry_large=True,
         )
-        self._pace = Pace(settings.per_minute)
+        self._rate_limit = RateLimit(settings.per_minute)
         self._slots, self._settled = asyncio.Semaphore(settings.jobs), asyncio.Event()
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._turns: WeakValueDictionary[str, _Turn] = WeakValueDictionary()
         self._reached = self._plain_json = False
 
     def submit(self, prompts: dict[str, Prompt], done: Done) -> Future[KaratError | None]:
@@ -114,12 +109,16 @@ class Asker:
 
     async def _one(self, key: str, prompt: Prompt) -> Said:
         """Ask one, unless it is known by now; another thread may be asking the same."""
-        lock = self._locks.setdefault(key, asyncio.Lock())
-        async with lock:
+        turn = self._turns.setdefault(key, _Turn())
+        async with turn.lock:
+            if turn.failure is not None:
+                return turn.failure
             if call := self.calls.get(key):
                 self.ledger.count(cached=1)
                 return reply_of(call)
-            return await self._ask(key, prompt)
+            reply = await self._ask(key, prompt)
+            turn.failure = reply if reply.error is not None else None
+            return reply
 
     async def _ask(self, key: str, prompt: Prompt) -> Said:
         request = self.settings.request(prompt)
@@ -135,19 +134,25 @@ class Asker:
                 self.ledger.count(not_asked=1)
                 before = f"{last}; not asked again" if last else "not asked"
                 return Said(error=f"{before}: {self.ledger.refusal}")
-            outcome, cost = await self._send(request, most)
-            if isinstance(outcome, Completion):
+            outcome = await self._send(request, most, self._about(key, prompt, request))
+            if isinstance(outcome, Call):
                 self._plain_json |= may_drop_json and "response_format" not in request
-                return self._keep(key, prompt, request, outcome, cost)
+                self.calls.add(outcome)  # before anyone sees it
+                return replace(reply_of(outcome), cached=False)
             last = outcome.reason
             if outcome.status in _REFUSES_JSON and may_drop_json and request.pop("response_format", None):
                 return replace(outcome, at_once=True)
             return outcome
 
-        outcome, attempts = await self.endpoint.insist(attempt, key)
-        return (
-            self._give_up(key, prompt, request, outcome, attempts) if isinstance(outcome, RequestFailure) else outcome
-        )
+        outcome, attempts = await self.endpoint.with_retries(attempt, key)
+        if isinstance(outcome, RequestFailure):
+            return self._give_up(self._about(key, prompt, request), outcome, attempts)
+        return outcome
+
+    def _about(self, key: str, prompt: Prompt, request: dict[str, Any]) -> dict[str, str]:
+        """What calls and failures are put on record with."""
+        sent = json.dumps(request, ensure_ascii=False)
+        return {"key": key, "model": self.settings.model, "purpose": well_formed(prompt.purpose), "request": sent}
 
     async def _room(self, most: float) -> bool:
         """Whether the budget allows one more call, once those under way that decide it are over."""
@@ -156,22 +161,22 @@ class Asker:
             await self._settled.wait()
         return room
 
-    async def _send(self, request: dict[str, Any], most: float) -> tuple[Completion | RequestFailure, float | None]:
+    async def _send(self, request: dict[str, Any], most: float, about: dict[str, str]) -> Call | RequestFailure:
         """One request at its time, and its cost in the books."""
-        outcome: Completion | RequestFailure = RequestFailure(reason="stopped", reached=False)
+        outcome: Call | RequestFailure = RequestFailure(reason="stopped", reached=False)
         try:
-            await asyncio.sleep(self._pace.wait(time.monotonic()))
+            await asyncio.sleep(self._rate_limit.wait(time.monotonic()))
             outcome = RequestFailure(reason="stopped", free=False)
             begun = time.monotonic()
-            content = await self.endpoint.send("/chat/completions", request)
+            content = await self.endpoint.send(request)
             seconds = time.monotonic() - begun
-            outcome = content if isinstance(content, RequestFailure) else self._read(content, seconds)
+            outcome = content if isinstance(content, RequestFailure) else self._read(content, seconds, about)
         finally:
             cost = self._book(outcome, most)
             self._settled.set()
-        return outcome, cost
+        return replace(outcome, cost_usd=cost) if isinstance(outcome, Call) else outcome
 
-    def _book(self, outcome: Completion | RequestFailure, most: float) -> float | None:
+    def _book(self, outcome: Call | RequestFailure, most: float) -> float | None:
         """Put what a call cost into the ledger."""
         reads, writes = outcome.prompt_tokens, outcome.completion_tokens
         if isinstance(outcome, RequestFailure):
@@ -185,7 +190,7 @@ class Asker:
         self._reached = True
         return self.ledger.pay(most, reads, writes)
 
-    def _read(self, content: bytes, seconds: float) -> Completion | RequestFailure:
+    def _read(self, content: bytes, seconds: float, about: dict[str, str]) -> Call | RequestFailure:
         """The reply that a body holds, if it is one."""
         blotted = self.endpoint.blotted
         body = content.decode("utf-8", "replace")
@@ -208,13 +213,16 @@ class Asker:
         finish = well_formed(finish)[:40] if isinstance(finish, str) else None
         text = well_formed(_text(message.get("content")) or _text(message.get("refusal")))
         if text.strip():
-            return Completion(
+            return Call(
+                **about,
+                reply=well_formed(body),
                 text=text,
-                body=well_formed(body),
-                finish=finish,
                 prompt_tokens=reads,
                 completion_tokens=writes,
+                cost_usd=None,
                 seconds=seconds,
+                finish=finish,
+                created=now(),
             )
         reason = {
             "length": "the reply is empty: its tokens were used up before it said anything (max_tokens)",
@@ -228,45 +236,16 @@ class Asker:
             completion_tokens=writes,
         )
 
-    def _keep(self, key: str, prompt: Prompt, request: dict[str, Any], reply: Completion, cost: float | None) -> Said:
-        """Store a reply; it is in the file before anyone sees it."""
-        call = Call(
-            key=key,
-            model=self.settings.model,
-            purpose=well_formed(prompt.purpose),
-            request=json.dumps(request, ensure_ascii=False),
-            reply=reply.body,
-            text=reply.text,
-            prompt_tokens=reply.prompt_tokens,
-            completion_tokens=reply.completion_tokens,
-            cost_usd=cost,
-            seconds=reply.seconds,
-            finish=reply.finish,
-            created=now(),
-        )
-        self.calls.add(call)
-        return replace(reply_of(call), cached=False)
-
-    def _give_up(
-        self, key: str, prompt: Prompt, request: dict[str, Any], failure: RequestFailure, attempts: int
-    ) -> Said:
+    def _give_up(self, about: dict[str, str], failure: RequestFailure, attempts: int) -> Said:
         """Put a failure on record, unless it is all there is to say of every prompt."""
         if failure.fatal:
             raise KaratError(failure.reason)
         if failure.refused and not self._reached:
             raise KaratError(f"{failure.reason}. {failure.remedy}.")
-        failed = FailedCall(
-            key=key,
-            model=self.settings.model,
-            purpose=well_formed(prompt.purpose),
-            request=json.dumps(request, ensure_ascii=False),
-            reason=well_formed(after(failure, attempts)),
-            attempts=attempts,
-            created=now(),
-        )
-        self.calls.add_failure(failed)
+        reason = well_formed(after(failure, attempts))
+        self.calls.add_failure(FailedCall(**about, reason=reason, attempts=attempts, created=now()))
         self.ledger.count(failed=1)
-        return Said(error=failed.reason, model=self.settings.model)
+        return Said(error=reason, model=self.settings.model)
 
 
 def _text(content: object) -> str:

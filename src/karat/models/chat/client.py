@@ -15,7 +15,7 @@ from dataclasses import replace
 from karat.core.errors import UsageError
 from karat.core.means import Prompt, Said
 from karat.models import hosts
-from karat.models.chat._asking import Asker, Done
+from karat.models.chat._asking import ChatDispatcher, Done
 from karat.models.chat.budget import CostEstimate, Ledger, Spent, estimate
 from karat.models.chat.cache import Calls, reply_of
 from karat.models.chat.settings import Budget, ChatSettings
@@ -51,7 +51,7 @@ class Chat:
         self.progress, self.announce, self.first_wait_seconds = progress, announce, first_wait_seconds
         self._ledger = Ledger(settings, self.budget)
         self._start = threading.Lock()
-        self._asker: Asker | None = None
+        self._dispatcher: ChatDispatcher | None = None
         self._announced: set[str] = set()
 
     @property
@@ -107,9 +107,9 @@ class Chat:
                 missing[key] = prompt
         if not missing:
             return
-        asker = self._begin(list(missing.values()), len(prompts) - len(missing))
+        dispatcher = self._begin(list(missing.values()), len(prompts) - len(missing))
         done: Done = queue.SimpleQueue()
-        future = asker.submit(missing, done)
+        future = dispatcher.submit(missing, done)
         try:
             while (item := _next(done)) is not None:
                 yield item
@@ -124,9 +124,9 @@ class Chat:
         if error := future.result():
             raise error
 
-    def _begin(self, missing: Sequence[Prompt], cached: int) -> Asker:
+    def _begin(self, missing: Sequence[Prompt], cached: int) -> ChatDispatcher:
         """Refuse what cannot be, say what it will take, and get ready."""
-        address, key_env = self.settings.address, self.settings.key_env
+        address, key_env = self.settings.server, self.settings.key_env
         if not hosts.key_for(address, key_env) and address == hosts.OPENAI:
             raise UsageError(
                 f"{address} needs a key: set the environment variable {key_env}, or give the base url of a server "
@@ -139,16 +139,16 @@ class Chat:
                 sentence = estimate(self.settings, missing, cached).sentence
                 self.announce(f"{purpose}: {sentence}" if purpose else sentence)
             self._announced.add(purpose)
-            if self._asker is None:
-                self._asker = Asker(self.settings, self.calls, self._ledger, self.first_wait_seconds)
-            return self._asker
+            if self._dispatcher is None:
+                self._dispatcher = ChatDispatcher(self.settings, self.calls, self._ledger, self.first_wait_seconds)
+            return self._dispatcher
 
     def close(self) -> None:
         """Close the connections. The file of calls stays open: whoever made it closes it."""
         with self._start:
-            asker, self._asker = self._asker, None
-        if asker:
-            asker.endpoint.close()
+            dispatcher, self._dispatcher = self._dispatcher, None
+        if dispatcher:
+            dispatcher.endpoint.close()
 
     def __enter__(self) -> Chat:
         return self

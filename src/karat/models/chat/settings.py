@@ -7,13 +7,13 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar
 
-from karat.core.errors import UsageError, did_you_mean
+from karat.core.errors import UsageError
 from karat.core.means import Prompt
 from karat.core.text.wellformed import well_formed
-from karat.models.hosts import KEY_ENV, OPENAI, check_url
+from karat.models.hosts import ServerSettings, check_fields, check_url, number, wrong_setting
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _KEY = re.compile(r"(?=.*[a-z])(?=.*\d)\w{20,}\Z")
@@ -24,45 +24,26 @@ _WRITES = "max_completion_tokens"
 _NO_MODEL = "a chat model needs a name, such as gpt-4o-mini or qwen2.5:7b."
 
 
-def _number(default: Any, least: float = 0.0) -> Any:
-    """A field that holds a finite number, whole where its type is int, and at least so much."""
-    return field(default=default, metadata={"least": least})
-
-
-def _check_numbers(settings: ChatSettings | Budget) -> None:
-    for one in fields(settings):
-        value, kind, least = getattr(settings, one.name), str(one.type), one.metadata.get("least")
-        if least is None or (value is None and "None" in kind):
-            continue
-        right = type(value) is int or (kind.startswith("float") and isinstance(value, float) and math.isfinite(value))
-        if not right or value < least:
-            wanted = "a whole number" if kind.startswith("int") else "a number"
-            raise _wrong(one.name, value, wanted if least == -math.inf else f"{wanted}, {least:g} or more")
-
-
 @dataclass(frozen=True)
-class ChatSettings:
+class ChatSettings(ServerSettings):
     """Which chat model, in plain values (JSON).
 
-    A key never stands here: `key_env` names the environment variable that holds it. `base_url` None is OpenAI. A
-    `temperature` or `seed` of None is not sent; sample n of a prompt is asked with `seed` + n. `timeout_seconds` is for
-    one request from its first byte to its last, `retries` come on top of the first attempt, `jobs` is how many requests
-    are under way at once. Prices are in USD for a million tokens; None: unknown. `extra` goes into the request as it
-    is; `max_completion_tokens` there is sent in place of `max_tokens`.
+    A `temperature` or `seed` of None is not sent; sample n of a prompt is asked with `seed` + n. `jobs` is how many
+    requests are under way at once. Prices are in USD for a million tokens; None: unknown. `extra` goes into the request
+    as it is; `max_completion_tokens` there is sent in place of `max_tokens`.
     """
 
-    model: str
-    base_url: str | None = None
-    key_env: str = KEY_ENV
-    temperature: float | None = _number(0.0)
-    max_tokens: int = _number(1024, 1)
-    seed: int | None = _number(0, -math.inf)
-    timeout_seconds: float = _number(120.0, 0.001)
-    retries: int = _number(5)
-    jobs: int = _number(8, 1)
-    per_minute: int | None = _number(None, 1)
-    price_in_usd: float | None = _number(None)
-    price_out_usd: float | None = _number(None)
+    kind: ClassVar[str] = "chat"
+    model: str = ""
+    _: KW_ONLY
+    temperature: float | None = number(0.0)
+    max_tokens: int = number(1024, 1)
+    seed: int | None = number(0, -math.inf)
+    timeout_seconds: float = number(120.0, 0.001)
+    jobs: int = number(8, 1)
+    per_minute: int | None = number(None, 1)
+    price_in_usd: float | None = number(None)
+    price_out_usd: float | None = number(None)
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
@@ -70,17 +51,14 @@ class ChatSettings:
             raise UsageError(_NO_MODEL)
         if self.base_url is not None:
             if not isinstance(self.base_url, str):
-                raise _wrong("base_url", self.base_url, "an address")
+                raise wrong_setting("base_url", self.base_url, "an address")
             check_url(self.base_url)
         if not isinstance(self.key_env, str) or not _NAME.match(self.key_env) or _KEY.match(self.key_env):
             raise UsageError(
                 "key_env must be the name of an environment variable, such as OPENAI_API_KEY. The key itself belongs "
                 "into that variable."
             )
-        per_minute: Any = self.per_minute
-        if isinstance(per_minute, float) and per_minute.is_integer():  # as a command line has it
-            object.__setattr__(self, "per_minute", int(per_minute))
-        _check_numbers(self)
+        super().__post_init__()
         if self.temperature is not None:  # 0 and 0.0 are one setting, and have to be one key
             object.__setattr__(self, "temperature", float(self.temperature))
         if (self.price_in_usd is None) != (self.price_out_usd is None):
@@ -90,39 +68,17 @@ class ChatSettings:
             )
         object.__setattr__(self, "extra", _checked(self.extra))
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> ChatSettings:
-        """From JSON values, as `plain` makes them."""
-        known = {entry.name for entry in fields(cls)}
-        for name in values:
-            if name not in known:
-                raise UsageError(f"unknown chat setting {name!r}.{did_you_mean(name, known)}")
-        return cls(**{"model": "", **values})
-
-    def plain(self) -> dict[str, Any]:
-        """The settings as JSON values."""
-        return asdict(self)
-
     @property
     def label(self) -> str:
         """The model, as reports name it."""
         return self.model
 
     @property
-    def address(self) -> str:
-        """Where requests go, without a slash at the end."""
-        return (self.base_url or OPENAI).rstrip("/")
-
-    @property
-    def folder(self) -> None:
-        """A chat model is asked at an address, never loaded from a folder."""
-
-    @property
     def fingerprint(self) -> str:
         """Changes whenever replies may change: model, address and parameters, not prices, limits or retries."""
         return digest(
             {
-                "base_url": self.address,
+                "base_url": self.server,
                 "extra": dict(self.extra),
                 "max_tokens": self.max_tokens,
                 "model": self.model,
@@ -166,18 +122,18 @@ class ChatSettings:
 
     def key_of(self, prompt: Prompt) -> str:
         """What the call of a prompt is known by: a digest of all that its reply depends on."""
-        return digest({"base_url": self.address, "request": self.request(prompt), "sample": prompt.sample})
+        return digest({"base_url": self.server, "request": self.request(prompt), "sample": prompt.sample})
 
 
 @dataclass(frozen=True)
 class Budget:
     """What a client may spend: USD, and requests that reach the server, retries among them. None: no limit."""
 
-    max_cost_usd: float | None = _number(None)
-    max_calls: int | None = _number(None)
+    max_cost_usd: float | None = number(None)
+    max_calls: int | None = number(None)
 
     def __post_init__(self) -> None:
-        _check_numbers(self)
+        check_fields(self)
 
 
 def messages(prompt: Prompt) -> list[dict[str, str]]:
@@ -196,13 +152,13 @@ def digest(values: Any) -> str:
 
 def _checked(extra: Any) -> dict[str, Any]:
     if not isinstance(extra, Mapping) or not all(isinstance(name, str) for name in extra):
-        raise _wrong("extra", extra, "names with JSON values")
+        raise wrong_setting("extra", extra, "names with JSON values")
     for name in extra:
         if name in _TAKEN:
             hint = f"; send {_WRITES} there if the server wants that name" if name == "max_tokens" else ""
             raise UsageError(f'"{name}" cannot stand in extra: karat sets it itself{hint}.')
     if _WRITES in extra and (type(extra[_WRITES]) is not int or extra[_WRITES] < 1):
-        raise _wrong(_WRITES, extra[_WRITES], "a whole number, 1 or more")
+        raise wrong_setting(_WRITES, extra[_WRITES], "a whole number, 1 or more")
     try:
         copied: dict[str, Any] = json.loads(json.dumps(dict(extra), allow_nan=False), object_pairs_hook=_without_keys)
     except (TypeError, ValueError, RecursionError):
@@ -218,7 +174,3 @@ def _without_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if _SECRET.search(name):
             raise UsageError(f'"{name}" cannot stand in extra: a key belongs into an environment variable (key_env).')
     return dict(pairs)
-
-
-def _wrong(name: str, value: Any, wanted: str) -> UsageError:
-    return UsageError(f"{name} must be {wanted}, found {value!r}.")

@@ -14,7 +14,6 @@ import numpy as np
 from karat.core.errors import KaratError, UsageError
 from karat.models._embedder import Embedder, EmbedderSettings, Encoder
 from karat.models.endpoint import ModelEndpoint
-from karat.models.hosts import OPENAI
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,28 +26,29 @@ def embedder(settings: EmbedderSettings) -> Embedder:
     if not settings.target:
         raise UsageError("the embedder openai needs the name of a model: write openai:text-embedding-3-small.")
     model = settings.target
-    endpoint = ModelEndpoint(
-        settings.base_url or OPENAI,
-        settings.key_env,
-        model,
-        timeout_seconds=settings.timeout_seconds,
-        retries=settings.retries,
-    )
-    place = f"{endpoint.address}/embeddings"
+    endpoint = ModelEndpoint(settings, model, "/embeddings")
+    place = endpoint.place
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
-        parts = [
-            _vectors(endpoint.post("/embeddings", {"model": model, "input": part}), len(part), place)
-            for part in (texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH))
+        batches = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
+        rows = [
+            row
+            for batch in batches
+            for row in _rows(endpoint.post({"model": model, "input": batch}), len(batch), place)
         ]
-        if len({part.shape[1] for part in parts}) > 1:
-            raise _wrong(place, f"vectors of {parts[0].shape[1]} and then of {parts[-1].shape[1]} numbers")
-        return np.concatenate(parts)
+        sizes = sorted({len(row) for row in rows})
+        if len(sizes) > 1:
+            raise _wrong(place, f"vectors of {sizes[0]} and of {sizes[-1]} numbers")
+        try:
+            with np.errstate(over="ignore"):
+                return np.array(rows, np.float64).astype(np.float32)
+        except OverflowError:  # a whole number beyond all floats
+            return np.full((len(rows), sizes[0]), np.inf, np.float32)
 
     return Encoder(settings, f"{model} at {endpoint.address}", encode, batch=_BATCH, place=place)
 
 
-def _vectors(answer: Any, wanted: int, place: str) -> NDArray[np.float32]:
+def _rows(answer: Any, wanted: int, place: str) -> list[list[float]]:
     """The vectors of an answer, in the order of the texts."""
     data = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
@@ -63,17 +63,7 @@ def _vectors(answer: Any, wanted: int, place: str) -> NDArray[np.float32]:
     rows = [entry.get("embedding") for entry in data]
     if not all(isinstance(row, list) and row and all(type(n) in (int, float) for n in row) for row in rows):
         raise _wrong(place, 'an "embedding" that is not a list of numbers')
-    sizes = sorted({len(row) for row in rows})
-    if len(sizes) > 1:
-        raise _wrong(place, f"vectors of {sizes[0]} and of {sizes[-1]} numbers in one answer")
-    try:
-        with np.errstate(over="ignore"):
-            vectors = np.array(rows, np.float64).astype(np.float32)
-    except OverflowError:
-        vectors = np.full((1, 1), np.nan, np.float32)
-    if not np.isfinite(vectors).all():
-        raise _wrong(place, "a vector with a number that is not finite (NaN or infinity)")
-    return vectors
+    return rows
 
 
 def _wrong(place: str, what: str) -> KaratError:

@@ -7,6 +7,7 @@ itself would bring an HTTP client and leave a log handler behind. The vectors ar
 from __future__ import annotations
 
 import json
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from karat.models._local import digest_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from tokenizers import Tokenizer
 
 _WEIGHTS, _TOKENIZER = "weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json"
 _TOKENS = 65_536
@@ -27,23 +29,29 @@ _TOKENS = 65_536
 
 def embedder(settings: EmbedderSettings) -> Embedder:
     """The embedder `wordllama`."""
-    from safetensors import safe_open
-    from tokenizers import Tokenizer
-
     no_target(settings)
-    weights, tokens = _files()
-    with safe_open(weights, framework="np") as opened:
-        table = np.asarray(opened.get_tensor("embedding.weight"), np.float32)
-    tokenizer = Tokenizer.from_file(str(tokens))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
+    table, tokenizer, digest = _loaded(*_files())
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
         return np.stack(
             [_mean(table, pieces.ids) for pieces in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
         )
 
-    return Encoder(settings, digest_of((weights, tokens)), encode, table.shape[1], batch=1024)
+    return Encoder(settings, digest, encode, table.shape[1], batch=1024)
+
+
+@cache
+def _loaded(weights: Path, tokens: Path) -> tuple[NDArray[np.float32], Tokenizer, str]:
+    """The vectors, the tokenizer and the digest of both files: a command asks for the embedder several times."""
+    from safetensors import safe_open
+    from tokenizers import Tokenizer
+
+    with safe_open(weights, framework="np") as opened:
+        table = np.asarray(opened.get_tensor("embedding.weight"), np.float32)
+    tokenizer = Tokenizer.from_file(str(tokens))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return table, tokenizer, digest_of((weights, tokens))
 
 
 def whole_words() -> list[str]:

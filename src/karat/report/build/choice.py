@@ -13,7 +13,7 @@ from karat.core.text.words import digits_of, estimate, names, not_different, num
 from karat.report.decisions import can_show_nothing, headlines, weakest_slice
 from karat.report.document import ends, figure
 from karat.results.comparison import Pair
-from karat.results.study import LEVEL, Choice
+from karat.results.study import SIGNIFICANT, Choice
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -65,7 +65,7 @@ def _ahead(choice: Choice, pair: Pair) -> str:
     """A cell that is better than the best, and why it is barred from being called so."""
     n = {cell.system: cell.n for cell in choice.cells}
     most = max(n.values())
-    sure = f"{'' if pair.adjusted <= LEVEL else 'not significant, '}p {probability(pair.adjusted)}"
+    sure = f"{'' if pair.adjusted <= SIGNIFICANT else 'not significant, '}p {probability(pair.adjusted)}"
     lead = number(abs(pair.difference or 0.0), 3)
     return (
         f"{pair.a} is ahead of it by {lead} on the {plural(pair.n, 'question')} that both "

@@ -45,7 +45,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 PAIRS, FLIPS, SLICES = 10, 6, 6  # rows shown in brief
 MOST = 2_000  # rows of a table, however much is asked for
 RECORD = Column("wins/ties/losses", "count", hint="questions on which b is better, the same, worse")
-SIGNIFICANT = Column("significant", pick=True, detail=Detail.FULL)
+IS_SIGNIFICANT = Column("significant", pick=True, detail=Detail.FULL)
 
 
 def document(comparison: Comparison, *, charts: bool = False) -> Document:
@@ -183,7 +183,7 @@ def _pairs(comparison: Comparison) -> Table:
     columns = [
         Column("measure", pick=True), *text_columns("b", "a"), Column("b - a", "value"), Column("p", "p"),
         Column("adjusted p", "p"), Column("d", "score", detail=Detail.FULL, hint="Cohen's d of paired values"),
-        RECORD, Column("n", "count"), SIGNIFICANT,
+        RECORD, Column("n", "count"), IS_SIGNIFICANT,
         *(Column(title, "p", detail=Detail.FULL) for title in ("Wilcoxon", "t", "McNemar", "Tukey")),
         *(Column(title, "score", detail=Detail.FULL) for title in ("rank-biserial", "b over a")),
     ]  # fmt: skip
@@ -193,9 +193,11 @@ def _pairs(comparison: Comparison) -> Table:
 
 
 def _pair(comparison: Comparison, pair: ComparedPair) -> list[Cell]:
+    significant = "yes" if comparison.is_told_apart(pair) else "no"
+    over = None if pair.over is None else f"{100 * pair.over:+.1f}%"
     return [
-        pair.measure, pair.b, pair.a, difference(pair), pair.p, pair.adjusted, number(pair.d, 2), record(pair), pair.n, "yes" if comparison.is_told_apart(pair) else "no", pair.wilcoxon, pair.t, pair.mcnemar,
-        pair.tukey, number(pair.biserial, 3), None if pair.over is None else f"{100 * pair.over:+.1f}%",
+        pair.measure, pair.b, pair.a, difference(pair), pair.p, pair.adjusted, number(pair.d, 2), record(pair), pair.n,
+        significant, pair.wilcoxon, pair.t, pair.mcnemar, pair.tukey, number(pair.biserial, 3), over,
     ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from karat.core.text.words import NONE, number
 from karat.report.document import Cell, Column, Detail, Document, Heading, Note, Table, Text
 
 if TYPE_CHECKING:
-    from karat.results.factors import Effect, Factored
+    from karat.results.study import Effect, Factored
 
 
 def document(factored: Factored) -> Document:

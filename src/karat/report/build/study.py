@@ -12,7 +12,7 @@ from karat.core.text.words import NONE, NOT_DIFFERENT, amount, digits_of, estima
 from karat.report.build import methods, provenance
 from karat.report.build._parts import notes_of
 from karat.report.build.answers import answer_blocks
-from karat.report.build.comparison import NO_INTERVAL, RECORD, SIGNIFICANT, difference, record
+from karat.report.build.comparison import IS_SIGNIFICANT, NO_INTERVAL, RECORD, difference, record
 from karat.report.build.evaluation import by_system, leaders, reach, slice_table, targets, usage
 from karat.report.build.next_steps import next_steps
 from karat.report.build.sweep import best_by_kind
@@ -39,7 +39,7 @@ from karat.report.document import (
 )
 from karat.report.labels import LABELS, gained
 from karat.report.lookups import StudyView
-from karat.results.study import LEVEL
+from karat.results.study import SIGNIFICANT
 
 if TYPE_CHECKING:
     from karat.results.study import Choice, FailureCount, Study
@@ -263,11 +263,11 @@ def _pairs(view: StudyView) -> Iterator[Block]:
         Column("p", "p", hint="paired permutation test"),
         Column("p adjusted", "p", hint="Holm's correction over the pairs shown together"),
         RECORD, Column("n", "count"),
-        SIGNIFICANT,
+        IS_SIGNIFICANT,
     ]  # fmt: skip
     rows: list[list[Cell]] = [
         [p.b, p.a, p.measure, difference(p), p.p, p.adjusted, record(p), p.n,
-         "yes" if p.adjusted <= LEVEL else "no"]
+         "yes" if p.adjusted <= SIGNIFICANT else "no"]
         for p in pairs[:PAIRS]
     ]  # fmt: skip
     notes = ["b minus a over the questions that both have a value for."]

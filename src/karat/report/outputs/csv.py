@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.io.formulas import cell
+from karat.io.formulas import guarded_cell
 from karat.report import frame
 from karat.report._output import Output
 
@@ -34,8 +34,8 @@ def written(table: pl.DataFrame) -> str:
 
     text = [name for name, kind in table.schema.items() if kind == pl.String]
     table = table.with_columns(
-        pl.Series(name, [None if v is None else cell(v) for v in table[name]], pl.String) for name in text
-    ).rename({name: cell(name) for name in table.columns if cell(name) != name})
+        pl.Series(name, [None if v is None else guarded_cell(v) for v in table[name]], pl.String) for name in text
+    ).rename({name: guarded_cell(name) for name in table.columns if guarded_cell(name) != name})
     return table.write_csv()
 
 

@@ -32,7 +32,7 @@ _KNOWN = ("variant", "k1", "b", "delta", "epsilon", "terms", "language")
 _TOGETHER = 4096
 
 
-class Engine:
+class BM25Engine:
     """BM25 over texts.
 
     Settings: `variant` (lucene), `k1` (1.5), `b` (0.75), `delta` (0.5 for bm25l, 1 for bm25plus), `epsilon` (0.25, for
@@ -160,6 +160,9 @@ class Engine:
             return cls(_completed(settings), language, lexicon, postings, str(folder))
         except UsageError as problem:
             raise InputError(f"is damaged: {problem}", place=str(folder), remedy="Index the documents again.") from None
+
+
+engine = BM25Engine
 
 
 def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:

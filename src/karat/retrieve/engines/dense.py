@@ -17,9 +17,9 @@ from karat.core.errors import KaratError, UsageError
 from karat.core.ranked import Ranked
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named
 from karat.models.hosts import received
-from karat.retrieve import _graph
 from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated
-from karat.retrieve._vectors import Content, cosines, exact, read, write
+from karat.retrieve._graph import Graph
+from karat.retrieve._vectors import EmbeddedRows, cosines, exact_candidates, read, write
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ _QUERIES = 1024
 """How many queries are searched at a time, which bounds the memory their candidates take."""
 
 
-class Engine:
+class DenseEngine:
     """Texts by the cosine of their embeddings.
 
     Settings: `embedder` (the values of EmbedderSettings), `ann` (`exact` or `hnsw`), and for hnsw `m` (links of a
@@ -41,7 +41,9 @@ class Engine:
 
     name: ClassVar[str] = "dense"
 
-    def __init__(self, settings: Mapping[str, Any], content: Content, graph: Any = None, place: str = "") -> None:
+    def __init__(
+        self, settings: Mapping[str, Any], content: EmbeddedRows, graph: Graph | None = None, place: str = ""
+    ) -> None:
         self.settings, self._content, self._graph, self._place = settings, content, graph, place
         self._embedder: Embedder | None = None
 
@@ -59,10 +61,10 @@ class Engine:
         completed = _completed(settings)
         embedder = embedder_named(EmbedderSettings.of(completed["embedder"]))
         embedded = embed_all(embedder, texts, known, journal, progress)
-        content = Content(embedder.fingerprint, embedded.vectors, embedded.digests, embedded.rows)
+        content = EmbeddedRows(embedder.fingerprint, embedded.vectors, embedded.digests, embedded.rows)
         graph = None
         if completed["ann"] == "hnsw" and len(content.vectors):
-            graph = _graph.build(content.vectors, completed["m"], completed["ef_construction"], progress)
+            graph = Graph.build(content.vectors, completed["m"], completed["ef_construction"], progress)
         engine = cls(completed, content, graph)
         engine._embedder = embedder
         return engine
@@ -122,18 +124,20 @@ class Engine:
         for start in range(0, len(full), _QUERIES):
             numbers = full[start : start + _QUERIES]
             asked = np.ascontiguousarray(queries[numbers])
-            for lines, places in self._near(asked, depth):
+            for lines, places in self._candidates(asked, depth):
                 parts.append(
                     (numbers[lines], self._content.ranked(places, cosines(self.vectors, asked[lines], places), depth))
                 )
         return concatenated(parts, len(queries))
 
-    def _near(self, asked: NDArray[np.float32], depth: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def _candidates(
+        self, asked: NDArray[np.float32], depth: int
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         if self._graph is None:
-            yield from exact(self.vectors, asked, depth)
+            yield from exact_candidates(self.vectors, asked, depth)
         else:
             ef = self.settings["ef_search"]
-            yield np.arange(len(asked)), _graph.near(self._graph, self.vectors, asked, depth, ef)
+            yield np.arange(len(asked)), self._graph.candidates(asked, depth, ef)
 
     def explain(self, query: str, row: int) -> list[tuple[str, float]]:
         """The cosine of a query and a row; 0 where either has no vector."""
@@ -154,13 +158,16 @@ class Engine:
     def save(self, folder: Path) -> None:
         write(folder, self.settings, self._content)
         if self._graph is not None:
-            _graph.write(self._graph, folder)
+            self._graph.save(folder)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         settings, content = read(folder, _completed)
         linked = settings["ann"] == "hnsw" and len(content.vectors)
-        return cls(settings, content, _graph.Lazy(folder, content.vectors) if linked else None, str(folder))
+        return cls(settings, content, Graph.load(folder, content.vectors) if linked else None, str(folder))
+
+
+engine = DenseEngine
 
 
 def _completed(settings: Mapping[str, Any]) -> dict[str, Any]:

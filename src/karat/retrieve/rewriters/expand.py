@@ -7,14 +7,14 @@ words, case aside. Any other line is a prefix, put before the query as a further
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self
 
 from karat.core.errors import InputError
 from karat.core.text import tokenise
-from karat.retrieve.rewrite import Change, Rewritten, Texts, read_text, wanted
+from karat.retrieve.rewrite import Change, Rewritten, Texts, read_lines, required_file
 
 RULE = "=>"
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -31,20 +31,23 @@ class Expand:
 
     @classmethod
     def open(cls, target: str | None, texts: Texts) -> Self:
-        return cls.load(wanted(target, cls.name, "a list of terms and prefixes"))
+        return cls.load(required_file(target, cls.name, "a list of terms and prefixes"))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """From a list file; a line that is neither rule, prefix nor comment is refused by its number."""
         additions: dict[str, tuple[str, ...]] = {}
         prefixes: list[str] = []
-        for row, raw in enumerate(read_text(path).split("\n"), 1):
+        for row, raw in read_lines(path):
             line = _COMMENT.sub("", raw.strip()).strip()
-            if RULE in line:
-                term, added = _rule(line, str(path), row)
+            if rule := _rule(line):
+                term, added = rule
                 additions[term] = tuple(dict.fromkeys((*additions.get(term, ()), *added)))
+            elif line and (_MEANT_AS_RULE.search(line) or not tokenise(line, "words")):
+                remedy = f"Write term {RULE} addition, addition for a rule; a prefix is plain words."
+                raise InputError(f"{line!r} is neither a rule nor a prefix", place=str(path), row=row, remedy=remedy)
             elif line:
-                prefixes.append(_prefix(line, str(path), row))
+                prefixes.append(line)
         if not additions and not prefixes:
             remedy = "Write rules (term => addition, addition) or prefixes (definition of), one a line."
             raise InputError("holds no rule and no prefix", place=str(path), remedy=remedy)
@@ -69,28 +72,12 @@ class Expand:
 rewriter = Expand
 
 
-def _rule(line: str, place: str, row: int) -> tuple[str, tuple[str, ...]]:
+def _rule(line: str) -> tuple[str, tuple[str, ...]] | None:
+    """Term and additions; None where the line is no rule with words on both sides."""
     term, _, right = line.partition(RULE)
-    term, added = term.strip(), tuple(part.strip() for part in right.split(","))
-    remedy = "Write term => addition, addition."
-    if RULE in right:
-        raise InputError(f"more than one {RULE} in {line!r}", place=place, row=row, remedy=remedy)
-    _check_words([term], f"no term before {RULE}", place, row, remedy)
-    _check_words(added, f"an addition of {term!r} is empty", place, row, remedy)
-    return term, added
-
-
-def _prefix(line: str, place: str, row: int) -> str:
-    if _MEANT_AS_RULE.search(line):
-        remedy = f"Write term {RULE} addition for a rule; a prefix is plain words."
-        raise InputError(f"{line!r} is neither a rule nor a prefix", place=place, row=row, remedy=remedy)
-    _check_words([line], f"the prefix {line!r} holds no word", place, row, "Write plain words, or delete the line.")
-    return line
-
-
-def _check_words(parts: Iterable[str], problem: str, place: str, row: int, remedy: str) -> None:
-    if not all(tokenise(part, "words") for part in parts):
-        raise InputError(problem, place=place, row=row, remedy=remedy)
+    added = tuple(part.strip() for part in right.split(","))
+    is_rule = RULE not in right and all(tokenise(part, "words") for part in (term, *added))
+    return (term.strip(), added) if is_rule else None
 
 
 def _holds(words: Sequence[str], sought: Sequence[str]) -> bool:

@@ -6,16 +6,15 @@ its words, case and punctuation aside.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, NoReturn, Self
 
 from karat.core.errors import InputError
 from karat.core.text import normalise
-from karat.core.text.wellformed import well_formed_values
-from karat.retrieve.rewrite import Change, Rewritten, Texts, read_text, wanted
+from karat.io.records import json_lines
+from karat.retrieve.rewrite import Change, Rewritten, Texts, read_lines, required_file
 
 REMEDY = 'Write {"question": "...", "phrasings": ["...", "..."]}.'
 
@@ -29,17 +28,25 @@ class Phrasings:
 
     @classmethod
     def open(cls, target: str | None, texts: Texts) -> Self:
-        return cls.load(wanted(target, cls.name, "a file of phrasings"))
+        return cls.load(required_file(target, cls.name, "a file of phrasings"))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """From a JSONL file; a line that is no such record is refused by its number."""
         by_question: dict[str, tuple[str, ...]] = {}
-        for row, line in enumerate(read_text(path).split("\n"), 1):
-            if line.strip():
-                question, phrasings = _record(line, str(path), row)
-                key = normalise(question, "words")
-                by_question[key] = (*by_question.get(key, ()), *phrasings)
+
+        def refuse(row: int | None, problem: str, _: str) -> NoReturn:
+            raise InputError(problem, place=str(path), row=row, remedy=REMEDY)
+
+        for row, record in json_lines(read_lines(path), refuse):
+            question, phrasings = record.get("question"), record.get("phrasings")
+            if not isinstance(question, str) or not normalise(question, "words"):
+                refuse(row, 'the field "question" holds no words', REMEDY)
+            texts = phrasings if isinstance(phrasings, list) else []
+            if not texts or not all(isinstance(text, str) and normalise(text, "words") for text in texts):
+                refuse(row, 'the field "phrasings" is no list of phrasings in words', REMEDY)
+            key = normalise(question, "words")
+            by_question[key] = (*by_question.get(key, ()), *texts)
         if not by_question:
             raise InputError("is empty", place=str(path), remedy=REMEDY)
         return cls(by_question)
@@ -51,18 +58,3 @@ class Phrasings:
 
 
 rewriter = Phrasings
-
-
-def _record(line: str, place: str, row: int) -> tuple[str, tuple[str, ...]]:
-    try:
-        record = well_formed_values(json.loads(line))
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"is not JSON ({problem})", place=place, row=row, remedy=REMEDY) from None
-    question = record.get("question") if isinstance(record, dict) else None
-    if not isinstance(question, str) or not normalise(question, "words"):
-        raise InputError("no question in words", place=place, row=row, field="question", remedy=REMEDY)
-    phrasings = record.get("phrasings")
-    words = isinstance(phrasings, list) and all(isinstance(p, str) and normalise(p, "words") for p in phrasings)
-    if not words or not phrasings:
-        raise InputError("no list of phrasings in words", place=place, row=row, field="phrasings", remedy=REMEDY)
-    return question, tuple(phrasings)

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 from karat.core.errors import UsageError
 from karat.core.means import Said
-from karat.retrieve._by_chat import ChatRewriter, one_a_line
+from karat.retrieve._by_chat import ChatRewriter, lines_of_reply
 from karat.retrieve.rewrite import Texts
 
 USUAL, MOST = 3, 20
@@ -40,7 +40,7 @@ class Rephrase(ChatRewriter):
     def read(self, reply: Said, text: str) -> list[str]:
         """One phrasing a line; the last of a reply that was cut off is half a line, and left out."""
         lines = text.splitlines()
-        return one_a_line("\n".join(lines[:-1] if reply.cut else lines))[: self.phrasings]
+        return lines_of_reply("\n".join(lines[:-1] if reply.cut else lines))[: self.phrasings]
 
 
 rewriter = Rephrase

@@ -26,7 +26,7 @@ from karat.core.text.characters import WORD, kind_of, points_of
 from karat.core.text.normalise import clean_all
 from karat.io.writing import write_whole
 from karat.retrieve._terms import stems
-from karat.retrieve.rewrite import Change, Rewritten, Texts, read_text
+from karat.retrieve.rewrite import Change, Rewritten, Texts, read_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,7 @@ class Spell:
     def load(cls, path: str | Path) -> Self:
         """What `save` wrote; anything else is refused."""
         remedy = "Build the index again."
-        lines = read_text(path).split("\n")
+        lines = [line for _, line in read_lines(path)]
         header, _, size = lines[0].partition("\t")
         if header != HEADER:
             raise InputError("is no list of words for spell", place=str(path), row=1, remedy=remedy)

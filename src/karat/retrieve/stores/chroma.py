@@ -34,13 +34,13 @@ _SAMPLE = 16
 _FAULTS = (RuntimeError, OSError, KeyError, TypeError, AttributeError, ValueError)
 
 
-class Store(VectorStore):
+class ChromaStore(VectorStore):
     """A collection of Chroma. Scores are cosines where its space is cosine, too."""
 
     name: ClassVar[str] = "chroma"
 
     def __init__(self, place: str, collection: Any, embedder: Embedder | None) -> None:
-        with _told(place):
+        with _chroma_errors(place):
             self._space = _space(collection)
             total = int(collection.count())
             sample = collection.get(limit=_SAMPLE, include=["embeddings", "metadatas"])
@@ -59,7 +59,7 @@ class Store(VectorStore):
     def open(cls, target: str, embedder: Embedder | None) -> Self:
         place, _, wanted = target.partition("#")
         client = _server(place) if "://" in place else _folder(place)
-        with _told(place):
+        with _chroma_errors(place):
             names = sorted(getattr(found, "name", found) for found in client.list_collections())
         offered = f"There are {', '.join(names)}." if names else "It holds none."
         if not wanted and len(names) != 1:
@@ -68,7 +68,7 @@ class Store(VectorStore):
             )
         if wanted and wanted not in names:
             raise UsageError(f"{place} holds no collection {wanted!r}.{did_you_mean(wanted, names)} {offered}")
-        with _told(place):
+        with _chroma_errors(place):
             collection = client.get_collection(wanted or names[0], embedding_function=None)
         return cls(f"{place}#{wanted or names[0]}", collection, embedder)
 
@@ -78,7 +78,7 @@ class Store(VectorStore):
         distances: list[float] = []
         chunks: dict[str, Chunk] = {}
         for start in range(0, len(queries), _QUERIES):
-            with _told(self.place):
+            with _chroma_errors(self.place):
                 answer = self._collection.query(
                     query_embeddings=queries[start : start + _QUERIES],
                     n_results=depth,
@@ -94,6 +94,9 @@ class Store(VectorStore):
                     distances.append(distance)
         values = np.asarray(distances, np.float64)
         return query, hits, (from_l2(values) if self._space == "l2" else 1.0 - values).tolist()
+
+
+store = ChromaStore
 
 
 def _space(collection: Any) -> str:
@@ -130,7 +133,7 @@ def _folder(place: str) -> Any:
         )
     chromadb = _chromadb(place)
     settings = chromadb.config.Settings(anonymized_telemetry=False, migrations="validate")
-    with _told(place):
+    with _chroma_errors(place):
         return chromadb.PersistentClient(path=str(folder), settings=settings)
 
 
@@ -166,7 +169,7 @@ def _server(place: str) -> Any:
             f"{place} answers (HTTP {answer.status_code}), but not as a Chroma server of version 1 does. "
             "Correct the address, or update the server."
         )
-    with _told(place):
+    with _chroma_errors(place):
         settings = chromadb.config.Settings(anonymized_telemetry=False)
         client = chromadb.HttpClient(parts.hostname, port, ssl=parts.scheme == "https", settings=settings)
         session = getattr(getattr(client, "_server", None), "_session", None)
@@ -176,7 +179,7 @@ def _server(place: str) -> Any:
 
 
 @contextmanager
-def _told(place: str) -> Iterator[None]:
+def _chroma_errors(place: str) -> Iterator[None]:
     """Chroma's failures as karat's, its warnings unheard."""
     from chromadb.errors import ChromaError
     from httpx import HTTPError

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _SAMPLE = 64
 
 
-class Store(VectorStore):
+class FaissStore(VectorStore):
     """An index of FAISS."""
 
     name: ClassVar[str] = "faiss"
@@ -72,6 +72,9 @@ class Store(VectorStore):
             )
         record = self._records[place]
         return chunk_of(str(record["id"]), record)
+
+
+store = FaissStore
 
 
 def _sampled(index: Any, inner_product: bool) -> tuple[bool, tuple[str, ...]]:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from karat.core.text import guess_language, stop_words, tokenise
+from karat.models.terms import stemmer
 
 LATIN = ("en", "de", "fr", "es")
-_STEMMERS = {"en": "english", "ru": "russian", "hi": "hindi", "de": "german", "fr": "french", "es": "spanish"}
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _JOINING = str.maketrans(dict.fromkeys("-–—/_'’", " "))
 # Words by which people ask, whatever they ask about.
@@ -31,15 +31,10 @@ class _Stems(dict[str, str]):
 
     def __init__(self, language: str | None) -> None:
         self._stop = stop_words(language, "words") | _ASKING
-        self._stem = None
-        if language in _STEMMERS:
-            import Stemmer
-
-            self._stem = Stemmer.Stemmer(_STEMMERS[language], 0).stemWord
+        self._stem = stemmer(language)
 
     def __missing__(self, word: str) -> str:
-        stem = "" if word in self._stop else str(self._stem(word)) if self._stem is not None else word
-        self[word] = stem
+        stem = self[word] = "" if word in self._stop else self._stem(word)
         return stem
 
 

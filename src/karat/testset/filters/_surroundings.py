@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from karat.core.means import Embeds, Means
     from karat.core.types import Answer, Question
     from karat.results.drafts import Draft
-    from karat.retrieve.engines.bm25 import Engine
+    from karat.retrieve.engines.bm25 import BM25Engine
 
 DEPTH = 20  # chunks that are looked at by words, and as many by vectors
 _TOGETHER = 256
@@ -62,11 +62,11 @@ class Surroundings:
         self._kept = Kept(self.stems)
 
     @cached_property
-    def bm25(self) -> Engine:
+    def bm25(self) -> BM25Engine:
         """The chunks by their words, each with its title."""
-        from karat.retrieve.engines.bm25 import Engine
+        from karat.retrieve.engines.bm25 import BM25Engine
 
-        return Engine.build([self._searched(row) for row in range(len(self.chunks))], {}, lambda *_: None)
+        return BM25Engine.build([self._searched(row) for row in range(len(self.chunks))], {}, lambda *_: None)
 
     @cached_property
     def _terms(self) -> _Terms:
@@ -210,7 +210,7 @@ class Surroundings:
 class _Terms:
     """The terms that BM25 makes of texts, each word looked up once."""
 
-    def __init__(self, bm25: Engine) -> None:
+    def __init__(self, bm25: BM25Engine) -> None:
         self._bm25 = bm25
         self._known: dict[str, tuple[str, ...]] = {}
 

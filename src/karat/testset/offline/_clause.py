@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from karat.core.text import stop_words
 from karat.core.text.names import plain_words
+from karat.core.text.support import COUNT_WORDS
 
 BE = ("is", "are", "was", "were")
 AUXILIARIES = frozenset((*BE, "can", "may", "must", "should", "will"))
@@ -16,10 +17,7 @@ of in on at by for from to with without within under over after before during be
 near against among about above below along around across per until
 """
 _PARTICLES = frozenset(("up", "down", "out", "off"))
-NUMBER_WORDS = (
-    *("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "fifteen", "twenty"),
-    *("thirty", "forty", "fifty", "sixty", "ninety", "hundred", "dozen"),
-)
+COUNTS = (*COUNT_WORDS, "hundred", "dozen")
 PREPOSITIONS = frozenset(_PREPOSITION_WORDS.split())
 _VERB_WORDS = """
 accept apply arrive begin belong burn call carry close contain cost cover cross depart end expire fall finish flow grow
@@ -94,7 +92,7 @@ def _is_plural(subject: list[str]) -> bool:
 
 def _may_follow_a_verb(word: str) -> bool:
     plain = word.strip(",;:")
-    known = plain in PREPOSITIONS or plain in NUMBER_WORDS or plain in stop_words("en", "plain") - AUXILIARIES
+    known = plain in PREPOSITIONS or plain in COUNTS or plain in stop_words("en", "plain") - AUXILIARIES
     return known or plain[:1].isdigit()
 
 
@@ -107,11 +105,11 @@ def _subject(words: list[str], page: PageWords, several: bool) -> str | None:
     first, inner = words[0], [word.lower() for word in words]
     if re.search(r"[^\w' -]", " ".join(words)) or inner[-1] in stop_words("en", "plain") or inner[0] in PREPOSITIONS:
         return None
-    if ("and" in inner and not (len(words) == 3 and inner[1] == "and")) or set(inner[1:]) & set(NUMBER_WORDS):
+    if ("and" in inner and not (len(words) == 3 and inner[1] == "and")) or set(inner[1:]) & set(COUNTS):
         return None
     if holds_a_clause(words):
         return None
-    common = inner[0] in _DETERMINERS or inner[0] in NUMBER_WORDS or inner[0] in page.plain
+    common = inner[0] in _DETERMINERS or inner[0] in COUNTS or inner[0] in page.plain
     if not common and (words[1:2] != inner[1:2] or first in page.named):
         return " ".join(words)
     if common or several or (len(words) > 1 and inner[1] not in PREPOSITIONS):

@@ -11,7 +11,7 @@ from karat.core.text.layout import PageSentence, page_sentences
 from karat.testset.offline._clause import (
     AUXILIARIES,
     BE,
-    NUMBER_WORDS,
+    COUNTS,
     PREPOSITIONS,
     Clause,
     PageWords,
@@ -26,7 +26,7 @@ _ODD = re.compile(r"[|{}<>\\=\[\]~^@\ufffd]|https?:|www\.|\.{3}|…|_{2}")
 
 _NUMBER = (
     r"(?:(?:about|up to|at least|at most|only|exactly|nearly|more than|less than|fewer than) )?"
-    rf"(?:\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)?|(?:a )?(?:{'|'.join(NUMBER_WORDS)}))(?: (?:million|thousand|hundred))?"
+    rf"(?:\d{{1,3}}(?:,\d{{3}})+|\d+(?:\.\d+)?|(?:a )?(?:{'|'.join(COUNTS)}))(?: (?:million|thousand|hundred))?"
 )
 _NO_UNIT = r"(?!(?:times|as|its|less|things|places|rules|ways|points|cases|kinds|parts)\b)"
 _UNIT = rf"(?:[a-z-]+ )?(?:{_NO_UNIT}[a-z-]{{2,}}s|people|feet|per cent|percent)"

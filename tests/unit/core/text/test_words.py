@@ -1,4 +1,4 @@
-from karat.core.text.words import causes, in_words
+from karat.core.text.words import causes, in_words, names, percent
 
 
 def test_reasons_that_differ_in_numbers_ids_and_quotes_are_one_cause():
@@ -30,3 +30,25 @@ def test_the_commonest_stand_first_and_the_rest_are_counted():
     )
     assert in_words({"q1": ""}) == "no reason given (q1)"
     assert in_words({}) == ""
+
+
+def test_a_share_rounds_to_nothing_or_all_only_when_it_is():
+    assert [percent(share, 0) for share in (0, 1e-9, 0.005, 0.5, 0.995, 1)] == [
+        "0%",
+        "<1%",
+        "<1%",
+        "50%",
+        ">99%",
+        "100%",
+    ]
+    assert [percent(share) for share in (1e-9, 0.005, 0.9994, 0.9996)] == ["<0.1%", "0.5%", "99.9%", ">99.9%"]
+    assert [percent(share) for share in (-0.25, 1.5, float("nan"))] == ["-25.0%", "150.0%", "–"]
+
+
+def test_names_are_cleaned_cut_and_counted():
+    assert names(["a\x1b[31mb", "c" * 50]) == "ab, " + "c" * 39 + "…"
+    assert names(["c" * 50], width=None) == "c" * 50
+    assert names(["a"], conjunction="or") == "a"
+    assert names(["a", "b"], conjunction="or") == "a or b"
+    assert names(list("abcde"), conjunction="or") == "a, b, c, d and 1 more"
+    assert names([]) == ""

@@ -1,5 +1,6 @@
 """Judge measures with a scripted model: values by hand, what is asked, and what becomes of replies of every kind."""
 
+import hashlib
 import json
 import re
 
@@ -185,6 +186,31 @@ def test_prompts_are_the_same_every_time_fenced_and_ask_for_json(name):
         assert all(line.endswith(f" | {code}>>>") for line in fences)
         assert "<|" not in prompt.user
         assert prompt.user.rstrip().endswith("Reply with the JSON object only.")
+
+
+PINNED = {
+    "Faithfulness": "204bfdea121a036d",
+    "Faithfulness(scale=liverag)": "116908c75190bc93",
+    "Correctness": "12422c1dbedcf125",
+    "ContextRelevance": "c6476d2dc119245e",
+    "Responsiveness": "9fabe37cd7582171",
+    "Relevance": "a481290edb340280",
+}
+
+
+@EVERY
+def test_prompts_keep_their_bytes_since_stored_calls_are_found_by_them(name):
+    """Whole prompts with what is cut from long texts, of two answers with two references and three contexts each."""
+    replies, _ = VALID[name]
+    rows = (
+        {"question": "Where? " * 900, "answer": "<think>hm</think>In Paris [1].", "references": ("Paris", "In Paris")},
+        {"answer": "ab " * 9000, "references": ("cd " * 8000, "e"), "contexts": ("f " * 30_000, "", "g " * 11_000)},
+    )
+    chat = Scripted(**replies)
+    judge(name, *rows, chat=chat, repeat=2)
+    parts = [(p.user, p.system, p.turns, p.sample, p.max_tokens, p.json, p.purpose) for p in chat.asked]
+    digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    assert digest == PINNED[name]
 
 
 @EVERY

@@ -9,7 +9,7 @@ from karat.core.errors import UsageError
 from karat.core.language import parse
 from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
-from karat.match import Settings, judge
+from karat.match import JudgingSettings, judge
 
 
 def judged_of(ranked, gold, repeats="once", matcher="exact", fields=None, grades=None, **settings):
@@ -17,7 +17,7 @@ def judged_of(ranked, gold, repeats="once", matcher="exact", fields=None, grades
     golds = tuple(Gold(id=g, grade=(grades or {}).get(g, 1)) for g in gold)
     run = Run.from_lists("s", {"q": ranked})
     run.fields.update(fields or {})
-    return judge(TestSet([Question("q", gold=golds)]), [run], matcher, Settings(repeats=repeats, **settings))
+    return judge(TestSet([Question("q", gold=golds)]), [run], matcher, JudgingSettings(repeats=repeats, **settings))
 
 
 def value(measure, *args, **kwargs):

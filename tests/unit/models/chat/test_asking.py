@@ -57,6 +57,30 @@ def test_threads_that_ask_the_same_at_once_pay_once(calls, client):
         assert (chat.spent.calls, chat.spent.cached) == (1, 3)
 
 
+def test_threads_that_ask_the_same_at_once_share_its_failure(calls, client):
+    gate = threading.Event()
+
+    def fail(_):
+        gate.wait(20)
+        return Fault("bad_request", None)
+
+    with FakeLLM("never", fail) as llm, client(llm, calls) as chat:
+        found = {}
+        threads = [threading.Thread(target=lambda n=n: found.update({n: chat.ask([Prompt("a")])})) for n in range(3)]
+        for thread in threads:
+            thread.start()
+        while not llm.count:
+            time.sleep(0.001)
+        time.sleep(0.05)
+        gate.set()
+        for thread in threads:
+            thread.join()
+        assert (llm.count, chat.spent.failed, len(calls.failures())) == (1, 1, 1)
+        assert {said.error for (said,) in found.values()} == {calls.failures()[0].reason}
+        chat.ask([Prompt("a")])  # asked later, it is asked anew
+        assert llm.count == 2
+
+
 def test_what_another_client_paid_for_meanwhile_is_not_paid_again(calls, client):
     def reply(request):
         if request.user == "a":

@@ -5,7 +5,7 @@ import pytest
 from karat.core.errors import UsageError
 from karat.core.means import Prompt
 from karat.models.chat import Budget, ChatSettings, Spent, estimate
-from karat.models.chat._asking import Pace
+from karat.models.chat._asking import RateLimit
 from karat.models.chat.budget import Ledger, tokens_about, tokens_most
 from karat.models.endpoint import backoff
 from karat.testing import FakeLLM, Fault
@@ -14,10 +14,10 @@ PRICED = ChatSettings("m", price_in_usd=1.0, price_out_usd=2.0, max_tokens=1000)
 
 
 def test_so_many_a_minute_in_any_minute():
-    pace = Pace(3)
+    pace = RateLimit(3)
     waits = [pace.wait(now) for now in (0.0, 10.0, 20.0, 20.0, 20.0, 20.0, 20.0)]
     assert waits == [0.0, 0.0, 0.0, 40.0, 50.0, 60.0, 100.0]
-    assert Pace(None).wait(5.0) == 0.0
+    assert RateLimit(None).wait(5.0) == 0.0
 
 
 def test_waits_double_and_differ_by_prompt():

@@ -59,18 +59,19 @@ def test_a_model_must_be_named():
 
 
 def test_plain_values_and_back():
-    settings = ChatSettings("m", "http://localhost:1/v1/", price_in_usd=0, price_out_usd=0.5, extra={"top_p": 0.5})
+    settings = ChatSettings(
+        "m", base_url="http://localhost:1/v1/", price_in_usd=0, price_out_usd=0.5, extra={"top_p": 0.5}
+    )
     assert ChatSettings.of(settings.plain()) == settings
     assert settings.plain()["extra"] == {"top_p": 0.5}
     assert settings.label == "m"
-    assert repr(ChatSettings("m", per_minute=30.0).per_minute) == "30"
     assert settings.address == "http://localhost:1/v1"
     assert ChatSettings("m").address == "https://api.openai.com/v1"
     assert hash(settings) == hash(ChatSettings.of(settings.plain()))
 
 
 def test_what_is_sent():
-    prompt = Prompt("Hello?", "Be brief.", ("Hi.", "And \ud800 you?"), sample=2, json=True)
+    prompt = Prompt("Hello?", "Be brief.", turns=("Hi.", "And \ud800 you?"), sample=2, json=True)
     assert ChatSettings("m", seed=5).request(prompt) == {
         "model": "m",
         "messages": [

@@ -1,0 +1,296 @@
+"""What a comparison is given (runs, result files, score tables), as systems with scores for each question."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.errors import UsageError, did_you_mean
+from karat.core.scores import Status
+from karat.results.comparison import Measured
+from karat.results.evaluation import Taken
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.measure import Measure
+    from karat.core.types import TestSet
+    from karat.experiment.store import RunFolder
+    from karat.results.comparison import ScoreTable
+    from karat.results.evaluation import Evaluation, Matching
+    from karat.results.study import Study
+
+Repeats = Mapping[int, Sequence[float | None]]
+
+
+@dataclass(frozen=True)
+class ScoredSystem:
+    """One system: by measure, a value and a status for each of its questions."""
+
+    name: str
+    questions: tuple[str, ...]
+    values: Mapping[str, NDArray[np.float64]]
+    status: Mapping[str, NDArray[np.uint8]]
+    repeats: Mapping[str, Repeats] = field(default_factory=dict)  # measure -> number of a question -> a judge's replies
+
+
+@dataclass(frozen=True)
+class ComparedInput:
+    """One input with its systems; `main` are the measures that matter most, first of all."""
+
+    place: str
+    label: str  # put before a system's name where two have the same
+    id: str  # the same where labels are no better
+    systems: tuple[ScoredSystem, ...]
+    measures: Mapping[str, Measured]
+    main: tuple[str, ...]
+    taken: tuple[Taken, ...] = ()
+    testset: TestSet | None = None
+    manifest: Mapping[str, Any] | None = None
+    matching: Matching | None = None
+    slices: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)  # of a score table
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+def compared_inputs(
+    inputs: Sequence[Any],
+    *,
+    testset: Any = None,
+    measures: Sequence[str] = (),
+    runs_dir: str | os.PathLike[str] = "runs",
+    lower: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    match: str | None = None,
+) -> list[ComparedInput]:
+    """Each input read; result files are scored together against the test set, by these measures or the default ones."""
+    from karat.experiment.finished import FinishedRun
+    from karat.experiment.report import Report
+    from karat.results.study import Study
+
+    found: list[ComparedInput] = []
+    results: list[Any] = []
+    for given in (one.study if isinstance(one, FinishedRun) else one for one in inputs):
+        if isinstance(given, Report):
+            found.append(_evaluated(given.evaluation, "report", "report", f"report {len(found) + 1}"))
+        elif isinstance(given, Study):
+            found.append(_studied(given, given.name, given.name, f"{given.name} {len(found) + 1}", given.manifest))
+        elif not isinstance(given, str | os.PathLike):
+            found.append(_table(given, lower, columns))
+        elif not os.path.isfile(given):
+            found.append(_run(os.fspath(given), runs_dir))
+        elif testset is not None:
+            results.append(given)
+        else:
+            found.append(_file(given, lower, columns))
+    if results:
+        from karat.experiment.score import score
+
+        report = score(
+            testset, results, measures=measures or None, match=match, columns=columns, intervals=False,
+            progress=lambda step: None,
+        )  # fmt: skip
+        names = ", ".join(os.fspath(path) for path in results)
+        found.append(_evaluated(report.evaluation, names, Path(names).stem, names))
+    elif testset is not None:
+        raise UsageError(
+            "--testset is for files of results, and there is none among what is to be compared. Leave it out."
+        )
+    _refuse_idle(lower, found)
+    return found
+
+
+def _refuse_idle(lower: Sequence[str], found: Sequence[ComparedInput]) -> None:
+    """Refuse a --lower that would do nothing."""
+    columns = [one for source in found if source.testset is None for one in source.measures.values()]
+    for name in lower:
+        meant = next((one for one in columns if one.name == _measured(name, lower).name), None)
+        if meant is None:
+            offered = f"There are {', '.join(one.name for one in columns)}." if columns else "There is no score table."
+            near = did_you_mean(name, [one.name for one in columns])
+            raise UsageError(f"--lower {name}: no score table has such a column.{near} {offered}")
+        if meant.direction != "lower":
+            raise UsageError(
+                f"--lower {name}: karat knows {meant.name}, and of it less is not better. Rename the column if it is "
+                "something else."
+            )
+
+
+def _file(given: str | os.PathLike[str], lower: Sequence[str], columns: Mapping[str, str] | None) -> ComparedInput:
+    from karat.files import is_score_table
+
+    if not is_score_table(given, columns):
+        raise UsageError(
+            f"{os.fspath(given)} holds no scores. If it holds results, add --testset FILE, and they are scored first; "
+            "a score table has columns for the question's id, the system, and each measure."
+        )
+    return _table(given, lower, columns)
+
+
+def _table(given: Any, lower: Sequence[str], columns: Mapping[str, str] | None) -> ComparedInput:
+    from karat.files import as_score_table
+
+    table: ScoreTable = as_score_table(given, columns)
+    measures = {column: _measured(column, lower) for column in table.measures}
+    systems = []
+    for number, system in enumerate(table.systems):
+        kept = np.flatnonzero(table.held[number])
+        values = {measures[name].name: table.values[number, kept, place] for place, name in enumerate(table.measures)}
+        failed = table.failed[number, kept]
+        status = {
+            name: np.where(np.isfinite(one), Status.ok, np.where(failed, Status.failed, Status.undefined)).astype(
+                np.uint8
+            )
+            for name, one in values.items()
+        }
+        systems.append(ScoredSystem(system, tuple(table.questions[q] for q in kept.tolist()), values, status))
+    named = {measured.name: measured for measured in measures.values()}
+    return ComparedInput(
+        table.place, Path(table.place).stem, table.place, tuple(systems), named, _best_known(named), (table.taken,),
+        slices=table.slices, texts=table.texts,
+    )  # fmt: skip
+
+
+def _best_known(names: Collection[str]) -> tuple[str, ...]:
+    """Names of measures, the best known first, then what karat does not know."""
+    from karat.core.language import parse
+    from karat.report.decisions import main_measures
+
+    known = []
+    for name in names:
+        with suppress(UsageError):
+            known.append(parse(name))
+    return tuple(dict.fromkeys([*(measure.name for measure in main_measures(known)), *names]))
+
+
+_LESS = ("seconds", "latency", "time", "times", "cost", "costs", "tokens", "error", "errors")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # of time_ms, elapsedTime and latencyMS
+
+
+def _measured(column: str, lower: Sequence[str]) -> Measured:
+    """What a column's name says: a measure of karat's by any of its spellings, else one of which more is better."""
+    from karat.core.language import parse
+
+    with suppress(UsageError):
+        return _of(parse(column))
+    less = column in lower or any(word.lower() in _LESS for word in _WORD.findall(column))
+    return Measured(column, "lower" if less else "higher", None, None)
+
+
+def _of(measure: Measure) -> Measured:
+    low, high = (float(end) if np.isfinite(end) else None for end in measure.bounds)
+    return Measured(measure.name, measure.spec.direction, low, high)
+
+
+def _run(reference: str, runs_dir: str | os.PathLike[str]) -> ComparedInput:
+    """LAST, a name, a prefix or a path; behind a colon one system of it."""
+    from karat.experiment.store import find_run
+    from karat.results.serial import load_study
+
+    system: str | None = None
+    try:
+        folder: RunFolder = find_run(runs_dir, reference)
+    except UsageError:
+        run, colon, system = reference.partition(":")
+        if not colon:
+            if Path(reference).suffix:
+                raise UsageError(
+                    f"{reference}: there is no such file, and no run of this name in {runs_dir}."
+                ) from None
+            raise
+        folder = find_run(runs_dir, run)
+    name = str(folder.manifest.get("name", folder.id))
+    found = _studied(load_study(folder.path), reference, name, folder.id, folder.manifest)
+    if system is None:
+        return found
+    names = [one.name for one in found.systems]
+    if system not in names:
+        offered = f"There are {', '.join(names)}."
+        raise UsageError(f"run {folder.id} has no system {system!r}.{did_you_mean(system, names)} {offered}")
+    taken = (Taken(reference, "stored run", f"{system} of {folder.id}"),)
+    return replace(found, systems=tuple(e for e in found.systems if e.name == system), taken=taken)
+
+
+def _studied(study: Study, place: str, label: str, id_: str, manifest: Mapping[str, Any]) -> ComparedInput:
+    found = _evaluated(study.evaluation, place, label, id_, study.main)
+    systems = len(found.systems)
+    what = f"{systems} system{'s' if systems != 1 else ''} over {len(study.evaluation.testset)} questions"
+    return replace(found, manifest=manifest or None, taken=(Taken(place, "stored run", f"{id_}: {what}"),))
+
+
+def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: str | None = None) -> ComparedInput:
+    from karat.report.decisions import main_measures
+
+    scores = evaluation.scores
+    ordered = [measure.name for measure in main_measures(scores.measures, evaluation.dialect)]
+    measures = {measure.name: _of(measure) for measure in scores.measures if measure.is_mean}
+    repeats: dict[tuple[int, int], dict[int, Sequence[float | None]]] = {}
+    for (s, q, m), detail in scores.details.items():
+        if detail.get("repeats"):
+            repeats.setdefault((s, m), {})[q] = detail["repeats"]
+    names = [measure.name for measure in scores.measures]
+    broken = (scores.status == Status.ok) & ~np.isfinite(scores.values)
+    status = np.where(broken, np.uint8(Status.failed), scores.status)
+    systems = tuple(
+        ScoredSystem(
+            system,
+            scores.questions,
+            {
+                name: np.where(status[s, :, m] == Status.ok, scores.values[s, :, m], np.nan)
+                for m, name in enumerate(names)
+            },
+            {name: status[s, :, m] for m, name in enumerate(names)},
+            {name: repeats[s, m] for m, name in enumerate(names) if (s, m) in repeats},
+        )
+        for s, system in enumerate(scores.systems)
+    )
+    first = [main] if main in measures else []
+    order = tuple(dict.fromkeys([*first, *ordered, *measures]))
+    texts = {question.id: question.text for question in evaluation.testset if question.text}
+    return ComparedInput(
+        place, label, id_, systems, measures, order, evaluation.taken, evaluation.testset,
+        matching=evaluation.matching, texts=texts,
+    )  # fmt: skip
+
+
+def named(found: Sequence[ComparedInput]) -> list[ScoredSystem]:
+    """All systems in order, each under a name of its own: where two share one, their run or file goes before it."""
+    every = [(source, system) for source in found for system in source.systems]
+    names = [system.name for _, system in every]
+    often, labels = Counter(names), Counter(f"{source.label}:{system.name}" for source, system in every)
+    made = []
+    for source, system in every:
+        longer = f"{source.label}:{system.name}"
+        longer = longer if labels[longer] == 1 else f"{source.id}:{system.name}"
+        made.append(replace(system, name=system.name if often[system.name] == 1 else longer))
+    doubled = next((name for name, many in Counter(system.name for system in made).items() if many > 1), None)
+    if doubled is not None:
+        raise UsageError(f"{doubled} is named twice. A system cannot be compared with itself: name another.")
+    return made
+
+
+def slice_values(found: Sequence[ComparedInput], name: str) -> dict[str, str | None]:
+    """The value of a slice for each question, by the test set or a column of a table."""
+    known: dict[str, None] = {}
+    for source in found:
+        if source.testset is not None:
+            known.update(dict.fromkeys(source.testset.slices))
+            if name in source.testset.slices:
+                return {question.id: question.slice_value(name) for question in source.testset}
+        known.update(dict.fromkeys(source.slices))
+        if name in source.slices:
+            return dict(source.slices[name])
+    offered = f"There are {', '.join(known)}." if known else "The questions have no kind and no tags."
+    raise UsageError(f"there is no slice {name!r}.{did_you_mean(name, known)} {offered}")
+
+
+def lacking(found: Sequence[ComparedInput], measure: str) -> Iterator[str]:
+    """Inputs that were not scored by a measure."""
+    return (source.place for source in found if measure not in source.measures)

@@ -1,0 +1,128 @@
+"""Engines: what is asked for hits: the engines of an index, and stores that something else made, each opened once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from karat.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from karat.core.docs import Chunk, Chunks
+    from karat.core.ranked import Ranked
+    from karat.models import EmbedderSettings
+    from karat.retrieve.rewrite import Rewriter, Rewritten
+    from karat.systems.index import Index
+
+
+class Searches(Protocol):
+    """An engine or a store."""
+
+    def search(self, queries: Sequence[str], depth: int = ...) -> Ranked: ...
+
+
+class Engines:
+    """The engines of an index and any stores; `embedder` is of stores, which do not say what made their vectors."""
+
+    def __init__(self, index: Index | None = None, embedder: EmbedderSettings | None = None) -> None:
+        self.index, self.embedder = index, embedder
+        self._opened: dict[str, Searches] = {}
+        self._rewriters: dict[tuple[str, ...], list[Rewriter]] = {}
+
+    def get(self, name: str) -> Searches:
+        """An engine, or a store such as `faiss:PATH`, opened when it is first asked for."""
+        from karat.models import embedder_named
+        from karat.retrieve import STORES
+
+        if name not in self._opened:
+            kind, colon, target = name.partition(":")
+            if colon:
+                embedder = embedder_named(self.embedder) if self.embedder is not None else None
+                self._opened[name] = STORES.get(kind).open(target, embedder)
+            elif self.index is None:
+                raise UsageError(f"the engine {name!r} needs an index. Build one with `karat index DOCS -o INDEX`.")
+            else:
+                self._opened[name] = self.index.engine(name)
+        return self._opened[name]
+
+    def is_approximate(self, name: str) -> bool:
+        """Whether a search less deep may return something else than the top of a deeper one."""
+        settings: Mapping[str, Any] = getattr(self.get(name), "settings", {})
+        return bool(settings.get("ann", "exact") != "exact")
+
+    def notes(self, name: str) -> Iterator[str]:
+        """What one should know of an engine or a store."""
+        from karat.models import EmbedderSettings
+
+        if ":" in name and self.embedder is None:
+            yield (
+                f"queries to {name} are embedded by {EmbedderSettings().label}, the default. If another model made its "
+                "vectors, name it with --embedder."
+            )
+        yield from getattr(self.get(name), "notes", ())
+
+    def search(self, name: str, rewritten: Sequence[Rewritten], depth: int) -> Ranked:
+        """What one engine retrieves for each question, whose phrasings are fused."""
+        from karat.core.ranked import Ranked
+        from karat.fuse.rrf import fuse_phrasings
+        from karat.retrieve.rewrite import queries_with_owner
+
+        queries, owner = queries_with_owner(rewritten)
+        ranked = self.get(name).search(queries, depth) if queries else Ranked.empty(0)
+        if any(len(one.queries) > 1 for one in rewritten):
+            ranked = fuse_phrasings(ranked, owner, len(rewritten)).top(depth)
+        elif len(queries) < len(rewritten):
+            ends = np.cumsum([0, *(len(one.queries) for one in rewritten)])
+            ranked = Ranked(ranked.offsets[ends], ranked.rows, ranked.scores)
+        return ranked
+
+    def chunks(self, name: str) -> Chunks:
+        """What an engine ranks; where a store has an id and no text, the chunk of the index that is called so."""
+        from karat.core.docs import Chunks
+
+        stored: Chunks | None = getattr(self.get(name), "chunks", None)
+        if self.index is None:
+            assert stored is not None
+            return stored
+        known = self.index.chunks
+        if stored is None:
+            return known
+        return Chunks.ordered([known[known.row_of[c.id]] if not c.text and c.id in known.row_of else c for c in stored])
+
+    def rewriters(self, names: tuple[str, ...]) -> list[Rewriter]:
+        """The rewriters of these names, opened when they are first asked for."""
+        from karat.retrieve.rewrite import rewriter_named
+        from karat.systems.index import WORDS
+
+        if names not in self._rewriters:
+            folder = self.index.folder if self.index is not None else None
+            spell = f"spell:{folder / WORDS}" if folder is not None else "spell"
+            self._rewriters[names] = [rewriter_named(spell if name == "spell" else name, self._texts) for name in names]
+        return self._rewriters[names]
+
+    def _texts(self) -> Iterable[str]:
+        if self.index is None:
+            raise UsageError("spell corrects by the words of an index. Name one instead of -.")
+        return self.index.chunks.texts
+
+
+def on_one_table(retrieved: Mapping[str, tuple[Chunks, Ranked]]) -> tuple[Chunks, dict[str, Ranked]]:
+    """The legs over one table of chunks; tables that differ are joined by the ids of what was retrieved."""
+    from karat.core.docs import Chunks
+    from karat.core.ranked import Ranked
+
+    tables = [chunks for chunks, _ in retrieved.values()]
+    if all(table is tables[0] for table in tables):
+        return tables[0], {name: ranked for name, (_, ranked) in retrieved.items()}
+    by_id: dict[str, Chunk] = {}
+    for table, ranked in retrieved.values():
+        for row in np.unique(ranked.rows).tolist():
+            by_id.setdefault(table[row].id, table[row])
+    joined = Chunks.ordered(list(by_id.values()))
+    legs = {}
+    for name, (table, ranked) in retrieved.items():
+        rows = np.array([joined.row_of[table[row].id] for row in ranked.rows.tolist()], np.int64)
+        legs[name] = Ranked.ordered(len(ranked), ranked.query, rows, ranked.scores)
+    return joined, legs

@@ -1,0 +1,105 @@
+"""SystemReply: what a system that is not karat's returned for one question, checked, or why there is nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+from karat.core.errors import InputError
+from karat.core.text.wellformed import well_formed
+from karat.core.text.words import excerpt
+from karat.core.types import Answer, Question
+
+if TYPE_CHECKING:
+    from karat.files import ReplyReader
+
+Hit = dict[str, Any]
+ACCEPTED = (
+    "Return a list of ids, of (id, score) pairs or of dicts with id, score, text, doc, page, url; or a dict with what "
+    'a row of results may hold: "retrieved" (such a list), "answer", "contexts", "confidence", "tokens" ...'
+)
+LONGEST = 500  # characters of an error
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemReply:
+    """The hits of one question, best first, and the answer; or the error.
+
+    `hits` None: the system returned no list, as one that only answers. `asked` False: the question was never put.
+    """
+
+    hits: tuple[Hit, ...] | None = None
+    answer: Answer | None = None
+    seconds: float | None = None
+    error: str | None = None
+    asked: bool = True
+
+    def record(self, question: Question) -> dict[str, Any]:
+        """As one row of canonical results, which `run_of` and `karat score` read."""
+        from karat.files import answer_row
+
+        spent = {} if self.seconds is None else {"total": self.seconds}
+        row: dict[str, Any] = {"id": question.id}
+        if self.error is not None:
+            row |= {"status": "failed", "error": self.error}
+        else:
+            row |= {} if self.hits is None else {"retrieved": [dict(hit) for hit in self.hits]}
+            row |= {} if self.answer is None else answer_row(self.answer)
+        seconds = {**row.get("seconds", {}), **spent}
+        return {**row, "seconds": seconds} if seconds else row
+
+
+class BadReply(Exception):  # noqa: N818
+    """What was returned cannot be read: says what it was and what is accepted."""
+
+
+def shown(value: Any) -> str:
+    """A value of a stranger in a few printable characters."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = type(value).__name__
+    return excerpt(text, 80)
+
+
+def reply_of(record: Mapping[str, Any], question: Question, k: int, reader: ReplyReader) -> SystemReply:
+    """What a record of results says of a question, with at most k hits."""
+    try:
+        row = reader.read(record, question.id)
+    except InputError as error:
+        raise BadReply(excerpt(str(error), LONGEST)) from None
+    return SystemReply(hits=None if row.hits is None else tuple(row.hits[:k]), answer=row.answer, error=row.error)
+
+
+def read_returned(value: Any, question: Question, k: int, reader: ReplyReader) -> SystemReply:
+    """What a function returned for a question: a list of hits, or a record of results."""
+    if not isinstance(value, Mapping):
+        if not isinstance(value, Iterable) or isinstance(value, str | bytes | bytearray | set | frozenset):
+            raise BadReply(f"returned {shown(value)}. {ACCEPTED}")
+        value = {"retrieved": islice(iter(value), k)}
+    return reply_of(_plain(value, k), question, k, reader)
+
+
+def _plain(value: Any, k: int) -> Any:
+    """The same in dicts, lists, texts and numbers; of what is made on the way no more than k, as it may never end."""
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, Mapping):
+        return {_plain(name, k): _plain(part, k) for name, part in value.items()}
+    if isinstance(value, set | frozenset):
+        raise BadReply(f"returned {shown(value)}, which has no order. {ACCEPTED}")
+    if hasattr(value, "page_content"):  # a Document of LangChain
+        named = {name: getattr(value, name, None) for name in ("id", "page_content", "metadata")}
+        return _plain(named, k)
+    if isinstance(value, Iterator):
+        value = list(islice(value, k))
+    elif hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(part, k) for part in value]
+    if isinstance(value, bool | int | float) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)

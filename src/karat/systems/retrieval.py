@@ -1,0 +1,353 @@
+"""Retrieval: the one way from questions to hits, for a search, a run and a sweep alike.
+
+Every leg is searched once and kept; systems that fuse the same legs share them, and the pool of their candidates.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.core.errors import UsageError
+from karat.core.means import Means
+from karat.core.ranked import Ranked
+from karat.systems.engines import Engines, on_one_table
+from karat.systems.settings import CHAT, SystemSettings, steps_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.docs import Chunk, Chunks
+    from karat.core.run import Run
+    from karat.fuse import FusedParts
+    from karat.match import Pages
+    from karat.retrieve import Reranked
+    from karat.retrieve.rewrite import Rewritten
+    from karat.systems.pool import Pool
+
+    Seconds = NDArray[np.float64]
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieved:
+    """What a system retrieved for some questions, with every step on the way to it.
+
+    `legs` is what each engine that was consulted returned; `parts` how the fusion put them together, where there was
+    one; `ranked` is the result, best first. `seconds` has a number a question for each step. `failed` are questions
+    without a result, by number, with the reason: a model that rewrites or reranks was asked in vain.
+    """
+
+    settings: SystemSettings
+    chunks: Chunks
+    ranked: Ranked
+    legs: Mapping[str, Ranked]
+    parts: FusedParts | None = None
+    rewritten: tuple[Rewritten, ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: Mapping[str, Seconds] = field(default_factory=dict)
+    failed: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def total_seconds(self) -> list[float]:
+        """The seconds of each question, all steps together."""
+        return [float(spent) for spent in np.sum(list(self.seconds.values()), axis=0)]
+
+    def top(self, k: int) -> Retrieved:
+        """The same with the first k hits of each question."""
+        return replace(self, ranked=self.ranked.top(k))
+
+    def hits(self, question: int) -> list[tuple[float, Chunk]]:
+        """Score and chunk of each hit of a question, best first."""
+        rows, scores = self.ranked.of(question)
+        return [(score, self.chunks[row]) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+
+    def run(self, name: str, question_ids: Sequence[str], pages: Pages = "physical") -> Run:
+        """The hits as a run that can be scored and written; what failed is a failed row in it."""
+        return run_of(name, question_ids, self.ranked, self.chunks, pages, self.failed)
+
+
+def run_of(
+    name: str,
+    question_ids: Sequence[str],
+    ranked: Ranked,
+    chunks: Chunks,
+    pages: Pages,
+    failed: Mapping[int, str] | None = None,
+) -> Run:
+    """A ranking of chunks as a run; `failed` are questions by number that have none."""
+    from karat.core.run import Run
+
+    failed = failed or {}
+    done = [i for i in range(len(question_ids)) if i not in failed]
+    ranked = ranked.take(np.array(done, np.int64)) if failed else ranked
+    of_row = {row: chunks[row] for row in np.unique(ranked.rows).tolist()}
+    hits = [of_row[row] for row in ranked.rows.tolist()]
+    fields: dict[str, list[Any]] = {
+        "doc": [c.doc for c in hits],
+        "page": [pages_of(c, pages) for c in hits],
+        "url": [c.url for c in hits],
+        "text": [c.text for c in hits],
+        "span": [c.span for c in hits],
+        "tokens": [c.tokens for c in hits],
+    }
+    known = {name: column for name, column in fields.items() if any(v is not None for v in column)}
+    return Run(
+        name, [question_ids[i] for i in done], ranked.offsets, [chunk.id for chunk in hits], ranked.scores,
+        fields=known, failed={question_ids[i]: reason for i, reason in failed.items()}, unique=True,
+    )  # fmt: skip
+
+
+def check_pages(pages: str) -> Pages:
+    """A way of counting pages, checked."""
+    if pages not in ("physical", "printed"):
+        raise UsageError(f"--pages {pages}: write physical (counted from 1) or printed (as on the page).")
+    return "physical" if pages == "physical" else "printed"
+
+
+def pages_of(chunk: Chunk, pages: Pages) -> tuple[str, ...] | None:
+    """The pages a chunk stands on, by physical number or as printed."""
+    numbers = tuple(map(str, chunk.pages)) if pages == "physical" else chunk.labels
+    return numbers or None
+
+
+class Memory:
+    """What a leg returned for a question, and the seconds it took: here nothing is kept, a journal does."""
+
+    def recall(self, leg: str, question: int) -> tuple[Ranked, float] | None:
+        """What is known from before."""
+        return None
+
+    def keep(self, leg: str, question: int, ranked: Ranked, seconds: float) -> None:
+        """Remember what was retrieved."""
+
+
+@dataclass(frozen=True)
+class _Leg:
+    """What one engine returned for every question, and the seconds each took."""
+
+    chunks: Chunks
+    ranked: Ranked
+    seconds: Seconds
+
+
+class Retrieval:
+    """Questions over some engines. A leg is searched once, as deep as any system of the plan needs it.
+
+    With `one_by_one` questions are searched and timed singly, and a `memory` may know them from before. A leg whose
+    top depends on how deep it is searched, approximate or rewritten, is searched once for each depth. A model that
+    rewrites is asked for all questions at once, before they are searched.
+    """
+
+    def __init__(
+        self,
+        engines: Engines,
+        questions: Sequence[str],
+        models: Means | None = None,
+        *,
+        progress: Progress = lambda what, done, total: None,
+        memory: Memory | None = None,
+        one_by_one: bool = False,
+    ) -> None:
+        self.engines, self.questions, self._progress = engines, tuple(questions), progress
+        self._models, self._memory, self._one_by_one = models or Means(), memory or Memory(), one_by_one
+        self._rewritten: dict[tuple[str, ...], dict[int, Rewritten]] = {}
+        self._rewriting: dict[tuple[str, ...], Seconds] = {}
+        self._depth: dict[tuple[str, tuple[str, ...]], int] = {}
+        self._legs: dict[tuple[str, tuple[str, ...], int], _Leg] = {}
+        self._pools: dict[tuple[tuple[str, ...], tuple[str, ...], int], Pool] = {}
+
+    def plan(self, systems: Sequence[SystemSettings], k: int) -> None:
+        """Say which systems will be asked for, so that each leg is searched deep enough the first time."""
+        for settings in systems:
+            for name in settings.consulted:
+                key = (name, settings.rewrite)
+                self._depth[key] = max(self._depth.get(key, 0), settings.depth_for(k))
+
+    def of(self, settings: SystemSettings, k: int) -> Retrieved:
+        """What a system retrieves; every list is as deep as its legs are."""
+        from karat.fuse import FUSIONS
+
+        if settings.needs_chat:
+            self._models.chat_for(settings.name)
+        depth, names = settings.depth_for(k), settings.consulted
+        found = {name: self._leg(name, settings.rewrite, depth) for name in names}
+        rewritten = self._rewritten.get(settings.rewrite, {})
+        seconds = {"rewriting": self._rewriting[settings.rewrite]} if settings.rewrite else {}
+        seconds |= {name: leg.seconds for name, leg in found.items()}
+        chunks, legs = on_one_table({name: (leg.chunks, leg.ranked.top(depth)) for name, leg in found.items()})
+        parts, ranked = None, legs[names[0]]
+        if len(names) > 1:
+            started = perf_counter()
+            pool = self._pool(names, settings.rewrite, depth, legs)
+            parts = FUSIONS.get(settings.fusion).parts(pool.legs, **settings.fusion_settings)
+            ranked = parts.ranked
+            seconds["fusion"] = self._shared(perf_counter() - started)
+        failed = {i: one.error for i, one in rewritten.items() if one.error is not None}
+        if settings.rerank is not None:
+            self._progress(f"reranking for {settings.name}", 0, 1)
+            reranked = self._reranked(settings, ranked, chunks)
+            ranked, failed = reranked.ranked, {**reranked.failed, **failed}
+            seconds["reranking"] = reranked.seconds
+        return Retrieved(
+            settings=settings, chunks=chunks, ranked=ranked, legs=legs, parts=parts,
+            rewritten=tuple(rewritten.values()), seconds=seconds, failed=failed,
+            notes=tuple(remarks_of(rewritten.values(), len(self.questions))),
+        )  # fmt: skip
+
+    def pool(self, settings: SystemSettings, length: int) -> Pool:
+        """The candidates that a system ranks: systems that consult the same legs as deep share them.
+
+        One engine alone ranks the first `length` hits; legs that are fused are as deep as the settings say.
+        """
+        names, depth = settings.consulted, settings.depth_for(length)
+        depth = length if len(names) == 1 else depth
+        found = {name: self._leg(name, settings.rewrite, settings.depth_for(length)).ranked for name in names}
+        return self._pool(names, settings.rewrite, depth, {name: ranked.top(depth) for name, ranked in found.items()})
+
+    def deep(self, settings: SystemSettings) -> Callable[[str, int], Ranked]:
+        """Searches a leg of a system for one question as deep as the index goes."""
+        assert self.engines.index is not None
+        depth = len(self.engines.index.chunks)
+
+        def search(leg: str, question: int) -> Ranked:
+            known = self._rewritten.get(settings.rewrite, {})
+            one = known[question] if question in known else self._ask(settings.rewrite, [question])[0]
+            return self.engines.search(leg, [one], depth)
+
+        return search
+
+    def _leg(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
+        if not rewrite and not self.engines.is_approximate(name):
+            depth = max(depth, self._depth.get((name, rewrite), 0))
+        key = (name, rewrite, depth)
+        if key not in self._legs:
+            self._legs[key] = (self._singly if self._one_by_one else self._together)(name, rewrite, depth)
+        return self._legs[key]
+
+    def _together(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
+        rewritten = self._rewrite(rewrite, range(len(self.questions)))
+        self.engines.get(name)  # what loading it takes is no question's time
+        self._progress(f"searching by {_shown(name, rewrite)}", 0, 1)
+        started = perf_counter()
+        ranked = self.engines.search(name, [rewritten[i] for i in range(len(self.questions))], depth)
+        seconds = self._shared(perf_counter() - started)
+        return _Leg(self.engines.chunks(name), ranked, seconds)
+
+    def _singly(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
+        from karat.retrieve.rewrite import rewrite_all
+
+        numbers = range(len(self.questions))
+        key = f"{'+'.join((name, *rewrite))} to {depth}{self._by(rewrite)}"
+        known = {i: before for i in numbers if (before := self._memory.recall(key, i)) is not None}
+        missing = [i for i in numbers if i not in known]
+        rewritten = self._rewrite(rewrite, missing)
+        if missing:
+            self.engines.search(name, rewrite_all([], [""]), 1)  # loads what is no question's time
+        for number in numbers:
+            if number not in known:
+                started = perf_counter()
+                ranked = self.engines.search(name, [rewritten[number]], depth)
+                known[number] = ranked, perf_counter() - started
+                if _is_settled(rewritten[number]):
+                    self._memory.keep(key, number, *known[number])
+            self._progress(f"searching by {_shown(name, rewrite)}", number + 1, len(numbers))
+        every = [known[i] for i in numbers]
+        seconds = np.array([spent for _, spent in every], np.float64)
+        return _Leg(self.engines.chunks(name), _joined([ranked for ranked, _ in every]), seconds)
+
+    def _by(self, rewrite: tuple[str, ...]) -> str:
+        """The chat model that rewrites, as keys of a memory have it."""
+        settings = SystemSettings(rewrite=rewrite)
+        return f" by {self._models.chat_for(settings.name).label}" if settings.needs_chat else ""
+
+    def _rewrite(self, rewrite: tuple[str, ...], numbers: Iterable[int]) -> Mapping[int, Rewritten]:
+        """The questions of these numbers as they are searched, each rewritten once for all legs."""
+        known = self._rewritten.setdefault(rewrite, {})
+        new = [i for i in numbers if i not in known]
+        key = "+".join(rewrite) + self._by(rewrite)
+        if rewrite not in self._rewriting:
+            recalled = (self._memory.recall(key, i) if rewrite else None for i in range(len(self.questions)))
+            self._rewriting[rewrite] = np.array([before[1] if before is not None else 0.0 for before in recalled])
+        if new and rewrite:
+            self._progress(f"rewriting by {'+'.join(rewrite)}", 0, len(new))
+        started = perf_counter()
+        done = self._ask(rewrite, new)
+        each = (perf_counter() - started) / max(1, len(new))
+        for i, one in zip(new, done, strict=True):
+            known[i], self._rewriting[rewrite][i] = one, one.seconds or each
+            if rewrite and _is_settled(one):
+                self._memory.keep(key, i, Ranked.empty(1), self._rewriting[rewrite][i])
+        return known
+
+    def _ask(self, rewrite: tuple[str, ...], numbers: Sequence[int]) -> list[Rewritten]:
+        from karat.retrieve.rewrite import rewrite_all
+
+        return rewrite_all(self.engines.rewriters(rewrite), [self.questions[i] for i in numbers], self._models)
+
+    def _pool(self, names: tuple[str, ...], rewrite: tuple[str, ...], depth: int, legs: Mapping[str, Ranked]) -> Pool:
+        from karat.fuse import Legs
+        from karat.systems.pool import Pool
+
+        key = (names, rewrite, depth)
+        if key not in self._pools:
+            self._pools[key] = Pool(Legs([legs[name] for name in names]))
+        return self._pools[key]
+
+    def _reranked(self, settings: SystemSettings, ranked: Ranked, chunks: Chunks) -> Reranked:
+        """The first hits ordered anew by a cross-encoder in a folder, or by a chat model; it may fail on a list."""
+        from karat.retrieve import rerank
+
+        depth = settings.rerank_depth
+        first = (ranked.of(i)[0][:depth].tolist() for i in range(len(ranked)))
+        for row in dict.fromkeys(row for rows in first for row in rows):
+            if not chunks[row].text.strip():
+                raise UsageError(
+                    f"reranking reads texts, and the hit {chunks[row].id!r} has none. Put a .jsonl file with ids and "
+                    "texts beside the store, or name the index that holds its chunks."
+                )
+        if settings.rerank == CHAT:
+            from karat.models.chat_reranker import ChatReranker
+
+            scorer = ChatReranker(self._models.chat_for("reranking by chat"))
+            return rerank(ranked, lambda row: chunks[row].text, self.questions, scorer, depth)
+        from karat.models.cross_encoder import CrossEncoder
+
+        assert settings.rerank is not None
+        started = perf_counter()
+        done = rerank(ranked, lambda row: chunks[row].text, self.questions, CrossEncoder(settings.rerank), depth)
+        return replace(done, seconds=self._shared(perf_counter() - started))
+
+    def _shared(self, seconds: float) -> Seconds:
+        """Seconds that all questions took together, a share for each."""
+        return np.full(len(self.questions), seconds / max(1, len(self.questions)))
+
+
+def _shown(name: str, rewrite: tuple[str, ...]) -> str:
+    return "+".join((name, *steps_of(rewrite, None)))
+
+
+def _is_settled(rewritten: Rewritten) -> bool:
+    """Whether asking again would change nothing."""
+    return not (rewritten.error or rewritten.remarks)
+
+
+def remarks_of(rewritten: Iterable[Rewritten], questions: int) -> list[str]:
+    """What should be known of how questions were rewritten, each thing once, with how many it was true of."""
+    counts = Counter(remark for one in rewritten for remark in one.remarks)
+    return [f"{remark} ({n:,} of {questions:,} questions)" for remark, n in counts.items()]
+
+
+def _joined(lists: Sequence[Ranked]) -> Ranked:
+    """Rankings of one query each as one of all of them."""
+    if not lists:
+        return Ranked.empty(0)
+    sizes = [len(ranked.rows) for ranked in lists]
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    return Ranked(offsets, np.concatenate([r.rows for r in lists]), np.concatenate([r.scores for r in lists]))

@@ -1,0 +1,94 @@
+"""Studies and runs made by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from karat.core.language import parse_all
+from karat.core.scores import Scores, Status
+from karat.core.types import Gold, Question, TestSet
+from karat.experiment.baseline import set_baseline
+from karat.experiment.store import DONE, new_run, open_run
+from karat.results.evaluation import Evaluation
+from karat.results.serial import save_study
+from karat.results.study import Configuration, Study
+from karat.stats.summary import summarise
+
+KINDS = ("fact", "fact", "steps", "steps")
+
+
+@pytest.fixture
+def questions():
+    """A test set of a few questions."""
+
+    def make(many=4, gold="d"):
+        return TestSet(
+            [
+                Question(
+                    f"q{n}",
+                    f"What is number {n}?",
+                    gold=(Gold(id=f"{gold}{n}"),),
+                    kind=KINDS[n % 4],
+                    tags={"half": "ab"[n % 2]},
+                )
+                for n in range(many)
+            ],
+            name="qa.jsonl",
+        )
+
+    return make
+
+
+@pytest.fixture
+def study_of(questions):
+    """A study of `{system: [[value of each measure] of each question]}`; `failed` are (system, question, measure)."""
+
+    def make(table, measures, *, testset=None, failed=(), undefined=(), **more):
+        values = np.array([table[name] for name in table], np.float64)
+        if values.ndim == 2:
+            values = values[:, :, None]
+        status = np.zeros(values.shape, np.uint8)
+        reasons = {}
+        for places, kind, why in (
+            (failed, Status.failed, "it broke"),
+            (undefined, Status.undefined, "no relevant gold"),
+        ):
+            for place in places:
+                status[place], values[place], reasons[place] = kind, np.nan, why
+        testset = testset or questions(values.shape[1])
+        scores = Scores(tuple(table), testset.ids, parse_all(measures), values, status, reasons)
+        evaluation = Evaluation(testset, scores, summarise(scores, intervals=False), notes=more.pop("notes", ()))
+        configurations = tuple(Configuration(name) for name in table)
+        return Study("made", evaluation, configurations, scores.measures[0].name, 5, **more)
+
+    return make
+
+
+@pytest.fixture
+def store():
+    """A run's folder with a study in it."""
+
+    def make(runs, study, *, done=True, spec=None):
+        testset = study.evaluation.testset
+        about = {"path": "qa.jsonl", "digest": testset.digest, "questions": len(testset)}
+        manifest = {"karat": "0", "inputs": {"testset": about}, "spec": spec or {}, "seed": 0}
+        folder = new_run(runs, "made", manifest)
+        save_study(replace(study, manifest=folder.manifest), folder.path)
+        if done:
+            folder.update(status=DONE)
+        return open_run(folder.path)
+
+    return make
+
+
+@pytest.fixture
+def two(study_of, store):
+    """A run after another that is the baseline `main`."""
+
+    def make(runs, before, after, measures="MRR", **more):
+        first = store(runs, study_of({"a": before}, measures))
+        set_baseline(runs, "main", first.id)
+        return store(runs, study_of({"a": after}, measures, **more))
+
+    return make

@@ -1,0 +1,168 @@
+"""Gates against a baseline, and the baselines of a folder of runs."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from karat.core.errors import UsageError
+from karat.experiment.baseline import BASELINES, baselines_in, find_baseline, remove_baseline, set_baseline
+from karat.experiment.gate import gate
+from karat.experiment.store import open_run
+from karat.stats.compare import compare_systems
+
+MRR = [1.0, 0.5, 0.0, 0.5]  # mean .5; facts .75, steps .25
+
+
+@pytest.mark.parametrize(
+    ("rule", "outcome", "bound"),
+    [
+        ("MRR >= baseline", "fail", 0.75),
+        ("MRR >= baseline - 0.25", "pass", 0.5),
+        ("MRR >= baseline - 0.2", "fail", 0.55),
+        ("MRR >= baseline * 0.6", "pass", 0.45),
+        ("MRR < baseline + .1", "pass", 0.85),
+        ("MRR[kind=fact] >= baseline - 0.25", "pass", 0.75),
+        ("questions == baseline", "pass", 4),
+    ],
+)
+def test_rules_against_a_baseline(tmp_path, rule, outcome, bound, two):
+    run = two(tmp_path, [1.0, 1.0, 0.0, 1.0], MRR)
+    found = gate(run, [rule], baseline="main", runs_dir=tmp_path)
+    (verdict,) = found.verdicts
+    assert (verdict.outcome, verdict.bound) == (outcome, pytest.approx(bound))
+    assert (found.baseline, verdict.baseline_system) == ("main", "a")
+
+
+def test_a_rule_against_a_baseline_names_what_broke_and_how_it_was(tmp_path, two):
+    run = two(tmp_path, [1.0, 1.0, 0.5, 0.0], [1.0, 0.5, 0.0, 1.0])
+    (verdict,) = gate(run, ["MRR > baseline"], baseline="main", runs_dir=tmp_path).verdicts
+    assert [(b.question, b.before, b.value) for b in verdict.broken] == [("q1", 1.0, 0.5), ("q2", 0.5, 0.0)]
+
+
+def test_confidence_against_a_baseline_is_of_the_paired_differences(tmp_path, two):
+    drawn = np.random.default_rng(0)
+    before = drawn.random(80).round(3)
+    after = np.clip(before + drawn.normal(0, 0.05, 80), 0, 1)
+    run = two(tmp_path, before.tolist(), after.tolist())
+    rules = ["MRR >= baseline - 0.02 @95%", "MRR >= baseline - 0.001 @95%", "MRR >= baseline * .9 @95%"]
+    near, strict, share = gate(run, rules, baseline="main", runs_dir=tmp_path).verdicts
+    assert [near.outcome, strict.outcome, share.outcome] == ["pass", "fail", "pass"]
+    by_id = np.argsort([f"q{i}" for i in range(80)])  # as a comparison takes them
+    compared = compare_systems(np.array([[before, after]])[:, :, by_id], [(0, 1)])
+    assert (near.low, near.high) == pytest.approx((compared.low[0, 0], compared.high[0, 0]))
+    assert share.low > near.low + 0.01
+
+
+def test_confidence_where_hardly_anything_differs_from_the_baseline(tmp_path, two):
+    before = [1.0, 0.5] * 20
+    rules = ["MRR >= baseline - 0.02 @95%", "MRR >= baseline @95%"]
+    margin, exact = gate(two(tmp_path, before, before), rules, baseline="main", runs_dir=tmp_path).verdicts
+    assert (margin.outcome, margin.low, margin.high) == ("pass", 0.0, 0.0)
+    assert (exact.outcome, exact.low) == ("fail", None)
+    assert exact.reason == "too few questions differ from the bound for an interval"
+    after = [0.5, 0.5, 1.0, *before[3:]]
+    (near,) = gate(two(tmp_path, before, after), rules[:1], baseline="main", runs_dir=tmp_path).verdicts
+    assert near.low < -0.02 < 0 < near.high
+
+
+def test_failed_rows_of_a_baseline_count_too(tmp_path, study_of, store):
+    before = store(tmp_path, study_of({"a": MRR}, "MRR", failed=[(0, 0, 0)]))
+    set_baseline(tmp_path, "main", before.id)
+    run = store(tmp_path, study_of({"a": MRR}, "MRR"))
+
+    def held(rule, **more):
+        return gate(run, [rule], baseline="main", runs_dir=tmp_path, **more)
+
+    found = held("MRR >= baseline - 0.1")
+    assert (found.outcome, found.verdicts[0].outcome) == ("unknown", "pass")  # at worst 0 apart
+    assert found.incomplete == ("the baseline's a: 1 of 4 rows failed, the first of them q0.",)
+    assert held("MRR >= baseline + .1").verdicts[0].outcome == "unknown"  # the row may have been 0 there
+    assert held("MRR >= baseline + .3").verdicts[0].outcome == "fail"
+    allowed = held("MRR >= baseline", allow_incomplete=True)
+    assert (allowed.outcome, allowed.verdicts[0].n) == ("pass", 3)
+
+
+def test_set_list_and_remove(tmp_path, questions, study_of, store):
+    first, second = (store(tmp_path, study_of({"a": MRR}, "MRR")) for _ in range(2))
+    made, before = set_baseline(tmp_path, "main", first.id)
+    assert (made.run, made.testset, before) == (first.id, questions().digest, None)
+    assert set_baseline(tmp_path, "main", "LAST")[1] == made
+    set_baseline(tmp_path, "old", first.id)
+    assert {name: one.run for name, one in baselines_in(tmp_path).items()} == {"main": second.id, "old": first.id}
+    remove_baseline(tmp_path, "old")
+    assert list(baselines_in(tmp_path)) == ["main"]
+    with pytest.raises(UsageError, match=r"no baseline 'old'"):
+        remove_baseline(tmp_path, "old")
+
+
+def test_a_missing_one_says_what_there_is(tmp_path, study_of, store):
+    run = store(tmp_path, study_of({"a": MRR}, "MRR"))
+    with pytest.raises(UsageError, match=r"no baseline 'main'.* None is set yet"):
+        gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+    set_baseline(tmp_path, "main", run.id)
+    with pytest.raises(UsageError, match=r"no baseline 'mian'.* Did you mean main?"):
+        gate(run, ["MRR >= baseline"], baseline="mian", runs_dir=tmp_path)
+    with pytest.raises(UsageError, match=r"name it with --baseline. There are main"):
+        gate(run, ["MRR >= baseline"], runs_dir=tmp_path)
+
+
+def test_one_whose_run_is_gone_says_so(tmp_path, two):
+    run = two(tmp_path, MRR, MRR)
+    shutil.rmtree(tmp_path / find_baseline(tmp_path, "main").run)
+    with pytest.raises(UsageError, match="any more: it was deleted or moved"):
+        gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+
+
+def test_one_of_another_test_set_is_refused(tmp_path, questions, two):
+    store_of = {"testset": questions(gold="other")}
+    run = two(tmp_path, MRR, MRR, **store_of)
+    with pytest.raises(UsageError, match=r"different test sets.* 4 questions are not the same in both"):
+        gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+
+
+def test_one_whose_run_was_exchanged_is_refused(tmp_path, two):
+    run = two(tmp_path, MRR, MRR)
+    other = open_run(tmp_path / find_baseline(tmp_path, "main").run)
+    other.update(inputs={"testset": {"digest": "0" * 64}})
+    with pytest.raises(UsageError, match="is not what it was when the baseline was set"):
+        gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+
+
+def test_one_scored_otherwise_is_refused(tmp_path, study_of, store):
+    set_baseline(tmp_path, "main", store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"repeats": "count"}).id)
+    run = store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"repeats": "once"})
+    with pytest.raises(UsageError, match=r"not scored alike .repeats count and once."):
+        gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+
+
+def test_one_that_lacks_the_measure_is_refused(tmp_path, study_of, store):
+    set_baseline(tmp_path, "main", store(tmp_path, study_of({"a": MRR}, "Precision@5")).id)
+    run = store(tmp_path, study_of({"a": MRR}, "MRR"))
+    with pytest.raises(UsageError, match=r"of the baseline: the run has no 'MRR'.* It has Precision@5"):
+        gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+
+
+def test_the_folder_of_a_run_is_one_too(tmp_path, two):
+    run = two(tmp_path, MRR, MRR)
+    other = tmp_path / find_baseline(tmp_path, "main").run
+    shutil.move(other, tmp_path / "elsewhere")
+    assert gate(run, ["MRR >= baseline"], baseline=str(tmp_path / "elsewhere"), runs_dir=tmp_path).passed
+
+
+def test_only_a_finished_run_and_a_good_name_will_do(tmp_path, study_of, store):
+    run = store(tmp_path, study_of({"a": MRR}, "MRR"), done=False)
+    with pytest.raises(UsageError, match="only a finished run can be a baseline"):
+        set_baseline(tmp_path, "main", run.id)
+    with pytest.raises(UsageError, match="cannot name a baseline"):
+        set_baseline(tmp_path, "../main", run.id)
+    done = store(tmp_path, study_of({"ab": MRR}, "MRR"))
+    with pytest.raises(UsageError, match=r"no system 'abc'. Did you mean ab?"):
+        set_baseline(tmp_path, "main", done.id, "abc")
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"baselines": {"a": {}}}', '{"baselines": {"a": {"run": "../x"}}}'])
+def test_a_damaged_file_says_what_to_do(tmp_path, text):
+    (tmp_path / BASELINES).write_text(text)
+    with pytest.raises(Exception, match=r"baselines cannot be read.* Remove the file and set them again"):
+        baselines_in(tmp_path)
