@@ -204,7 +204,7 @@ def test_a_page_without_answers_has_no_part_on_them(study, browser, tmp_path):
     scores = replace(study.evaluation.scores, details={})
     bare = replace(study, answers={}, evaluation=replace(study.evaluation, answers={}, scores=scores))
     path = tmp_path / "bare.html"
-    path.write_text(render(bare, {}), encoding="utf-8")
+    path.write_text(render(document(bare)), encoding="utf-8")
     page = browser.new_page()
     wrong = []
     page.on("pageerror", lambda error: wrong.append(str(error)))

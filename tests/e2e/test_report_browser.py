@@ -123,7 +123,7 @@ def test_a_table_sorts_up_and_down_and_says_so(page):
 def test_more_columns_on_demand(page):
     table = page.get_by_role("table", name="Systems by measure")
     shown = table.locator("thead th:visible").count()
-    page.get_by_role("button", name="All measures").click()
+    page.locator("#scores").get_by_role("button", name="All columns").first.click()
     assert table.locator("thead th:visible").count() > shown
 
 

@@ -45,7 +45,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 PAIRS, FLIPS, SLICES = 10, 6, 6  # rows shown in brief
 MOST = 2_000  # rows of a table, however much is asked for
 RECORD = Column("wins/ties/losses", "count", hint="questions on which b is better, the same, worse")
-IS_SIGNIFICANT = Column("significant", pick=True, detail=Detail.FULL)
+IS_SIGNIFICANT = Column("significant", pick=True, detail=Detail.PAGE)
 
 
 def document(comparison: Comparison, *, charts: bool = False) -> Document:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from karat.report.lookups import StudyView
 
 FULL, PAGE = Detail.FULL, Detail.PAGE
+FEW = 40  # entries of the manifest that need no folding
 
 
 def blocks(view: StudyView, place: str) -> Iterator[Block]:
@@ -38,7 +39,8 @@ def blocks(view: StudyView, place: str) -> Iterator[Block]:
     ]
     yield Table("Settings of each system", columns, rows, detail=PAGE)
     entries = [Item(f"`{path}`", _linked(value)) for path, value in _flat(study.manifest)]
-    yield Listing(entries, folded="manifest.json, entry by entry", detail=PAGE)
+    yield Heading("manifest.json, entry by entry", depth=3, detail=PAGE)
+    yield Listing(entries, folded=f"{len(entries):,} entries" if len(entries) > FEW else "", detail=PAGE)
 
 
 def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

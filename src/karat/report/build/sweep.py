@@ -94,7 +94,7 @@ def best_by_kind(
         Column("alpha", "score", hint="weight of the dense engine: 1 is dense alone, 0 is words alone"),
         Column(choice.measure, "value"),
         Column("not different", "count", hint="how many others do not differ significantly from it"),
-        Column("which", detail=Detail.PAGE),
+        Column("which", detail=Detail.FULL),
     ]  # fmt: skip
     if not any(weight is not None for weight in alpha.values()):
         columns, rows = [*columns[:3], *columns[4:]], [[*row[:3], *row[4:]] for row in rows]

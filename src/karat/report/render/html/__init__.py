@@ -150,7 +150,7 @@ def _order(cell: Cell) -> str:
 
 def _classes(column: Column, cell: Cell = None) -> str:
     best = isinstance(cell, Value) and cell.best
-    marked = (("n", column.is_figure), ("x", column.detail >= Detail.FULL), ("best", best))
+    marked = (("n", column.is_figure), ("x", column.detail == Detail.FULL), ("best", best))
     return " ".join(name for name, on in marked if on)
 
 

@@ -87,7 +87,7 @@ function addColumns(box, table) {
   const name = () => {
     const all = box.classList.contains("all");
     button.setAttribute("aria-pressed", String(all));
-    button.textContent = all ? "Main measures only" : `All measures (${extra} more)`;
+    button.textContent = all ? "Main columns only" : `All columns (${extra} more)`;
   };
   button.addEventListener("click", () => {
     box.classList.toggle("all");
