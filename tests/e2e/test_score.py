@@ -249,7 +249,7 @@ def test_an_unknown_option_or_command_is_exit_code_2(files, process):
 def test_debug_shows_the_traceback(files, process):
     told = process("score", "nothing.jsonl", "bm25.run", "--debug")
     assert "Traceback" in told.err
-    assert "InputError" in told.err
+    assert "FileRefusedError: nothing.jsonl: does not exist" in told.err
 
 
 def test_quiet_and_verbose(files, karat):

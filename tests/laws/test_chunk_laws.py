@@ -162,7 +162,7 @@ MAYBE = st.none() | ANY_TEXT
         st.builds(
             Doc, ANY_TEXT, ANY_TEXT, MAYBE, MAYBE,
             st.lists(st.builds(Page, NUMBER, NUMBER, NUMBER, MAYBE), max_size=2).map(tuple),
-            st.lists(st.builds(Section, ANY_TEXT, NUMBER, NUMBER, MAYBE), max_size=2).map(tuple), MAYBE, META,
+            st.lists(st.builds(Section, ANY_TEXT, NUMBER, NUMBER), max_size=2).map(tuple), MAYBE, META,
         ),
         max_size=3,
     ),

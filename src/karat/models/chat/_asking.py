@@ -51,7 +51,7 @@ class RateLimit:
 
         >>> pace = RateLimit(2)
         >>> [pace.wait(0), pace.wait(1), pace.wait(2), pace.wait(70)]
-        [0.0, 0.0, 58.0, 0.0]
+        [0, 0, 58.0, 0]
         """
         if self.per_minute is None:
             return 0.0
