@@ -172,7 +172,7 @@ class Text(Block):
 
 
 @dataclass(frozen=True)
-class Note(Block):
+class Notice(Block):
     """What the reader must know; `label` names the guard that fired."""
 
     text: str
@@ -181,7 +181,7 @@ class Note(Block):
 
 
 @dataclass(frozen=True)
-class Item:
+class ListItem:
     """A line with a mark or a name in front, and what stands beneath: lines, what to do, a command.
 
     With -q the lines are left out; in full `more` stand in their place, where there are any.
@@ -195,7 +195,7 @@ class Item:
     remedy: str = ""
     command: str = ""
 
-    def at(self, detail: Detail) -> Item:
+    def at(self, detail: Detail) -> ListItem:
         if detail == Detail.QUIET:
             return replace(self, under=())
         return replace(self, under=self.more) if self.more and detail >= Detail.FULL else self
@@ -210,7 +210,7 @@ class Item:
 class Listing(Block):
     """Items; beyond `most` they wait for more detail. `folded` is the title under which a page folds it away."""
 
-    items: Sequence[Item]
+    items: Sequence[ListItem]
     _: KW_ONLY
     most: int | None = None
     folded: str = ""
@@ -218,7 +218,7 @@ class Listing(Block):
     def at(self, detail: Detail) -> Listing:
         items = [item.at(detail) for item in self.items]
         if detail < Detail.FULL and self.most is not None and len(items) > self.most:
-            items = [*items[: self.most], Item("", left_out(len(items) - self.most))]
+            items = [*items[: self.most], ListItem("", left_out(len(items) - self.most))]
         return replace(self, items=items)
 
 
@@ -247,7 +247,7 @@ class Table(Block):
 
 
 @dataclass(frozen=True)
-class Chart(Block):
+class ChartBlock(Block):
     """A Vega-Lite specification, for media that draw."""
 
     name: str
@@ -319,12 +319,12 @@ def left_out(count: int) -> str:
 
 def bullets(lines: Iterable[str], mark: str = "-", **how: Any) -> Listing:
     """A listing of sentences."""
-    return Listing([Item(mark, line) for line in lines], **how)
+    return Listing([ListItem(mark, line) for line in lines], **how)
 
 
 def facts(pairs: Iterable[tuple[str, str]], **how: Any) -> Listing:
     """A listing of names and what is known of each."""
-    return Listing([Item(head, text) for head, text in pairs], **how)
+    return Listing([ListItem(head, text) for head, text in pairs], **how)
 
 
 def level_of(quiet: bool, verbose: bool) -> Detail:

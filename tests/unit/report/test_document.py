@@ -12,10 +12,10 @@ from karat.report.document import (
     Detail,
     Document,
     Heading,
-    Item,
     Link,
     Listing,
-    Note,
+    ListItem,
+    Notice,
     Table,
     Text,
     Value,
@@ -90,7 +90,7 @@ def test_detail_decides_what_is_shown():
     document = page(
         Heading("Empty"),
         Heading("Always", detail=Detail.QUIET),
-        Note("Heed.", "warning", "guard", detail=Detail.QUIET),
+        Notice("Heed.", "warning", "guard", detail=Detail.QUIET),
         Text("Usual."),
         Heading("Deep", detail=Detail.FULL),
         Text("Deep down.", detail=Detail.FULL),
@@ -105,7 +105,7 @@ def test_detail_decides_what_is_shown():
 
 def test_rows_and_items_that_wait_for_more_detail_are_counted():
     table = Table("", [Column("a")], [[str(i)] for i in range(5)], most=2)
-    items = Listing([Item("-", str(i), ("few",), more=("all",), remedy="do") for i in range(5)], most=2)
+    items = Listing([ListItem("-", str(i), ("few",), more=("all",), remedy="do") for i in range(5)], most=2)
     brief = console.render(page(table, items))
     assert brief.count("3 more: -v shows all.") == 2
     assert "few" in brief
@@ -132,7 +132,7 @@ def test_figures_and_words_are_whole_at_any_width(width):
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "cp437", "utf-8"])
 def test_any_terminal_can_show_it(encoding):
-    shown = console.render(page(Note("вопрос → 問"), TABLE), encoding=encoding)
+    shown = console.render(page(Notice("вопрос → 問"), TABLE), encoding=encoding)
     shown.encode(encoding)
     assert ("±" in shown) == (encoding == "utf-8")
 
@@ -146,7 +146,7 @@ def test_a_pipe_gets_plain_text():
 
 def test_a_command_can_be_pasted():
     words = "karat explain 'my questions.jsonl' " + " ".join(f"--option-{i} value-{i}" for i in range(6))
-    shown = console.render(page(Listing([Item("-", "See why:", command=words)])))
+    shown = console.render(page(Listing([ListItem("-", "See why:", command=words)])))
     lines = [line.strip() for line in shown.split("\n")[1:] if line]
     assert " ".join(line.removesuffix("\\").strip() for line in lines) == words
     assert all(line.endswith("\\") for line in lines[:-1])
@@ -154,8 +154,9 @@ def test_a_command_can_be_pasted():
 
 def hostile():
     return page(
-        Heading(HOSTILE), Text(HOSTILE, "headline"), Note(HOSTILE, "warning", HOSTILE),
-        Listing([Item(HOSTILE, HOSTILE, (HOSTILE,), remedy=HOSTILE), Item("x", Link(HOSTILE, "javascript:alert(1)"))]),
+        Heading(HOSTILE), Text(HOSTILE, "headline"), Notice(HOSTILE, "warning", HOSTILE),
+        Listing([ListItem(HOSTILE, HOSTILE, (HOSTILE,), remedy=HOSTILE)]),
+        Listing([ListItem("x", Link(HOSTILE, "javascript:alert(1)"))]),
         Table(HOSTILE, [Column(HOSTILE, hint=HOSTILE)], [[HOSTILE], [Link(HOSTILE, "javascript:x")]]),
         Table("", [Column("")], [[""]], footnotes=[HOSTILE]),
         bullets([HOSTILE], folded=HOSTILE), Cards([Card(HOSTILE, HOSTILE, HOSTILE)]), title=HOSTILE,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from karat.report.document import Block, Cell, Detail, Heading, Item, Listing, Note, Value
+from karat.report.document import Block, Cell, Detail, Heading, Listing, ListItem, Notice, Value
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.report.lookups import EvaluationView
-    from karat.results.evaluation import Note as ResultNote
-    from karat.results.evaluation import Taken
+    from karat.results.evaluation import Note, Taken
 
 FORMATS = {"canonical": "karat JSONL"}  # formats whose registered name says little
 
@@ -21,24 +20,24 @@ def read_as(taken: Taken) -> str:
     return f"read as {FORMATS.get(taken.format, taken.format)}: {taken.what}"
 
 
-def input_items(inputs: Iterable[Taken]) -> list[Item]:
+def input_items(inputs: Iterable[Taken]) -> list[ListItem]:
     """What each input was read as, and what its reader decided or noticed."""
-    return [Item(taken.place, read_as(taken), taken.notes) for taken in inputs]
+    return [ListItem(taken.place, read_as(taken), taken.notes) for taken in inputs]
 
 
 def inputs_of(inputs: Iterable[Taken], detail: Detail = Detail.BRIEF) -> Listing:
     return Listing(input_items(inputs), detail=detail)
 
 
-def notes_of(notes: Iterable[ResultNote], title: str = "Notes", anchor: str = "") -> Iterator[Block]:
+def notes_of(notes: Iterable[Note], title: str = "Notes", anchor: str = "") -> Iterator[Block]:
     """All notes, warnings first; these are shown at any detail."""
     ordered = sorted(notes, key=lambda note: note.level != "warning")
     if ordered:
         yield Heading(title, anchor=anchor, menu="", detail=_detail(ordered[0]))
-        yield from (Note(note.text, note.level, note.guard or "", detail=_detail(note)) for note in ordered)
+        yield from (Notice(note.text, note.level, note.guard or "", detail=_detail(note)) for note in ordered)
 
 
-def _detail(note: ResultNote) -> Detail:
+def _detail(note: Note) -> Detail:
     return Detail.QUIET if note.level == "warning" else Detail.BRIEF
 
 

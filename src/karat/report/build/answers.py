@@ -14,8 +14,8 @@ from karat.report.document import (
     Column,
     Detail,
     Heading,
-    Item,
     Listing,
+    ListItem,
     Table,
     Text,
     Widget,
@@ -61,7 +61,7 @@ def answer_blocks(view: StudyView) -> Iterator[Block]:
         yield Widget("worst", "This part needs a script; results.json holds every answer.")
         yield Heading(f"Worst answers of {best} by {answers.quality.name}", depth=3)
         yield Listing(worst_items(answers, best))
-    yield Listing([Item("took", _took(bills[0]))])
+    yield Listing([ListItem("took", _took(bills[0]))])
 
 
 def _columns(answers: Answers) -> list[Measure]:
@@ -175,7 +175,7 @@ def _known(value: float | None, known: int = 0, n: int = 0) -> Cell:
     return f"{amount(value)} (of {plural(known, 'answer')})" if 0 < known < n else value
 
 
-def worst_items(answers: Answers, system: str) -> list[Item]:
+def worst_items(answers: Answers, system: str) -> list[ListItem]:
     """The worst answers: the question, what was said, what is missing."""
     items = []
     for q, value in answers.worst(system, WORST):
@@ -185,7 +185,7 @@ def worst_items(answers: Answers, system: str) -> list[Item]:
         said = f"It says: {words or '(nothing)'}{'' if words.endswith(('.', '…', '!', '?')) else '.'}"
         missing = answers.missing(system, q)
         lacks = f" Missing: {names([clean(claim, 100) for claim in missing], CLAIMS)}." if missing else ""
-        items.append(Item("-", f"{question.id} {number(value, 3)}: {excerpt(question.text, 100)} {said}{lacks}"))
+        items.append(ListItem("-", f"{question.id} {number(value, 3)}: {excerpt(question.text, 100)} {said}{lacks}"))
     return items
 
 

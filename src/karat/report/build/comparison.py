@@ -12,7 +12,7 @@ from karat.report.decisions import better, ranked_means
 from karat.report.document import (
     Block,
     Cell,
-    Chart,
+    ChartBlock,
     Column,
     Detail,
     Document,
@@ -70,7 +70,7 @@ def document(comparison: Comparison, *, charts: bool = False) -> Document:
         from karat.report.charts import comparison_charts
 
         blocks.append(Heading("Charts", anchor="charts", menu="Charts", detail=Detail.PAGE))
-        blocks += [Chart(name, spec) for name, spec in comparison_charts(comparison).items()]
+        blocks += [ChartBlock(name, spec) for name, spec in comparison_charts(comparison).items()]
     if len(systems) > 2 and comparison.baseline is None:
         title_ = "Who differs significantly from whom"
         blocks.append(Heading(title_, anchor="matrix", menu="Matrix", detail=Detail.FULL))

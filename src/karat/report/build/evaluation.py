@@ -19,8 +19,8 @@ from karat.report.document import (
     Detail,
     Document,
     Heading,
-    Item,
     Listing,
+    ListItem,
     Table,
     Text,
     bullets,
@@ -256,18 +256,18 @@ def usage(evaluation: Evaluation) -> Iterator[Block]:
     yield Table("Usage per question", [*columns, Column("n", "count")], rows, detail=FULL)
 
 
-def about(view: EvaluationView) -> Iterator[Item]:
+def about(view: EvaluationView) -> Iterator[ListItem]:
     """The dialect, how gold was matched, and how many questions count."""
     evaluation = view.evaluation
     if evaluation.dialect != "karat":
-        yield Item("dialect", evaluation.dialect)
+        yield ListItem("dialect", evaluation.dialect)
     if evaluation.matching is not None:
         matching = evaluation.matching
         found, *others = list(_matching(matching)) or [""]
         text = f"{matching.matcher} ({matching.unit}): {matching.why}"
-        yield Item("match", text, (found,) if found else (), more=(found, *others))
+        yield ListItem("match", text, (found,) if found else (), more=(found, *others))
     first, *others = _counts(view) or ["no measure was computed"]
-    yield Item("scored", first, tuple(others))
+    yield ListItem("scored", first, tuple(others))
 
 
 def _matching(matching: Matching) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import clean, excerpt, number, plural
-from karat.report.document import Block, Cell, Column, Document, Heading, Item, Listing, Table, Text, facts
+from karat.report.document import Block, Cell, Column, Document, Heading, Listing, ListItem, Table, Text, facts
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunk
@@ -22,7 +22,7 @@ def hits_document(hits: Sequence[tuple[float, Chunk]], notes: Sequence[str] = ()
     for rank, (score, chunk) in enumerate(hits, 1):
         text = " ".join(chunk.text.split()) if full else excerpt(chunk.text, _FOUND)
         under = (chunk.title, text) if chunk.title else (text,)
-        items.append(Item(f"{rank}.", f"{clean(chunk.id, 80)}  {score:.4f}  {place_of(chunk)}".rstrip(), under))
+        items.append(ListItem(f"{rank}.", f"{clean(chunk.id, 80)}  {score:.4f}  {place_of(chunk)}".rstrip(), under))
     found: Block = Listing(items) if items else Text("Nothing found: no chunk shares a term with the query.")
     return Document("Hits", [*map(Text, notes), found])
 
@@ -92,12 +92,12 @@ def _part(part: LegPart) -> str:
     return f"{found} → {part.normalised:.4f} → {part.contribution:.4f}"
 
 
-def _hit(hit: JudgedHit) -> Item:
+def _hit(hit: JudgedHit) -> ListItem:
     head = f"{'✓' if hit.new else '✗'} {hit.rank}."
     holds = [f"holds {clean(label, 100)}" for label in hit.new]
     holds += [f"holds again, which counts once: {clean(label, 80)}" for label in hit.again]
     name = f"{clean(hit.chunk.id, 80)}  {hit.score:.4f}  {place_of(hit.chunk)}".rstrip()
-    return Item(head, name, (*holds, excerpt(hit.chunk.text, _HELD)))
+    return ListItem(head, name, (*holds, excerpt(hit.chunk.text, _HELD)))
 
 
 def _gold(e: Explanation) -> Iterator[Block]:
@@ -108,14 +108,14 @@ def _gold(e: Explanation) -> Iterator[Block]:
         yield Text(f"The question has no gold{unanswerable}: its measures are undefined.")
 
 
-def _unit(e: Explanation, unit: UnitFate) -> Item:
+def _unit(e: Explanation, unit: UnitFate) -> ListItem:
     mark = "✓" if unit.rank is not None and unit.rank <= e.k else "✗"
     grade = "" if unit.grade == 1 else f" (grade {unit.grade})"
     where = ", ".join(f"{name} {'not found' if rank is None else f'rank {rank}'}" for name, rank in unit.ranks)
     result = f"rank {unit.rank} in the result" if unit.rank is not None else "not in the result"
     why = f"; {unit.why}" if unit.why else ""
     held = f"held by {plural(unit.chunks, 'chunk')}"
-    return Item(mark, f"{clean(unit.label, 120)}{grade}: {held}; {result} ({where}){why}")
+    return ListItem(mark, f"{clean(unit.label, 120)}{grade}: {held}; {result} ({where}){why}")
 
 
 def _measured(value: float | None, reason: str | None) -> str:

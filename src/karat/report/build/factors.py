@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import NONE, number
-from karat.report.document import Cell, Column, Detail, Document, Heading, Note, Table, Text
+from karat.report.document import Cell, Column, Detail, Document, Heading, Notice, Table, Text
 
 if TYPE_CHECKING:
     from karat.results.study import Effect, Factored
@@ -28,7 +28,7 @@ def document(factored: Factored) -> Document:
             Text(f"the grid is {grid}{by}"),
             Heading("What was found", detail=Detail.QUIET),
             *(Text(sentence, detail=Detail.QUIET) for sentence in factored.sentences),
-            *(Note(note, "warning", detail=Detail.QUIET) for note in factored.notes),
+            *(Notice(note, "warning", detail=Detail.QUIET) for note in factored.notes),
             Heading("Effects"),
             Table("Effects", columns, [_row(factored, effect) for effect in factored.effects]),
         ],

@@ -13,8 +13,8 @@ from karat.report.document import (
     Detail,
     Document,
     Heading,
-    Item,
     Listing,
+    ListItem,
     Table,
     count_columns,
 )
@@ -37,12 +37,12 @@ def checkup_document(checkup: Checkup) -> Document:
     """How much of the gold can be found, what keeps the rest from it, and how high measures can get."""
     audit = checkup.audit
     blocks: list[Block] = [
-        Listing([Item(_mark(checkup), checkup_verdict(checkup))], detail=Detail.QUIET),
-        Listing([Item("", line) for line in _about_checkup(checkup)]),
+        Listing([ListItem(_mark(checkup), checkup_verdict(checkup))], detail=Detail.QUIET),
+        Listing([ListItem("", line) for line in _about_checkup(checkup)]),
         *_findings(checkup),
     ]
     if audit is not None:
-        more = Item("", "all of it: karat audit, with the same test set and index")
+        more = ListItem("", "all of it: karat audit, with the same test set and index")
         blocks += [Heading("The questions themselves", detail=Detail.QUIET)]
         blocks += [Listing([*_summary(audit), more], detail=Detail.QUIET)]
     return Document(f"{checkup.testset} and its index", [*blocks, *_ceilings(checkup)])
@@ -54,7 +54,7 @@ def audit_document(audit: Audit) -> Document:
         f"Audit of {audit.testset}",
         [
             Listing(_summary(audit)[:1], detail=Detail.QUIET),
-            Listing([Item("", line) for line in _about_audit(audit)]),
+            Listing([ListItem("", line) for line in _about_audit(audit)]),
             *_findings(audit),
             *_kinds(audit),
             *_attained(audit),
@@ -101,11 +101,11 @@ def _first_of(titles: Sequence[str]) -> str:
     return f"{clean(titles[0], _LINE)}{more}" if titles else ""
 
 
-def _summary(audit: Audit) -> list[Item]:
+def _summary(audit: Audit) -> list[ListItem]:
     """The verdict, and a line for everything broken or worth a warning."""
     mark = "✗" if audit.broken else "!" if audit.of("warning") else "✓"
     grave = [f for f in audit.findings if f.severity != "info"]
-    return [Item(mark, audit_verdict(audit)), *(Item(_MARKS[f.severity], f.title) for f in grave)]
+    return [ListItem(mark, audit_verdict(audit)), *(ListItem(_MARKS[f.severity], f.title) for f in grave)]
 
 
 def _mark(checkup: Checkup) -> str:
@@ -141,12 +141,12 @@ def _findings(examined: Examined) -> Iterator[Block]:
         yield Listing([_finding(finding) for finding in findings], detail=usual)
 
 
-def _finding(finding: Finding) -> Item:
+def _finding(finding: Finding) -> ListItem:
     """The finding with its examples and ids: a few of them in brief, all in full."""
     examples = [clean(example, _LINE) for example in finding.examples]
     few = [*examples[:_FEW], *([f"and {len(examples) - _FEW:,} more examples"] if len(examples) > _FEW else [])]
     text = [finding.text] if finding.text else []
-    return Item(
+    return ListItem(
         _MARKS[finding.severity], finding.title, (*text, *few, *_ids(finding, 2 * _FEW)),
         more=(*text, *examples, *_ids(finding, len(finding.questions))), remedy=finding.remedy,
     )  # fmt: skip

@@ -14,8 +14,8 @@ from karat.report.document import (
     Detail,
     Document,
     Heading,
-    Item,
     Listing,
+    ListItem,
     Table,
     Text,
     bullets,
@@ -67,10 +67,10 @@ def _row(v: Verdict) -> list[Cell]:
 
 def _problem(v: Verdict) -> Iterator[Block]:
     if v.outcome != "pass" and v.reason:
-        more = [Item("", more_broken(v))] if more_broken(v) else []
+        more = [ListItem("", more_broken(v))] if more_broken(v) else []
         yield Heading(f"{WORDS[v.outcome]}: {v.rule.text}", depth=4, detail=QUIET)
         yield Text(f"{v.reason} ({v.system}).", detail=QUIET)
-        lines = [Item("-", broken_line(one)) for one in v.broken]
+        lines = [ListItem("-", broken_line(one)) for one in v.broken]
         yield Listing([*lines, *more], folded=plural(v.n_broken, "question"), detail=QUIET)
 
 

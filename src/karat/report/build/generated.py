@@ -13,8 +13,8 @@ from karat.report.document import (
     Detail,
     Document,
     Heading,
-    Item,
     Listing,
+    ListItem,
     Table,
     Text,
     count_columns,
@@ -49,7 +49,7 @@ def document(
             Heading("Sample"),
             *_sample(made, chunks),
             Heading("Questions"),
-            Listing([Item(one.id, one.text) for one in _spread(made)], most=_kinds(made)),
+            Listing([ListItem(one.id, one.text) for one in _spread(made)], most=_kinds(made)),
             Heading("Worth knowing", detail=quiet),
             *(Text(note, detail=quiet) for note in made.notes),
         ],
@@ -100,13 +100,13 @@ def _sample(made: Generated, chunks: Chunks) -> Iterator[Block]:
     yield facts([("drawn", f"{drawn} (seed {sampled.seed})"), *left])
     named = [one for one in sampled.left_out if one.reason != _NOT_DRAWN]
     texts = [f"{one.reason}: {one.detail}" if one.detail else one.reason for one in named]
-    yield Listing([Item(chunks[one.row].id, text) for one, text in zip(named, texts, strict=True)], most=_FEW)
+    yield Listing([ListItem(chunks[one.row].id, text) for one, text in zip(named, texts, strict=True)], most=_FEW)
 
 
-def _rejected(one: Rejected, chunks: Chunks) -> Item:
+def _rejected(one: Rejected, chunks: Chunks) -> ListItem:
     about = ", ".join(chunks[row].id for row in one.rows)
     asked = f' "{one.draft.text}"' if one.draft is not None else ""
-    return Item(f"{one.kind} {one.reason}", f"{about}:{asked} {one.detail}")
+    return ListItem(f"{one.kind} {one.reason}", f"{about}:{asked} {one.detail}")
 
 
 def _spread(made: Generated) -> list[Question]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from karat.report.document import Block, Detail, Document, Heading, Item, Listing, facts
+from karat.report.document import Block, Detail, Document, Heading, Listing, ListItem, facts
 
 _FEW = 12  # problems named unless all are asked for
 
@@ -52,6 +52,6 @@ def _value(value: Any) -> str:
 
 def _problems(title: str, problems: Sequence[Mapping[str, Any]], detail: Detail) -> Iterator[Block]:
     count = sum(problem["count"] for problem in problems)
-    items = [Item(p["kind"], f"{p['place']}: {p['reason']} {p['remedy']}") for p in problems]
+    items = [ListItem(p["kind"], f"{p['place']}: {p['reason']} {p['remedy']}") for p in problems]
     yield Heading(f"{title}: {count:,}", detail=detail)
     yield Listing(items, most=_FEW, detail=detail)

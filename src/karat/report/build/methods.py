@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from karat.core.measure import facts as measure_facts
-from karat.report.document import Block, Detail, Heading, Item, Listing, Text, facts
+from karat.report.document import Block, Detail, Heading, Listing, ListItem, Text, facts
 from karat.report.labels import LABELS
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ def blocks(view: StudyView) -> Iterator[Block]:
         yield facts(((label.title, f"{label.meaning} {label.next}") for label in LABELS.values()), detail=PAGE)
 
 
-def _measure(family: list[Measure]) -> Item:
+def _measure(family: list[Measure]) -> ListItem:
     """A measure at all its cuts: its definition, range and direction."""
     known = measure_facts(family[0])
     better = {"higher": "higher is better", "lower": "lower is better", "neither": "neither end is better"}
     notes = [part for part in known["notes"].split("\n\n") if part and not part.lstrip().startswith(">>>")]
     said = f"{known['what']} Range {known['range']}, {better[known['better']]}."
-    return Item(", ".join(m.name for m in family), said, tuple(notes))
+    return ListItem(", ".join(m.name for m in family), said, tuple(notes))

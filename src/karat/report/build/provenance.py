@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from karat.core.text.words import NONE, plural
 from karat.report.build._parts import input_items
 from karat.report.build.evaluation import about
-from karat.report.document import Block, Cell, Column, Detail, Heading, Item, Link, Listing, Table, facts
+from karat.report.document import Block, Cell, Column, Detail, Heading, Link, Listing, ListItem, Table, facts
 
 if TYPE_CHECKING:
     from karat.report.lookups import StudyView
@@ -26,10 +26,10 @@ def blocks(view: StudyView, place: str) -> Iterator[Block]:
     known = [("test set", testset.name), ("its digest", f"`{testset.digest}`")]
     known += [("its version", testset.version)] if testset.version is not None else []
     yield facts(known, detail=FULL)
-    files = [Item("files", place), Item("open", str(Path(place) / "report.html"))] if place else []
+    files = [ListItem("files", place), ListItem("open", str(Path(place) / "report.html"))] if place else []
     page = bool(place) and (Path(place) / "report.html").is_file()
     size = f"{plural(len(view.systems), 'system')} over {plural(len(testset), 'question')}"
-    items = [*input_items(evaluation.taken), Item("compared", size), *about(view), *files[: None if page else 1]]
+    items = [*input_items(evaluation.taken), ListItem("compared", size), *about(view), *files[: None if page else 1]]
     yield Listing(items)
     settings = list(dict.fromkeys(name for c in study.configurations for name in c.settings))
     columns = [Column("system"), *map(Column, settings), Column("description"), Column("use case")]
@@ -38,7 +38,7 @@ def blocks(view: StudyView, place: str) -> Iterator[Block]:
         for c in study.configurations
     ]
     yield Table("Settings of each system", columns, rows, detail=PAGE)
-    entries = [Item(f"`{path}`", _linked(value)) for path, value in _flat(study.manifest)]
+    entries = [ListItem(f"`{path}`", _linked(value)) for path, value in _flat(study.manifest)]
     yield Heading("manifest.json, entry by entry", depth=3, detail=PAGE)
     yield Listing(entries, folded=f"{len(entries):,} entries" if len(entries) > FEW else "", detail=PAGE)
 

@@ -22,14 +22,14 @@ from karat.report.document import (
     Card,
     Cards,
     Cell,
-    Chart,
+    ChartBlock,
     Column,
     Detail,
     Document,
     Heading,
-    Item,
     Link,
     Listing,
+    ListItem,
     Table,
     Text,
     Value,
@@ -221,7 +221,8 @@ def _next(view: StudyView) -> Iterator[Block]:
     steps = [step.partition(": karat ") for step in next_steps(view.study)]
     yield Heading("What to do next", depth=3, detail=QUIET)
     items = [
-        Item("-", f"{text}:", command=f"karat {command}") if mark else Item("-", text) for text, mark, command in steps
+        ListItem("-", f"{text}:", command=f"karat {command}") if mark else ListItem("-", text)
+        for text, mark, command in steps
     ]
     yield Listing(items, detail=QUIET)
 
@@ -328,7 +329,7 @@ def _failed_questions(view: StudyView) -> Table:
 
 def _charts(charts: Mapping[str, Mapping[str, Any]]) -> Iterator[Block]:
     yield Heading("Charts", anchor="charts", menu="Charts", detail=PAGE)
-    yield from (Chart(name, spec) for name, spec in charts.items())
+    yield from (ChartBlock(name, spec) for name, spec in charts.items())
 
 
 def _questions(view: StudyView) -> Iterator[Block]:

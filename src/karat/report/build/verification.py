@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import amount, number, plural
-from karat.report.document import Block, Detail, Document, Heading, Item, Listing, Text
+from karat.report.document import Block, Detail, Document, Heading, Listing, ListItem, Text
 
 if TYPE_CHECKING:
     from karat.results.verification import Figure, Verdict, Verification
@@ -26,17 +26,17 @@ def document(verification: Verification) -> Document:
     """The verdict, then figures by what became of them."""
     mark = "✗" if verification.broken else "!" if verification.of("suspect") else "✓" if verification.of("ok") else "–"
     blocks: list[Block] = [
-        Listing([Item(mark, verdict(verification))], detail=Detail.QUIET),
+        Listing([ListItem(mark, verdict(verification))], detail=Detail.QUIET),
         *map(Text, verification.notes),
     ]
     for kind, head in _HEADS.items():
         figures, mark = verification.of(kind), _MARKS[kind]
         detail = {"unchecked": Detail.BRIEF, "ok": Detail.FULL}.get(kind, Detail.QUIET)
-        each = [Item(mark, line) for line in _each(figures)]
+        each = [ListItem(mark, line) for line in _each(figures)]
         blocks.append(Heading(head, detail=detail))
         if kind == "unchecked":
             reasons = _by_reason(figures)
-            each = [Item(mark, line, more=tuple(_each(some))) for line, some in reasons]
+            each = [ListItem(mark, line, more=tuple(_each(some))) for line, some in reasons]
         blocks.append(Listing(each, detail=detail))
     if verification.of("ok"):
         blocks.append(Text("-v lists every figure."))

@@ -21,9 +21,9 @@ from karat.report.document import (
     Detail,
     Document,
     Heading,
-    Item,
     Listing,
-    Note,
+    ListItem,
+    Notice,
     Table,
     Text,
     Value,
@@ -98,20 +98,20 @@ def _parts(blocks: Sequence[Block], width: int, longest: int | None) -> Iterator
             yield RichText("\n" + clean(block.text), style="bold")
         elif isinstance(block, Text):
             yield RichText(clean(block.text), style="bold" if block.style == "headline" else "")
-        elif isinstance(block, Note):
+        elif isinstance(block, Notice):
             label = f"{block.label}: " if block.label else ""
             mark = "!" if block.level == "warning" else "-"
-            yield _listing([Item(mark, label + block.text)], None)
+            yield _listing([ListItem(mark, label + block.text)], None)
         elif isinstance(block, Listing):
             yield _listing(block.items, longest)
         elif isinstance(block, Cards):
-            yield _listing([Item(c.title, f"{c.figure}. {c.text}") for c in block.cards], longest)
+            yield _listing([ListItem(c.title, f"{c.figure}. {c.text}") for c in block.cards], longest)
         elif isinstance(block, Table):
             yield from _table(block, width, longest, titled=not isinstance(before, Heading))
         before = block
 
 
-def _listing(items: Sequence[Item], longest: int | None) -> RenderableType:
+def _listing(items: Sequence[ListItem], longest: int | None) -> RenderableType:
     """Lines with a mark or a name in front, wrapped under themselves."""
     from rich.table import Table as RichTable
     from rich.text import Text as RichText
@@ -134,8 +134,8 @@ def _command(command: str) -> str:
     r"""A command on lines of its own, each but the last going on after a backslash.
 
     >>> print(_command("karat explain questions.jsonl a-rather-long-name-of-an.index --question q1 --engine bm25"))
-    karat explain questions.jsonl a-rather-long-name-of-an.index \
-      --question q1 --engine bm25
+    karat explain questions.jsonl a-rather-long-name-of-an.index --question \
+      q1 --engine bm25
     """
     first, *words = map(shlex.quote, shlex.split(clean(command)))
     lines = [first]

@@ -14,9 +14,9 @@ from karat.report.document import (
     Detail,
     Document,
     Heading,
-    Item,
     Listing,
-    Note,
+    ListItem,
+    Notice,
     Table,
     Text,
     Value,
@@ -32,7 +32,7 @@ def render(document: Document, detail: Detail = Detail.FULL) -> str:
     lines = [f"# {escape(document.title)}"] if document.title else []
     blocks = document.at(detail)
     for before, block in zip([None, *blocks], blocks, strict=False):
-        if not (isinstance(block, Note) and isinstance(before, Note)):
+        if not (isinstance(block, Notice) and isinstance(before, Notice)):
             lines.append("")
         lines += _lines(block, titled=not isinstance(before, Heading))
     return "\n".join(lines).strip("\n") + "\n"
@@ -55,7 +55,7 @@ def _lines(block: Block, *, titled: bool) -> Iterator[str]:
         yield f"{'#' * block.depth} {escape(block.text)}"
     elif isinstance(block, Text):
         yield f"**{escape(block.text)}**" if block.style == "headline" else escape(block.text)
-    elif isinstance(block, Note):
+    elif isinstance(block, Notice):
         label = f" ({escape(block.label)})" if block.label else ""
         yield f"- {block.level}{label}: {escape(block.text)}"
     elif isinstance(block, Cards):
@@ -77,7 +77,7 @@ def _listing(block: Listing) -> Iterator[str]:
         yield from ("", "</details>")
 
 
-def _item(item: Item) -> Iterator[str]:
+def _item(item: ListItem) -> Iterator[str]:
     text = item.text if isinstance(item.text, str) else item.text.text
     head = f"{item.head} " if item.head in ("✓", "✗", "!") else "" if item.head in _MARKS else f"{escape(item.head)}: "
     yield f"- {head}{escape(text)}"

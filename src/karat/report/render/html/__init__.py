@@ -22,14 +22,14 @@ from karat.report.document import (
     Block,
     Cards,
     Cell,
-    Chart,
+    ChartBlock,
     Column,
     Detail,
     Document,
     Heading,
     Link,
     Listing,
-    Note,
+    Notice,
     Table,
     Text,
     Value,
@@ -50,7 +50,7 @@ _WEB = re.compile(r"https?://\S+", re.I)
 
 
 @dataclass
-class Section:
+class PageSection:
     """A part of the page that its menu leads to."""
 
     heading: Heading
@@ -61,7 +61,7 @@ def render(document: Document) -> str:
     """The document with all its detail as one page."""
     blocks = document.at(Detail.PAGE)
     sections = list(_sections(blocks))
-    charts = [block for block in blocks if isinstance(block, Chart)]
+    charts = [block for block in blocks if isinstance(block, ChartBlock)]
     scripts = [*([_runtime()] if charts else []), _script()]
     macros: Any = _environment().get_template("blocks.html").module
     packed: dict[str, Any] = {}
@@ -79,20 +79,20 @@ def render(document: Document) -> str:
     return well_formed(page)
 
 
-def _sections(blocks: Sequence[Block]) -> Iterator[Section]:
+def _sections(blocks: Sequence[Block]) -> Iterator[PageSection]:
     """Blocks by the headings with an anchor that they stand under."""
-    section = Section(Heading(""))
+    section = PageSection(Heading(""))
     for block in blocks:
         if isinstance(block, Heading) and block.anchor:
             if section.blocks:
                 yield section
-            section = Section(block)
+            section = PageSection(block)
         else:
             section.blocks.append(block)
     yield section
 
 
-def _packs(section: Section) -> dict[str, Callable[[int], Mapping[str, Any]]]:
+def _packs(section: PageSection) -> dict[str, Callable[[int], Mapping[str, Any]]]:
     """What packs the data of a section's widgets, by their names."""
     return {block.name: block.pack for block in section.blocks if isinstance(block, Widget) and block.pack is not None}
 
@@ -113,7 +113,7 @@ def _environment() -> Environment:
     environment.tests |= {
         name: lambda value, kind=kind: isinstance(value, kind)
         for name, kind in {
-            "heading": Heading, "text": Text, "note": Note, "listing": Listing, "table": Table, "chart": Chart,
+            "heading": Heading, "text": Text, "note": Notice, "listing": Listing, "table": Table, "chart": ChartBlock,
             "cards": Cards, "widget": Widget, "link": Link, "value": Value,
         }.items()
     }  # fmt: skip
@@ -174,7 +174,7 @@ def data_block(id_: str, value: Any) -> Markup:
     return Markup('<script type="application/json" id="{}">{}</script>').format(id_, Markup(well_formed(written)))
 
 
-def _chart_data(charts: Sequence[Chart]) -> dict[str, Any]:
+def _chart_data(charts: Sequence[ChartBlock]) -> dict[str, Any]:
     from karat.report.charts import theme
 
     return {"specs": [chart.spec for chart in charts], "light": theme("light"), "dark": theme("dark")}
