@@ -78,7 +78,7 @@ def test_without_an_index(karat, here):
 def test_quiet_and_one_check(karat, here):
     told = karat("audit", "faulty.jsonl", here, "-q", "--only", "leftovers")
     assert told.code == 0
-    assert "1 question has something left around it" in told.out
+    assert '1 question keeps list numbering such as "1)", a label or quotes' in told.out
     assert "Kinds" not in told.out
 
 
@@ -119,7 +119,7 @@ def test_other_formats(karat, put, name, content):
     made = json.loads(told.out)
     assert made["questions"] == 2
     assert [f["title"] for f in made["findings"] if f["check"] == "leftovers"] == [
-        "1 question has something left around it"
+        '1 question keeps list numbering such as "1)", a label or quotes'
     ]
 
 

@@ -350,7 +350,7 @@ def test_from_python(demo, folder):
 def test_a_small_model_goes_all_the_way_and_what_is_weak_is_not_shipped(demo, folder, local_model):
     from karat.experiment.means import means_of
     from karat.models.chat import ChatSettings
-    from karat.testset.filters import Surroundings, judge_draft
+    from karat.testset.check import Surroundings, judge_draft
 
     texts = {name: {"type": "string", "maxLength": most} for name, most in SIZES.items()}
     schema = {"type": "object", "properties": texts, "required": list(texts), "additionalProperties": False}

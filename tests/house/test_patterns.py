@@ -48,7 +48,7 @@ CALLED = dict.fromkeys(
     (
         "core.text.boilerplate:_CONTENTS",
         "core.text.boilerplate:_INDEXED",
-        "testset.audit.checks.leftovers:_PATTERNS",
+        "testset.check.not_a_question:_PATTERNS",
     ),
     "match",
 )
@@ -57,7 +57,7 @@ CALLED = dict.fromkeys(
 MADE_LATER = {
     "core.text.refusals:contraction": "|".join(contraction for contraction, _ in refusals._CONTRACTIONS),
     "match.matchers.regex:text": "x",  # the user's own
-    "testset.audit.checks.leftovers:pattern": "x",  # of a table, whose patterns are found as they are
+    "testset.check.not_a_question:pattern": "x",  # of a table, whose patterns are found as they are
 }
 
 

@@ -30,8 +30,7 @@ from karat.files import read_raw_table
 from karat.io import fields, pages
 from karat.models import fences
 from karat.testset import _reply
-from karat.testset.audit.checks import leftovers, malformed
-from karat.testset.filters import not_a_question
+from karat.testset.check import not_a_question
 from karat.testset.offline import _patterns
 
 SIZE = 20_000
@@ -72,8 +71,8 @@ FUNCTIONS = {
     "page_of": pages.page_of,
     "harmless": fences.harmless,
     "clean reply": lambda text: _reply.clean(text[:2_000]),
-    "leftovers": leftovers.leftover_of,
-    "malformed": malformed._ASKS.search,
+    "leftovers": not_a_question.leftover_of,
+    "malformed": not_a_question._ASKS.search,
     "not a question": not_a_question._MARKUP.search,
     "offline": lambda text: _patterns.asked_of(f"The hut is open. {text} is {text[:60]}.", "T", True),
 }

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from karat.core.docs import Chunk, Chunks
 from karat.core.means import Means
 from karat.results.drafts import Draft, Fragment
-from karat.testset.filters import FILTERS, Surroundings, judge_drafts
+from karat.testset.check import FILTERS, Surroundings, judge_drafts
 from karat.testset.offline import LANGUAGE, offline_drafts
 
 PIECES = [

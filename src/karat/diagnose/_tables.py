@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.scores import Status
-from karat.core.text.words import plural
-from karat.diagnose._words import few, warn
+from karat.core.text.words import names, plural
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
@@ -28,10 +27,14 @@ UNKNOWN_K = 10**9 + 7  # stands for the k of a table that does not say it: compa
 COUNTS_REPEATS = {"healthcare", "liverag"}
 
 
-def values_in_range(scores: Scores, dialect: str = "karat", repeats: str = "once") -> tuple[Note, ...]:
+def warn(guard: str, text: str) -> Note:
+    """A note of a guard that fired."""
+    return Note("warning", text, guard)
+
+
+def values_in_range(scores: Scores, dialect: str = "karat", repeats: str = "once") -> Iterator[Note]:
     """Every value of every question within its measure's declared range."""
     ok = scores.status == Status.ok
-    notes = []
     for m, measure in enumerate(scores.measures):
         least, most = measure.bounds
         values = scores.values[:, :, m]
@@ -40,13 +43,12 @@ def values_in_range(scores: Scores, dialect: str = "karat", repeats: str = "once
         for system, question in _firsts(ok[:, :, m] & ~(inside & np.isfinite(values))):
             bad = ok[system, :, m] & ~(inside[system] & np.isfinite(values[system]))
             value = values[system, question]
-            said = (
+            text = (
                 f"{scores.systems[system]}: {measure.name} leaves its range {_range(measure)} on "
                 f"{plural(int(bad.sum()), 'question')} (first: {scores.questions[question]} with "
                 f"{_figure(float(value))}){_why(float(value), most, dialect, repeats)}."
             )
-            notes.append(warn("value out of range", said))
-    return tuple(notes)
+            yield warn("value out of range", text)
 
 
 def means_in_range(table: Table, *, slack: float = SLACK) -> tuple[Note, ...]:
@@ -109,12 +111,12 @@ def contradictions(
             continue
         if f1 > harmonic(*(row[part] + half(part) for part in parts)) + half(measure):
             precision, recall = parts
-            said = (
+            text = (
                 f"mean {name(measure)} {f1:.4f} is above 2PR/(P+R) of mean {name(precision)} and mean {name(recall)}, "
                 f"{harmonic(row[precision], row[recall]):.4f}, which no set of questions can produce."
             )
             accused.add(measure)
-            yield Contradiction("F1 above its parts", measure, said)
+            yield Contradiction("F1 above its parts", measure, text)
     for small, large, reason in (*_grows_with_k(row), *_pairs(row)):
         if row[small] > row[large] + half(small) + half(large) and same_n(small, large):
             falls = small.spec.name == large.spec.name
@@ -122,8 +124,8 @@ def contradictions(
             guard = f"{large.spec.name} falls with k" if falls else f"{small.spec.name} above {large.spec.name}"
             if first not in accused:
                 accused.add(first)
-                said = f"{name(first)} {row[first]:.4f} is {how} {name(second)} {row[second]:.4f}; {reason}."
-                yield Contradiction(guard, first, said)
+                text = f"{name(first)} {row[first]:.4f} is {how} {name(second)} {row[second]:.4f}; {reason}."
+                yield Contradiction(guard, first, text)
 
 
 def harmonic(precision: float, recall: float) -> float:
@@ -185,15 +187,14 @@ def contradicting(table: Table, counted: Counted | None = None, *, slack: float 
     )
 
 
-def all_zero(table: Table) -> tuple[Note, ...]:
+def all_zero(table: Table) -> Iterator[Note]:
     """A row in which every retrieval measure is 0: nearly always ids that never met."""
-    notes = []
     for system, row in table.items():
-        found = [m for m in row if m.spec.stage == "retrieval" and m.spec.direction == "higher" and not m.spec.unit]
-        if len(found) > 1 and all(row[m] == 0 for m in found):
-            said = f"{system}: {few([m.name for m in found])} are all 0; check that gold and results name the same ids."
-            notes.append(warn("zero overlap", said))
-    return tuple(notes)
+        measures = [m for m in row if m.spec.stage == "retrieval" and m.spec.direction == "higher" and not m.spec.unit]
+        if len(measures) > 1 and all(row[m] == 0 for m in measures):
+            zeros = names([m.name for m in measures])
+            text = f"{system}: {zeros} are all 0; check that gold and results name the same ids."
+            yield warn("zero overlap", text)
 
 
 def _sibling(row: Iterable[Measure], measure: Measure, name: str) -> Measure | None:

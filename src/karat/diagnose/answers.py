@@ -91,19 +91,19 @@ def gold_given(resolution: Resolution, ranked: Ranked, k: int, answers: Mapping[
 
     The text is empty where all of it was given. It is all that labels of answers need to know of retrieval.
     """
-    found: dict[str, str] = {}
+    not_given: dict[str, str] = {}
     for number, qid in enumerate(resolution.testset.ids):
         wanted = [unit for unit in resolution.of_question(number) if resolution.relevant[unit]]
         if not wanted or qid not in answers:
             continue
         answer = answers[qid]
         cut = [unit for unit in wanted if within(resolution, unit, ranked, k) and not _given(resolution, unit, answer)]
-        found[qid] = _cut(number, resolution, ranked, cut[0], answer) if cut else ""
-    return found
+        not_given[qid] = _cut(number, resolution, ranked, cut[0], answer) if cut else ""
+    return not_given
 
 
 def attribute_answers(
-    found: Attribution,
+    retrieval: Attribution,
     system: str,
     testset: TestSet,
     answers: Mapping[str, StudyAnswer],
@@ -114,8 +114,8 @@ def attribute_answers(
 
     `answers` are by question id, `scores` in the order of the test set; `gold` is as `gold_given` gives it.
     """
-    lost = {failure.question for failure in found.failures}
-    failures = list(found.failures)
+    lost = {failure.question for failure in retrieval.failures}
+    failures = list(retrieval.failures)
     values: dict[AnswerLabel, list[int]] = {}
     for number, question in enumerate(testset.questions):
         answer = answers.get(question.id)
@@ -132,7 +132,7 @@ def attribute_answers(
             values.setdefault(label, []).append(number)
     place = {qid: number for number, qid in enumerate(testset.ids)}
     failures.sort(key=lambda failure: place[failure.question])
-    counts = [*found.counts, *(_count(system, testset, label, hit, scores) for label, hit in values.items())]
+    counts = [*retrieval.counts, *(_count(system, testset, label, hit, scores) for label, hit in values.items())]
     return Attribution(tuple(failures), tuple(sorted(counts, key=lambda count: ORDER.index(count.label))))
 
 
@@ -185,4 +185,10 @@ def _count(
     n = sum(value is not None for value in scores.values)
     missing = [1 - value for q in failed if (value := scores.value(q)) is not None]
     questions = tuple(testset.ids[q] for q in failed)
-    return FailureCount(system, label, questions, float(sum(missing) / n) if n else 0.0, scores.measure or UNSCORED)
+    return FailureCount(
+        system=system,
+        label=label,
+        questions=questions,
+        gain=float(sum(missing) / n) if n else 0.0,
+        measure=scores.measure or UNSCORED,
+    )

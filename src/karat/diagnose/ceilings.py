@@ -41,18 +41,28 @@ class Best:
 
 def ceilings(resolution: Resolution, cuts: Sequence[int] = CUTS) -> tuple[Ceiling, ...]:
     """Means over the questions with relevant gold, by measure and cut; nothing where there are none."""
-    found: dict[tuple[str, int], list[Best]] = {(name, k): [] for name in MEASURES for k in cuts}
+    by_question = ceilings_by_question(resolution, cuts).values()
+    return tuple(
+        Ceiling(name, k, *mean_of([best[name, k] for best in by_question]))
+        for name in MEASURES
+        for k in cuts
+        if by_question
+    )
+
+
+def ceilings_by_question(resolution: Resolution, cuts: Sequence[int]) -> dict[int, dict[tuple[str, int], Best]]:
+    """For each question with relevant gold the best values, by measure and cut."""
+    by_question = {}
     for question in np.unique(resolution.units.question[resolution.relevant]).tolist():
         units = [u for u in resolution.of_question(question) if resolution.relevant[u]]
         grades = [int(resolution.units.grade[u]) for u in units]
-        patterns = _patterns([resolution.holders[u] for u in units])
-        for key, best in best_of(grades, patterns, tuple(cuts)).items():
-            found[key].append(best)
-    return tuple(
-        Ceiling(name, k, float(np.mean([b.value for b in all_])), all(b.exact for b in all_))
-        for (name, k), all_ in found.items()
-        if all_
-    )
+        by_question[question] = best_of(grades, _patterns([resolution.holders[u] for u in units]), tuple(cuts))
+    return by_question
+
+
+def mean_of(bests: Sequence[Best]) -> tuple[float, bool]:
+    """The mean of the best values of some questions, and whether all of them can be reached."""
+    return float(np.mean([best.value for best in bests])), all(best.exact for best in bests)
 
 
 def _patterns(holders: Sequence[Ints]) -> set[frozenset[int]]:
@@ -119,14 +129,14 @@ def _put_together(
         return _bounds(total, len(never), largest, cuts)
     alike = len({*singles, *loose, *(grade for group, _ in groups for grade in group)}) == 1
     by_order = None if alike or not groups else _by_order(singles, loose, groups, cuts)
-    found: dict[tuple[str, int], Best] = {}
+    best: dict[tuple[str, int], Best] = {}
     for k in cuts:
         values = [_values(state, alone, never, total, k) for state in ways if len(state[0]) <= k]
         for place, name in enumerate(MEASURES[:3]):
-            found[name, k] = Best(max(v[place] for v in values))
+            best[name, k] = Best(max(v[place] for v in values))
         sorted_ = Best(max(v[3] for v in values), exact=alike or not groups)
-        found["nDCG", k] = sorted_ if by_order is None else Best(by_order[k])
-    return found
+        best["nDCG", k] = sorted_ if by_order is None else Best(by_order[k])
+    return best
 
 
 def _by_order(
@@ -238,10 +248,10 @@ def _bounds(total: int, never: int, largest: int, cuts: tuple[int, ...]) -> dict
     `largest` is the number of units that one chunk holds at most.
     """
     reachable = total - never
-    found: dict[tuple[str, int], Best] = {}
+    best: dict[tuple[str, int], Best] = {}
     for k in cuts:
         precision, recall = min(k, reachable) / k, min(k * largest, reachable) / total
         f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
         for name, value in zip(MEASURES, (precision, recall, f1, 1.0), strict=True):
-            found[name, k] = Best(value, exact=False)
-    return found
+            best[name, k] = Best(value, exact=False)
+    return best

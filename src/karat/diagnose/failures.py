@@ -82,7 +82,8 @@ def attribute(
         for unit in np.flatnonzero(resolution.relevant).tolist()
         if int(resolution.units.question[unit]) not in skipped and not within(resolution, unit, ranked, k)
     ]
-    return Attribution(_by_question(system, resolution.testset, lost), _counted(system, resolution, lost, skipped))
+    failures = _by_question(system, resolution.testset, lost)
+    return Attribution(failures, _counted(failures, system, resolution, lost, skipped))
 
 
 def within(resolution: Resolution, unit: int, ranked: Ranked, k: int) -> bool:
@@ -158,20 +159,27 @@ def _by_question(system: str, testset: TestSet, lost: Sequence[Lost]) -> tuple[F
         if held is None or ORDER.index(one.label) < ORDER.index(held.label):
             worst[one.question] = one
     return tuple(
-        Failure(system, testset.ids[q], one.label, one.detail, one.leg, one.rank, one.depth)
+        Failure(
+            system=system,
+            question=testset.ids[q],
+            label=one.label,
+            detail=one.detail,
+            leg=one.leg,
+            rank=one.rank,
+            depth=one.depth,
+        )
         for q, one in sorted(worst.items())
     )
 
 
 def _counted(
-    system: str, resolution: Resolution, lost: Sequence[Lost], skipped: Sequence[int]
+    failures: Sequence[Failure], system: str, resolution: Resolution, lost: Sequence[Lost], skipped: Sequence[int]
 ) -> tuple[FailureCount, ...]:
     """Questions by label, and the recall that the units lost in each way stand for."""
     of = resolution.units.question[resolution.relevant]
     wanted = np.bincount(of, minlength=len(resolution.testset))
     wanted[list(skipped)] = 0
     scored = int((wanted > 0).sum())
-    failures = _by_question(system, resolution.testset, lost)
     counts = []
     for label in ORDER:
         gain = sum(1 / wanted[one.question] for one in lost if one.label == label) / scored if scored else 0.0

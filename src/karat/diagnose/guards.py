@@ -1,21 +1,21 @@
 """Guards: no impossible table leaves the program unmarked.
 
-Each guard looks for one thing and returns the notes that say what it found; an empty tuple means all is well.
+Each guard looks for one thing and yields the notes that say what it found; none means all is well.
 `check` runs all of them over an evaluation, `check_table` those that need nothing but a table of means.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
 from karat.core.language import parse
-from karat.core.text.words import plural
+from karat.core.text.words import in_words, names, percent, plural
 from karat.diagnose import _tables as tables
-from karat.diagnose._words import few, percent, warn
+from karat.diagnose._tables import warn
 from karat.results.evaluation import Matching, Note, Summary
 
 if TYPE_CHECKING:
@@ -114,19 +114,17 @@ def check_table(
     return notes if place is None else tuple(warn(str(note.guard), f"{place}: {note.text}") for note in notes)
 
 
-def no_overlap(table: Table, matching: Matching | None, facts: Facts) -> tuple[Note, ...]:
+def no_overlap(table: Table, matching: Matching | None, facts: Facts) -> Iterator[Note]:
     """A system whose hits meet no gold at all: its zeros measure the ids, not the system."""
-    notes = []
     for system, share in (matching.share if matching else {}).items():
         zeros = [m for m, mean in table.get(system, {}).items() if m.spec.stage == "retrieval" and mean == 0]
         if share > 0 or matching is None:
             continue
-        said = f"{system}: no gold {matching.unit} stands among its hits"
+        text = f"{system}: no gold {matching.unit} stands among its hits"
         if zeros:
-            said += f", so {few([m.name for m in zeros])} {'are' if len(zeros) > 1 else 'is'} 0"
-        said += ". That is usually about ids, not quality" + _examples(facts, system) + ". " + _remedy(matching)
-        notes.append(warn("zero overlap", said))
-    return tuple(notes)
+            text += f", so {names([m.name for m in zeros])} {'are' if len(zeros) > 1 else 'is'} 0"
+        text += ". That is usually about ids, not quality" + _examples(facts, system) + ". " + _remedy(matching)
+        yield warn("zero overlap", text)
 
 
 def ids_apart(matching: Matching | None, facts: Facts) -> tuple[Note, ...]:
@@ -135,8 +133,8 @@ def ids_apart(matching: Matching | None, facts: Facts) -> tuple[Note, ...]:
         return ()
     return tuple(
         warn(
-            "ids matched on neither side",
-            f"{system}: only {percent(share)} of the gold {matching.unit}s stand among its hits"
+            "low id overlap",
+            f"{system}: only {percent(share, 0)} of the gold {matching.unit}s stand among its hits"
             f"{_examples(facts, system)}. {_remedy(matching)}",
         )
         for system, share in matching.share.items()
@@ -144,43 +142,41 @@ def ids_apart(matching: Matching | None, facts: Facts) -> tuple[Note, ...]:
     )
 
 
-def unmatchable_gold(matching: Matching | None) -> tuple[Note, ...]:
+def unmatchable_gold(matching: Matching | None) -> Iterator[Note]:
     """Gold that the hits of a system cannot show: those questions have no score, and it is ranked with nobody."""
-    notes = []
     for system, counts in (matching.unmatchable if matching is not None else {}).items():
         number = sum(counts.values())
         lacked = " and no ".join(counts)
         apart = " It is not ranked against the others." if matching is not None and system in matching.unranked else ""
         fields = " and ".join(f'"{field}"' for field in counts)
-        said = (
+        text = (
             f"{system}: {number:,} gold {'entry' if number == 1 else 'entries'} cannot be matched, since its hits have "
             f"no {lacked}; the questions that name them have no score.{apart} Add {fields} to its hits."
         )
-        notes.append(warn("unmatchable gold", said))
-    return tuple(notes)
+        yield warn("unmatchable gold", text)
 
 
-def unusable_gold(matching: Matching | None) -> tuple[Note, ...]:
+def unusable_gold(matching: Matching | None) -> Iterator[Note]:
     """Gold that the matcher cannot look for."""
     if matching is None or not matching.unusable:
-        return ()
+        return
     text = (
         f"{matching.unusable} of {matching.entries} gold entries name no {matching.unit}: under `{matching.matcher}` "
         "they are never found and count as missed. Name that unit for all gold, or choose another with --match."
     )
-    return (warn("unusable gold", text),)
+    yield warn("unusable gold", text)
 
 
-def unheld_gold(matching: Matching | None) -> tuple[Note, ...]:
+def unheld_gold(matching: Matching | None) -> Iterator[Note]:
     """Gold that no ranking of the index could find."""
     if matching is None or not matching.unheld[0]:
-        return ()
+        return
     missing, units = matching.unheld
     text = (
         f"no chunk of the index holds {missing:,} of {plural(units, 'gold unit')}: no system can find them, and they "
         "count as missed. `karat check` says why and what to do."
     )
-    return (warn("gold not in the index", text),)
+    yield warn("gold not in the index", text)
 
 
 def strange_hits(matching: Matching | None) -> tuple[Note, ...]:
@@ -206,32 +202,28 @@ def _remedy(matching: Matching) -> str:
         return matching.suggestion
     if better:
         name = max(better, key=lambda m: (better[m], m))
-        return f"--match {name} would match {percent(better[name])} of the gold."
+        return f"--match {name} would match {percent(better[name], 0)} of the gold."
     return f"Matched with {matching.matcher!r}; if both sides name the same units, choose another with --match."
 
 
-def questions_apart(facts: Facts, asked: int) -> tuple[Note, ...]:
+def questions_apart(facts: Facts, asked: int) -> Iterator[Note]:
     """Questions that only the run or only the test set holds."""
-    notes = []
     for system, count in facts.extra.items():
         if count:
-            said = f"{system}: {plural(count, 'question')} of the run that the test set lacks: left out."
-            notes.append(warn("questions not in the test set", said))
+            text = f"{system}: {plural(count, 'question')} of the run that the test set lacks: left out."
+            yield warn("questions not in the test set", text)
     for system, count in facts.missing.items():
         if count:
-            said = f"{system}: {count} of {plural(asked, 'question')} have no result in the run; each scores 0."
-            notes.append(warn("questions not in the run", said))
-    return tuple(notes)
+            text = f"{system}: {count} of {plural(asked, 'question')} have no result in the run; each scores 0."
+            yield warn("questions not in the run", text)
 
 
-def failed_rows(scores: Scores) -> tuple[Note, ...]:
+def failed_rows(scores: Scores) -> Iterator[Note]:
     """Questions without a value because something broke, and why."""
     import numpy as np
 
     from karat.core.scores import Status
-    from karat.core.text.words import in_words
 
-    notes = []
     for i, system in enumerate(scores.systems):
         failed = scores.status[i] == Status.failed
         questions = np.flatnonzero(failed.any(axis=1))
@@ -239,8 +231,7 @@ def failed_rows(scores: Scores) -> tuple[Note, ...]:
             first = failed.argmax(axis=1)  # the first measure that each failed in
             reasons = {scores.questions[q]: scores.reason(i, q, int(first[q])) or "" for q in questions.tolist()}
             of, where = plural(len(scores.questions), "question"), _failed_in(scores, scores.status[i][questions])
-            notes.append(warn("failed rows", f"{system}: {len(questions):,} of {of} {where}: {in_words(reasons)}."))
-    return tuple(notes)
+            yield warn("failed rows", f"{system}: {len(questions):,} of {of} {where}: {in_words(reasons)}.")
 
 
 def _failed_in(scores: Scores, status: NDArray[np.uint8]) -> str:
@@ -251,10 +242,10 @@ def _failed_in(scores: Scores, status: NDArray[np.uint8]) -> str:
     if not partly.any():
         return "failed and are in no mean"
     lacking = (status[partly] == Status.failed).any(axis=0).tolist()
-    names = [measure.name for measure, lacks in zip(scores.measures, lacking, strict=True) if lacks]
+    lost = [measure.name for measure, lacks in zip(scores.measures, lacking, strict=True) if lacks]
     wholly = len(partly) - int(partly.sum())
     also = f", {wholly:,} of them in no mean at all" if wholly else ""
-    return f"failed in {few(names)} and are not in those means{also}"
+    return f"failed in {names(lost)} and are not in those means{also}"
 
 
 def equal_n(whole: Iterable[Summary]) -> tuple[Note, ...]:
@@ -266,25 +257,25 @@ def equal_n(whole: Iterable[Summary]) -> tuple[Note, ...]:
     alike: dict[tuple[tuple[str, int], ...], list[str]] = {}
     for measure, counts in by_measure.items():
         alike.setdefault(tuple(counts.items()), []).append(measure)
-    return tuple(note for counts, measures in alike.items() for note in _unequal(few(measures), dict(counts)))
+    return tuple(note for counts, measures in alike.items() for note in _unequal(names(measures), dict(counts)))
 
 
-def _unequal(what: str, counts: Mapping[str, int]) -> tuple[Note, ...]:
+def _unequal(what: str, counts: Mapping[str, int]) -> Iterator[Note]:
     if len(set(counts.values())) < 2:
-        return ()
-    said = ", ".join(f"{system} {n}" for system, n in counts.items())
-    return (warn("equal n", f"{what}: systems are compared over different numbers of questions ({said})."),)
+        return
+    listed = ", ".join(f"{system} {n}" for system, n in counts.items())
+    yield warn("equal n", f"{what}: systems are compared over different numbers of questions ({listed}).")
 
 
-def depths_apart(depth: Mapping[str, int], by_name: tables.ByName) -> tuple[Note, ...]:
+def depths_apart(depth: Mapping[str, int], by_name: tables.ByName) -> Iterator[Note]:
     """Lists of different lengths compared beyond the end of the shorter ones."""
     shortest, longest = min(depth.values(), default=0), max(depth.values(), default=0)
     beyond = [name for name, m in by_name.items() if m.k is not None and shortest < m.k and m.spec.stage == "retrieval"]
     if shortest == longest or not beyond:
-        return ()
-    said = ", ".join(f"{system} {hits}" for system, hits in depth.items())
-    text = f"systems return lists of different length (at most {said} hits): {few(beyond)} favour the longer ones."
-    return (warn("unequal depth", text),)
+        return
+    listed = ", ".join(f"{system} {hits}" for system, hits in depth.items())
+    text = f"systems return lists of different length (at most {listed} hits): {names(beyond)} favour the longer ones."
+    yield warn("unequal depth", text)
 
 
 def missing_answers(facts: Facts, asked: int) -> tuple[Note, ...]:
@@ -309,7 +300,7 @@ def empty_answers(counts: Mapping[str, tuple[int, int]]) -> tuple[Note, ...]:
         Note(
             "warning" if empty / asked >= EMPTY_ANSWERS else "info",
             f"{system}: {empty} of {plural(asked, 'answer')} {'is' if empty == 1 else 'are'} empty "
-            f"({percent(empty / asked)}): 0 against references, and no support.",
+            f"({percent(empty / asked, 0)}): 0 against references, and no support.",
             "empty answers",
         )
         for system, (empty, asked) in counts.items()
@@ -330,7 +321,7 @@ def judged_enough(whole: Iterable[Summary], by_name: ByName) -> tuple[Note, ...]
     )
 
 
-def judged_alike(unjudged: Mapping[str, float], whole: Sequence[Summary], by_name: ByName) -> tuple[Note, ...]:
+def judged_alike(unjudged: Mapping[str, float], whole: Sequence[Summary], by_name: ByName) -> Iterator[Note]:
     """Systems of which one has many more unjudged hits: the comparison is tilted against it.
 
     Without counted shares, the deepest Judged@k tells them.
@@ -343,12 +334,12 @@ def judged_alike(unjudged: Mapping[str, float], whole: Sequence[Summary], by_nam
             if measure.spec.name == "Judged" and (measure.k or 0) == depth and s.mean is not None:
                 shares[s.system] = 1 - s.mean
     if len(shares) < 2:
-        return ()
+        return
     least, most = min(shares, key=lambda s: shares[s]), max(shares, key=lambda s: shares[s])
     if shares[most] - shares[least] <= UNJUDGED_APART:
-        return ()
-    said = (
-        f"{percent(shares[most])} of the hits of {most} are unjudged, against {percent(shares[least])} of {least}: "
-        f"unjudged hits count as not relevant, so the comparison is tilted against {most}."
+        return
+    text = (
+        f"{percent(shares[most], 0)} of the hits of {most} are unjudged, against {percent(shares[least], 0)} of "
+        f"{least}: unjudged hits count as not relevant, so the comparison is tilted against {most}."
     )
-    return (warn("unjudged hits differ", said),)
+    yield warn("unjudged hits differ", text)

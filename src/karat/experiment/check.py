@@ -34,11 +34,11 @@ def check(
     Every byte of the index is compared with its checksum first. `results` of a system over this index are looked at
     as well, where given. `only` names some of the checks. With `audit`, and all checks, the questions are audited too.
     """
-    from karat.diagnose.gold import check as examine
     from karat.experiment.audit import audit as examine_questions
     from karat.experiment.audit import reading_notes
     from karat.files import as_runs, as_testset
     from karat.systems.index import Index
+    from karat.testset.checkup import check as examine
 
     say = progress or (lambda step: None)
     say("reading the test set")

@@ -133,7 +133,7 @@ def _said(value: Any) -> str:
 
 
 def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | None) -> FactorGrid:
-    from karat.diagnose.verify.rows import Rows, plain_value
+    from karat.diagnose.verify.rows import QuestionRows, plain_value
     from karat.files import read_raw_table
 
     table = read_raw_table(given, "grid")
@@ -142,7 +142,7 @@ def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | Non
     if score is None or not named:
         there = ", ".join(table.columns[:12])
         raise UsageError(f"name the score and each factor: --score COLUMN --factor COLUMN. {table.name} has {there}.")
-    rows = Rows(table)
+    rows = QuestionRows(table)
     for option, column in (("--score", score), *(("--factor", name) for name in named), ("--by", by)):
         if column is not None and column not in table.columns:
             near = did_you_mean(column, table.columns)
@@ -159,7 +159,7 @@ def _of_table(given: Any, score: str | None, named: Sequence[str], by: str | Non
 
 
 def _no_number(table: RawTable, texts: Sequence[str], score: str) -> Exception:
-    from karat.diagnose.verify._digits import read_cell
+    from karat.diagnose.verify.numbers import read_cell
 
     row = next((i for i, text in enumerate(texts) if text and read_cell(text) is None), None)
     problem = f"the column {score} has no numbers" if row is None else f"{texts[row][:40]!r} is no number"

@@ -92,10 +92,10 @@ def generate(
     """
     from karat.experiment.means import MeansSettings, close, means_of, spent_by, spent_notes
     from karat.systems.index import Index
-    from karat.testset.gaps import Coverage, coverage, gap_weights
+    from karat.testset.gaps import AskedRows, asked_rows, gap_weights
+    from karat.testset.generate import GenerationSettings
     from karat.testset.generate import generate as make
-    from karat.testset.sample import LEAST_TOKENS
-    from karat.testset.sections import sections_of
+    from karat.testset.sample import LEAST_TOKENS, sections_of
 
     settings = MeansSettings.of(model=model, **chat)
     _check(settings, offline, mix is not None, extend is not None, fill_gaps)
@@ -106,7 +106,7 @@ def generate(
     opened = index if isinstance(index, Index) else Index.open(index)
     before, in_place = _before(extend, target, columns)
     _check_docs(docs, opened)
-    covered = coverage(before.questions, opened.chunks, opened.docs) if before else Coverage({}, frozenset())
+    covered = asked_rows(before.questions, opened.chunks, opened.docs) if before else AskedRows({}, frozenset())
     weights = None
     if fill_gaps:
         weights = gap_weights(opened.chunks, covered.rows, sections_of(opened.chunks, opened.docs))
@@ -114,11 +114,13 @@ def generate(
         settings = replace(settings, calls=f"{target}{CALLS}")
     means = means_of(settings, index=opened, progress=say, announce=announce)
     try:
-        made = make(
-            opened.chunks, samples=samples, kinds=named, means=means, offline=offline, seed=seed,
-            before=before.questions if before else (), weights=weights, mix=categories, say=say, docs=opened.docs,
+        wanted = GenerationSettings(
+            samples=samples, kinds=named, offline=offline, each=each, seed=seed, mix=categories, weights=weights,
             least_tokens=LEAST_TOKENS if least_tokens is None else least_tokens, wanted_docs=docs,
-            asked=covered.by_kind, each=each,
+        )  # fmt: skip
+        made = make(
+            opened.chunks, wanted, means, docs=opened.docs, before=before.questions if before else (),
+            asked=covered.by_kind, say=say,
         )  # fmt: skip
         spent, told = spent_by(means), [note.text for note in spent_notes(means)]
     finally:

@@ -12,8 +12,7 @@ from karat.results.verification import Verification
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats
-    from karat.diagnose.verify.aggregates import Values
-    from karat.diagnose.verify.rows import Rows
+    from karat.diagnose.verify.rows import QuestionRows
 
 
 def verify(
@@ -52,7 +51,7 @@ def verify(
     name = tables[0].name
     records, beside = parted(tables[0]) if len(tables) == 1 else (None, None)
     summary = read_raw_table(table, "table") if table is not None else beside
-    single = rows_of(records, sure=table is not None or beside is not None) if records is not None else None
+    single = rows_of(records, k, sure=table is not None or beside is not None) if records is not None else None
     if single is None:
         if table is not None:
             raise InputError(
@@ -62,8 +61,6 @@ def verify(
         figures = verify_table(tables, n=n, k=k, one_gold=one_gold)
         return Verification(None, name, tuple(figures), (f"{name}: read as a table of summaries",))
     notes: list[str] = []
-    if k is not None and single.k is None:
-        single.k = k
     repeats = _repeats(single, dialect, notes)
     notes.insert(0, f"{name}: {single.size}")
     if table is not None and summary is not None:
@@ -72,7 +69,7 @@ def verify(
     return Verification(name, None if summary is None else summary.name, tuple(figures), tuple(notes))
 
 
-def _repeats(rows: Rows, dialect: str | None, notes: list[str]) -> Repeats:
+def _repeats(rows: QuestionRows, dialect: str | None, notes: list[str]) -> Repeats:
     from karat.measures.dialects import dialect_named
 
     name = dialect or ("healthcare" if {"retrieved_pages", "relevant_pages"} <= set(rows.names) else "karat")
@@ -103,9 +100,9 @@ def _by_testset(
 ) -> Verification:  # fmt: skip
     """A table against rankings that are scored here, by a test set."""
     from karat.diagnose.verify import verify_rows
-    from karat.diagnose.verify.figures import printed_figures
+    from karat.diagnose.verify.printed import read_figures
     from karat.diagnose.verify.recompute import from_testset
-    from karat.diagnose.verify.rows import Rows
+    from karat.diagnose.verify.rows import QuestionRows
     from karat.experiment.score import Choices, brought_together
     from karat.files import as_runs, as_testset, read_raw_table
     from karat.match import JudgingSettings, check_questions
@@ -121,11 +118,11 @@ def _by_testset(
     summary = read_raw_table(table, "table")
     repeats = dialect_named(dialect or "karat").repeats
     scored = matched(questions, runs, JudgingSettings(repeats=repeats), by=match)
-    names = list(dict.fromkeys(one.name for one in printed_figures(summary) if one.name))
-    computed: dict[str, Values] = from_testset(scored, runs, names, k)
+    names = list(dict.fromkeys(one.name for one in read_figures(summary)[0] if one.name))
+    computed = from_testset(scored, runs, names, k)
     rows = [{"system": run.name, "question_id": qid} for run in runs for qid in questions.ids]
     made = read_raw_table(rows, _named(results))
-    single = Rows(made, k)
+    single = QuestionRows(made, k)
     figures = verify_rows(single, summary, computed=computed, n=n, one_gold=one_gold)
     against = f"{made.name}: {single.size}, scored against {questions.name}"
     notes = (f"{against}, matched by {scored.join.name}", f"{summary.name}: read as its summary")

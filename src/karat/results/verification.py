@@ -14,7 +14,7 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 FORMAT = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Figure:
     """One printed figure, or a whole column of rows, and what became of checking it.
 

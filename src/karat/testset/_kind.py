@@ -87,9 +87,9 @@ class Kind:
         if self.answerable:
             lines += ["Answer in as few words as are complete, from what is written and nothing else.", _QUOTE]
         reply = _REPLY[self.pieces] if self.answerable else _ONLY_QUESTION
-        told = "\n".join(f"- {line}" for line in lines)
+        rules = "\n".join(f"- {line}" for line in lines)
         user = (
-            f"{fenced(parts, salt=self.source).text}\n\n{told}\n"
+            f"{fenced(parts, salt=self.source).text}\n\n{rules}\n"
             f'- If nothing there is worth such a question, say {{"question": ""{_blank(self)}}}.\n\n'
             f"Reply with one JSON object and nothing else: {reply}"
         )
@@ -102,8 +102,8 @@ class Kind:
         fragments = setting.fragments
         quotes: tuple[str, ...] = ()
         if self.answerable:
-            told = quotes_of(reply)
-            quotes = tuple(standing(quote, one.chunk.text) for quote, one in zip(told, fragments, strict=True))
+            copied = quotes_of(reply)
+            quotes = tuple(standing(quote, one.chunk.text) for quote, one in zip(copied, fragments, strict=True))
         return Draft(
             text=clean(reply.question),
             kind=self.name,
@@ -131,8 +131,8 @@ def _shown(fragment: Fragment) -> str:
     return text if not title or text.lstrip("# \n").startswith(title) else f"[{title}]\n{text}"
 
 
-def _find(found: Any) -> Kind | None:
-    kind = found if isinstance(found, Kind) else getattr(found, "kind", None)
+def _find(source: Any) -> Kind | None:
+    kind = source if isinstance(source, Kind) else getattr(source, "kind", None)
     return kind if isinstance(kind, Kind) else None
 
 

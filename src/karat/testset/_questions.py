@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from karat.core.types import Gold, Question
+from karat.testset.lexicon import one_line
 
 if TYPE_CHECKING:
     from karat.core.docs import Doc, Page
     from karat.results.drafts import Draft, Fragment
 
 
-class Numbers:
+class QuestionIds:
     """Ids such as `literal-007`, which go on where those of a test set end."""
 
     def __init__(self, before: Iterable[str] = ()) -> None:
@@ -29,13 +30,13 @@ class Numbers:
         return f"{kind}-{number:03d}"
 
 
-class Papers:
+class QuotePages:
     """On which pages quotes stand, as far as documents say."""
 
     def __init__(self, docs: Iterable[Doc] | None = None) -> None:
         self._pages: dict[str, tuple[Page, ...]] = {doc.id: doc.pages for doc in docs or () if doc.pages}
 
-    def page(self, fragment: Fragment, quote: str) -> str | None:
+    def page_of(self, fragment: Fragment, quote: str) -> str | None:
         """The page, or the pages from first to last, that a quote of a fragment stands on; those of all of it else."""
         chunk = fragment.chunk
         numbers = list(chunk.pages)
@@ -49,33 +50,26 @@ class Papers:
         return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}"
 
 
-def question_of(draft: Draft, id_: str, papers: Papers) -> Question:
+def question_of(draft: Draft, id_: str, pages: QuotePages) -> Question:
     """An accepted draft as a question of a test set.
 
     Gold names document, page, chunk and quote: `match.resolve` goes by the quote, on that page of that document, so
     that it is found however the documents are cut.
     """
     gold: dict[tuple[str | None, ...], Gold] = {}
-    for fragment, quote in gold_parts(draft):
-        told = " ".join(quote.split()) or None
-        page = papers.page(fragment, quote)
-        one = Gold(doc=fragment.chunk.doc, page=page, chunk=fragment.chunk.id, quote=told)
-        gold.setdefault((one.doc, page, told or one.chunk), one)  # chunks that overlap hold the same passage
+    quotes = (*draft.quotes, *[""] * (len(draft.fragments) - len(draft.quotes)))
+    for fragment, quote in zip(draft.fragments, quotes, strict=True) if draft.answerable else ():
+        line = one_line(quote) or None
+        page = pages.page_of(fragment, quote)
+        one = Gold(doc=fragment.chunk.doc, page=page, chunk=fragment.chunk.id, quote=line)
+        gold.setdefault((one.doc, page, line or one.chunk), one)  # chunks that overlap hold the same passage
     tags = {"language": draft.language, "source": draft.source, **({"model": draft.model} if draft.model else {})}
     return Question(
-        id_,
-        draft.text,
-        (draft.answer,) if draft.answer else (),
-        tuple(gold.values()),
-        draft.kind,
-        {**{name: value for name, value in tags.items() if value}, **draft.tags},
-        draft.answerable,
+        id=id_,
+        text=draft.text,
+        answers=(draft.answer,) if draft.answer else (),
+        gold=tuple(gold.values()),
+        kind=draft.kind,
+        tags={**{name: value for name, value in tags.items() if value}, **draft.tags},
+        answerable=draft.answerable,
     )
-
-
-def gold_parts(draft: Draft) -> Sequence[tuple[Fragment, str]]:
-    """The fragments that hold the answer, each with its quote; none where there is no answer."""
-    if not draft.answerable:
-        return ()
-    missing = len(draft.fragments) - len(draft.quotes)
-    return list(zip(draft.fragments, (*draft.quotes, *[""] * missing), strict=True))

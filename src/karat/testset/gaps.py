@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from karat.core.types import TestSet
+from karat.match import resolve
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks, Doc
@@ -17,8 +18,8 @@ _DOC_ASKED, _SECTION_ASKED, _CHUNK_ASKED = 1e-8, 1e-10, 1e-12
 
 
 @dataclass(frozen=True)
-class Coverage:
-    """What questions are about: rows that each kind asks about, rows of each question's gold, and gold not found."""
+class AskedRows:
+    """What questions are about: the rows that each kind asks about, all of them, and gold not found."""
 
     by_kind: dict[str, frozenset[int]]
     rows: frozenset[int]
@@ -26,38 +27,33 @@ class Coverage:
     notes: tuple[str, ...] = ()
 
 
-def coverage(questions: Sequence[Question], chunks: Chunks, docs: Sequence[Doc] | None = None) -> Coverage:
+def asked_rows(questions: Sequence[Question], chunks: Chunks, docs: Sequence[Doc] | None = None) -> AskedRows:
     """Which chunks the gold of questions stands in."""
-    from karat.match import resolve
-
-    asked: dict[str, set[int]] = {}
     if not any(one.gold for one in questions):
-        return Coverage({}, frozenset())
+        return AskedRows({}, frozenset())
     resolved = resolve(TestSet(questions), chunks, docs)
+    by_kind: dict[str, frozenset[int]] = {}
     for unit, rows in enumerate(resolved.holders):
         kind = questions[int(resolved.units.question[unit])].kind or ""
-        asked.setdefault(kind, set()).update(rows.tolist())
-    every = frozenset(row for rows in asked.values() for row in rows)
+        by_kind[kind] = by_kind.get(kind, frozenset()).union(rows.tolist())
     missing = len(resolved.unresolved)
-    notes: tuple[str, ...] = ()
-    if missing:
-        told = f"{missing:,} gold {'entry' if missing == 1 else 'entries'} of the existing questions"
-        notes = (f"{told} cannot be found in this index: what they are about counts as not asked yet.",)
-    return Coverage({kind: frozenset(rows) for kind, rows in asked.items()}, every, missing, notes)
+    entries = f"{missing:,} gold {'entry' if missing == 1 else 'entries'} of the existing questions"
+    note = f"{entries} cannot be found in this index: what they are about counts as not asked yet."
+    return AskedRows(by_kind, frozenset().union(*by_kind.values()), missing, (note,) if missing else ())
 
 
 def gap_weights(chunks: Chunks, covered: frozenset[int], sections: Sequence[str | None]) -> dict[int, float]:
     """How likely each row is drawn: most where no question is about its document, then its section, then the chunk."""
     docs = {chunks[row].doc for row in covered}
     parts = {(chunks[row].doc, sections[row]) for row in covered if sections[row] is not None}
-    found = {}
+    weights = {}
     for row, chunk in enumerate(chunks):
         if row in covered:
-            found[row] = _CHUNK_ASKED
+            weights[row] = _CHUNK_ASKED
         elif (chunk.doc, sections[row]) in parts:
-            found[row] = _SECTION_ASKED
+            weights[row] = _SECTION_ASKED
         elif chunk.doc in docs:
-            found[row] = _DOC_ASKED
+            weights[row] = _DOC_ASKED
         else:
-            found[row] = 1.0
-    return found
+            weights[row] = 1.0
+    return weights

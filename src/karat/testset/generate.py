@@ -1,7 +1,8 @@
 """Generate: questions about the chunks of an index, by a chat model or without one, each through the same filters.
 
-A place is one chunk and one kind. All open places are asked in one round; where a draft is rejected, the next chunk of
-the reserve takes its place in the next round, until the place is filled or has been tried often enough. What comes of
+A slot is one question that is wanted, of one kind. All open slots are asked for in one round; where a draft is
+rejected, the slot gets the next chunk of the reserve in the next round, until it is filled or has been tried often
+enough. What comes of
 it depends on the replies and the seed alone, never on which reply came first.
 """
 
@@ -9,32 +10,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
 from karat.core.text.languages import guess_language
+from karat.core.text.refusals import declines
 from karat.results.drafts import Draft, Fragment, Generated, Rejected, Sampled
 from karat.testset._kind import KINDS, Kind, Setting
-from karat.testset._questions import Numbers, Papers, question_of
-from karat.testset.sample import LEAST_TOKENS, sample
-from karat.testset.sections import sections_of
+from karat.testset._questions import QuestionIds, QuotePages, question_of
+from karat.testset.sample import LEAST_TOKENS, sample, sections_of
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks, Doc
-    from karat.core.means import Means
+    from karat.core.means import Chats, Means
     from karat.core.types import Question
-    from karat.testset.filters import Surroundings
+    from karat.models.structured import Structured
+    from karat.testset.check import DraftVerdict, Surroundings
     from karat.testset.mix import Mix
     from karat.testset.related import Related
 
-TRIES = 4  # drafts asked for one place, the first included
+TRIES = 4  # drafts asked for one slot, the first included
 Say = Callable[[str, int, int], None]
 
 
 @dataclass
-class Place:
+class QuestionSlot:
     """A question that is wanted: its kind, its number among those of the kind, and the chunks it is asked about."""
 
     kind: Kind
@@ -44,64 +47,66 @@ class Place:
     draft: Draft | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class GenerationSettings:
+    """Questions about `samples` chunks, one of each kind about each (`each`, offline), and how they are chosen."""
+
+    samples: int
+    kinds: Sequence[str]
+    offline: bool = False
+    each: int = 1
+    seed: int = 0
+    mix: Mix | None = None
+    least_tokens: int = LEAST_TOKENS
+    wanted_docs: Collection[str] | None = None
+    weights: Mapping[int, float] | None = None  # how likely each row is drawn
+
+    def __post_init__(self) -> None:
+        if self.each < 1 or (self.each > 1 and not self.offline):
+            raise UsageError(
+                f"--each {self.each}: a model writes one question of each kind about a chunk; give more --samples."
+            )
+
+
 def generate(
     chunks: Chunks,
-    *,
-    samples: int,
-    kinds: Sequence[str],
+    settings: GenerationSettings,
     means: Means,
-    offline: bool = False,
-    seed: int = 0,
-    before: Sequence[Question] = (),
-    weights: Mapping[int, float] | None = None,
-    mix: Mix | None = None,
-    say: Say = lambda what, done, total: None,
+    *,
     docs: Iterable[Doc] | None = None,
-    least_tokens: int = LEAST_TOKENS,
-    wanted_docs: Collection[str] | None = None,
+    before: Sequence[Question] = (),
     asked: Mapping[str, Collection[int]] | None = None,
-    each: int = 1,
+    say: Say = lambda what, done, total: None,
 ) -> Generated:
-    """Questions about `samples` chunks, one of each kind about each (`each`, offline), as far as they pass the filters.
+    """The questions that are wanted, as far as they pass the filters.
 
     `before` are questions that exist: none is repeated, and ids go on from theirs; `asked` are the rows that each
     kind is asked about already. `docs` tell sections and the pages of quotes. Every draft that was tried is either a
     question or among the rejected.
     """
-    from karat.testset.filters import Surroundings
+    from karat.testset.check import Surroundings
 
-    if each < 1 or (each > 1 and not offline):
-        raise UsageError(f"--each {each}: a model writes one question of each kind about a chunk; give more --samples.")
+    samples, seed = settings.samples, settings.seed
     docs = None if docs is None else list(docs)
     sections = sections_of(chunks, docs)
     say("choosing chunks", 0, 1)
     sampled = sample(
-        chunks, samples, seed=seed, least_tokens=least_tokens, wanted_docs=wanted_docs, weights=weights,
-        sections=sections,
+        chunks, samples, seed=seed, least_tokens=settings.least_tokens, wanted_docs=settings.wanted_docs,
+        weights=settings.weights, sections=sections,
     )  # fmt: skip
+    wanted, notes = _wanted(settings.kinds, settings.offline)
+    asked_rows = {kind: frozenset(rows) for kind, rows in (asked or {}).items()}
     surroundings = Surroundings(chunks, means, seed, before)
-    wanted, notes = _wanted(kinds, offline)
-    work = _Work(
-        chunks, sampled, surroundings, mix, seed, say, sections, {k: frozenset(v) for k, v in (asked or {}).items()}
+    run = _Generation(chunks, settings, sampled, surroundings, say, sections, asked_rows)
+    slots = run.offline(wanted) if settings.offline else run.by_model(wanted, means)
+    ids, pages = QuestionIds(one.id for one in before), QuotePages(docs)
+    drafts = {ids.next(slot.kind.name): slot.draft for slot in slots if slot.draft is not None}
+    questions = tuple(question_of(draft, id_, pages) for id_, draft in drafts.items())
+    numbers = dict.fromkeys((one.name for one in wanted), samples * settings.each)
+    generated = Generated(
+        questions=questions, rejected=tuple(run.rejected), sampled=sampled, wanted=numbers, drafts=drafts
     )
-    places = work.offline(wanted, samples, each) if offline else work.by_model(wanted, samples, means)
-    numbers, papers = Numbers(one.id for one in before), Papers(docs)
-    questions: list[Question] = []
-    drafts: dict[str, Draft] = {}
-    for place in places:
-        if place.draft is not None:
-            question = question_of(place.draft, numbers.next(place.kind.name), papers)
-            questions.append(question)
-            drafts[question.id] = place.draft
-    made = Generated(
-        tuple(questions),
-        tuple(work.rejected),
-        sampled,
-        dict.fromkeys((one.name for one in wanted), samples * each),
-        drafts,
-    )
-    short = shortages(made, samples, work.ended, work.known)
-    return Generated(made.questions, made.rejected, sampled, made.wanted, drafts, (*notes, *short))
+    return replace(generated, notes=(*notes, *shortages(generated, samples, run.ended, run.known)))
 
 
 def kinds_named(names: Sequence[str]) -> list[Kind]:
@@ -138,14 +143,13 @@ def _wanted(names: Sequence[str], offline: bool) -> tuple[list[Kind], list[str]]
 
 
 @dataclass
-class _Work:
+class _Generation:
     """What one generation holds while it goes on."""
 
     chunks: Chunks
+    settings: GenerationSettings
     sampled: Sampled
     surroundings: Surroundings
-    mix: Mix | None
-    seed: int
     say: Say
     sections: list[str | None]
     asked: Mapping[str, frozenset[int]]
@@ -155,32 +159,35 @@ class _Work:
     known: Counter[str] = field(default_factory=Counter)  # chunks left out since the kind asks about them already
     _fragments: dict[int, Fragment] = field(default_factory=dict)
 
-    def by_model(self, kinds: Sequence[Kind], samples: int, means: Means) -> list[Place]:
-        """Places filled by a chat model, in rounds."""
-        from karat.testset._asking import ask_round
-
+    def by_model(self, kinds: Sequence[Kind], means: Means) -> list[QuestionSlot]:
+        """Slots filled by a chat model, in rounds."""
         chat = means.chat_for("karat generate")
         supplies = {kind.name: self._supply(kind) for kind in kinds}
-        places = [Place(kind, number) for kind in kinds for number in range(samples)]
-        open_ = [place for place in places if self._next(place, supplies)]
-        while open_:
-            outcomes = ask_round(chat, open_, self._setting)
-            drafts = [one for one in outcomes if isinstance(one, Draft)]
-            verdicts = iter(self._judged(drafts))
-            still = []
-            for place, outcome in zip(open_, outcomes, strict=True):
-                place.tries += 1
-                rejected = outcome if isinstance(outcome, Rejected) else self._settle(place, next(verdicts))
+        slots = [QuestionSlot(kind, number) for kind in kinds for number in range(self.settings.samples)]
+        open_slots = [slot for slot in slots if self._next(slot, supplies)]
+        while open_slots:
+            outcomes = self._ask(chat, open_slots)
+            verdicts = iter(self._judge([one for one in outcomes if isinstance(one, Draft)]))
+            still_open = []
+            for slot, outcome in zip(open_slots, outcomes, strict=True):
+                slot.tries += 1
+                rejected: Rejected | None
+                if isinstance(outcome, Rejected):
+                    rejected = outcome
+                else:
+                    verdict = next(verdicts)
+                    rejected = verdict.rejected
+                    slot.draft = verdict.draft if rejected is None else None
                 if rejected is None:
                     continue
                 self.rejected.append(rejected)
-                if rejected.reason != "model_failed" and place.tries < TRIES and self._next(place, supplies):
-                    still.append(place)
-            open_ = still
-        return places
+                if rejected.reason != "model_failed" and slot.tries < TRIES and self._next(slot, supplies):
+                    still_open.append(slot)
+            open_slots = still_open
+        return slots
 
-    def offline(self, kinds: Sequence[Kind], samples: int, each: int) -> list[Place]:
-        """Places filled by grammar, up to `each` from a chunk, in the order in which it makes them."""
+    def offline(self, kinds: Sequence[Kind]) -> list[QuestionSlot]:
+        """Slots filled by grammar, up to `each` from a chunk, in the order in which it makes them."""
         from karat.testset.offline import LANGUAGE
 
         rows = (*self.sampled.rows, *self.sampled.reserve)
@@ -189,53 +196,53 @@ class _Work:
                 f"no chunk is in English (of {len(rows):,} that can be asked about), and without a model karat asks in "
                 "English only. Name a chat model with --model (model=)."
             )
-        places = [Place(kind, number) for kind in kinds for number in range(samples * each)]
-        drafts = {kind.name: self._drafts(kind, each) for kind in kinds}
-        for done, place in enumerate(places):
-            self.say("writing questions", done, len(places))
-            place.draft = next(drafts[place.kind.name], None)
-        return places
+        count = self.settings.samples * self.settings.each
+        slots = [QuestionSlot(kind, number) for kind in kinds for number in range(count)]
+        drafts = {kind.name: self._drafts(kind) for kind in kinds}
+        for done, slot in enumerate(slots):
+            self.say("writing questions", done, len(slots))
+            slot.draft = next(drafts[slot.kind.name], None)
+        return slots
 
-    def _drafts(self, kind: Kind, each: int) -> Iterator[Draft]:
+    def _drafts(self, kind: Kind) -> Iterator[Draft]:
         """The drafts of a kind that pass, chunk by chunk."""
         from karat.testset.offline import LANGUAGE, offline_drafts
 
         for (row,) in self._supply(kind):
             fragment = self._fragment(row)
-            made = offline_drafts(fragment, [kind.name])
+            drafts = offline_drafts(fragment, [kind.name])
             if fragment.language != LANGUAGE:
-                told = "without a model karat asks in English only; a chat model asks in other languages"
-                self.rejected.append(Rejected("other_language", told, kind.name, (row,)))
-            elif not made:
-                told = "no pattern finds a sentence in the chunk to make such a question of"
-                self.rejected.append(Rejected("nothing_to_ask", told, kind.name, (row,)))
-            taken = 0
-            for draft in made:
-                if taken == each:
-                    break
-                ((judged, rejected),) = self._judged([draft])
-                if rejected is not None:
-                    self.rejected.append(rejected)
-                    continue
-                taken += 1
-                yield judged
+                why = "without a model karat asks in English only; a chat model asks in other languages"
+                self.rejected.append(Rejected("other_language", why, kind.name, (row,)))
+            elif not drafts:
+                why = "no pattern finds a sentence in the chunk to make such a question of"
+                self.rejected.append(Rejected("nothing_to_ask", why, kind.name, (row,)))
+            yield from islice(self._passing(drafts), self.settings.each)
 
-    def _judged(self, drafts: Sequence[Draft]) -> list[tuple[Draft, Rejected | None]]:
-        """Each draft in turn against all accepted before it."""
-        from karat.testset.filters import judge_drafts
-
-        found = []
-        for verdict in judge_drafts(drafts, self.surroundings, self.accepted):
+    def _passing(self, drafts: Sequence[Draft]) -> Iterator[Draft]:
+        for draft in drafts:
+            (verdict,) = self._judge([draft])
             if verdict.rejected is None:
-                self.accepted.append(verdict.draft)
-            found.append((verdict.draft, verdict.rejected))
-        return found
+                yield verdict.draft
+            else:
+                self.rejected.append(verdict.rejected)
 
-    def _settle(self, place: Place, judged: tuple[Draft, Rejected | None]) -> Rejected | None:
-        draft, rejected = judged
-        if rejected is None:
-            place.draft = draft
-        return rejected
+    def _judge(self, drafts: Sequence[Draft]) -> list[DraftVerdict]:
+        """Each draft in turn against all accepted before it."""
+        from karat.testset.check import judge_drafts
+
+        verdicts = judge_drafts(drafts, self.surroundings, self.accepted)
+        self.accepted += [verdict.draft for verdict in verdicts if verdict.rejected is None]
+        return verdicts
+
+    def _ask(self, chat: Chats, slots: Sequence[QuestionSlot]) -> list[Draft | Rejected]:
+        """For each slot, in order, the draft that the model wrote, or the reason why it wrote none."""
+        from karat.models.structured import ask_structured
+
+        settings = [self._setting(slot) for slot in slots]
+        prompts = [slot.kind.prompt(setting) for slot, setting in zip(slots, settings, strict=True)]
+        replies = ask_structured(chat, prompts, [slot.kind.schema for slot in slots])
+        return [_outcome(*one, chat.label) for one in zip(slots, settings, replies, strict=True)]
 
     def _supply(self, kind: Kind) -> Iterator[tuple[int, ...]]:
         """The chunks that a kind can be asked about, one after the other; each pair of chunks once."""
@@ -247,11 +254,11 @@ class _Work:
             if kind.pieces == 1:
                 yield (row,)
                 continue
-            others = (one.row for one in self._related.partners(row))
-            other = next((one for one in others if frozenset((row, one)) not in pairs), None)
+            partners = self._related.partners(row)
+            other = next((one for one in partners if frozenset((row, one)) not in pairs), None)
             if other is None:
-                told = "no other chunk is related to it"
-                self.rejected.append(Rejected("no_related_chunk", told, kind.name, (row,)))
+                why = "no other chunk is related to it"
+                self.rejected.append(Rejected("no_related_chunk", why, kind.name, (row,)))
                 continue
             pairs.add(frozenset((row, other)))
             yield (row, other)
@@ -265,10 +272,10 @@ class _Work:
         usable = [row for row in range(len(self.chunks)) if row not in unfit]
         return Related(self.chunks, usable, self.surroundings.vectors, self.sections)
 
-    def _next(self, place: Place, supplies: Mapping[str, Iterator[tuple[int, ...]]]) -> bool:
-        """Give a place the next chunks of its kind; False where there are none left."""
-        place.rows = next(supplies[place.kind.name], ())
-        return bool(place.rows)
+    def _next(self, slot: QuestionSlot, supplies: Mapping[str, Iterator[tuple[int, ...]]]) -> bool:
+        """Give a slot the next chunks of its kind; False where there are none left."""
+        slot.rows = next(supplies[slot.kind.name], ())
+        return bool(slot.rows)
 
     def _fragment(self, row: int) -> Fragment:
         if row not in self._fragments:
@@ -276,40 +283,68 @@ class _Work:
             self._fragments[row] = Fragment(row, chunk, guess_language(chunk.text) or "")
         return self._fragments[row]
 
-    def _setting(self, place: Place) -> Setting:
-        fragments = tuple(self._fragment(row) for row in place.rows)
+    def _setting(self, slot: QuestionSlot) -> Setting:
+        fragments = tuple(self._fragment(row) for row in slot.rows)
         drawn: tuple[dict[str, str], tuple[str, ...]] = ({}, ())
-        if self.mix is not None:
-            drawn = self.mix.draw(place.number, seed=self.seed, salt=place.kind.name)
+        if self.settings.mix is not None:
+            drawn = self.settings.mix.draw(slot.number, seed=self.settings.seed, salt=slot.kind.name)
         return Setting(fragments, fragments[0].language, *drawn)
 
 
-def shortages(made: Generated, samples: int, ended: Collection[str] = (), known: Mapping[str, int] = {}) -> list[str]:
+def _outcome(slot: QuestionSlot, setting: Setting, reply: Structured[Any], model: str) -> Draft | Rejected:
+    if reply.value is None:
+        return Rejected(_reason(reply), reply.error or "the model said nothing", slot.kind.name, slot.rows)
+    draft = slot.kind.draft(reply.value, setting, model)
+    if not draft.text:
+        return Rejected("declined", "the model found nothing worth such a question", slot.kind.name, slot.rows)
+    if declines(draft.text):
+        return Rejected(
+            reason="refused",
+            detail="the model refused in place of asking",
+            kind=slot.kind.name,
+            rows=slot.rows,
+            draft=draft,
+        )
+    return draft
+
+
+def _reason(reply: Structured[Any]) -> str:
+    """What went wrong, in a word: the call, its length, or what was said."""
+    if not reply.said or reply.said[-1].error is not None or reply.said[-1].text is None:
+        return "model_failed"
+    if reply.said[-1].cut:
+        return "cut_off"
+    return "refused" if reply.raw and declines(reply.raw[-1]) else "unreadable"
+
+
+def shortages(
+    generated: Generated, samples: int, ended: Collection[str] = (), known: Mapping[str, int] = {}
+) -> list[str]:
     """In words, of which kinds there are fewer questions than wanted, and why.
 
     `ended` are the kinds that no chunk is left for, and `known` how many chunks each of them asks about already.
     """
-    found = []
-    sampled = made.sampled
+    notes = []
+    sampled = generated.sampled
     if len(sampled.rows) < samples:
         out = Counter(one.reason for one in sampled.left_out if one.reason != "not_drawn")
-        told = ", ".join(f"{reason} {count:,}" for reason, count in sorted(out.items()))
-        found.append(
+        left_out = ", ".join(f"{reason} {count:,}" for reason, count in sorted(out.items()))
+        notes.append(
             f"{len(sampled.rows):,} chunks can be asked about, where {samples:,} were wanted"
-            + (f"; left out: {told}." if told else ".")
+            + (f"; left out: {left_out}." if left_out else ".")
         )
-    accepted = Counter(one.kind for one in made.questions)
-    for kind, number in made.wanted.items():
+    accepted = Counter(one.kind for one in generated.questions)
+    for kind, number in generated.wanted.items():
         if accepted[kind] < number:
-            reasons = Counter(one.reason for one in made.rejected if one.kind == kind)
-            told = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
-            why = [f"{sum(reasons.values()):,} drafts were rejected ({told})"] if told else []
+            reasons = Counter(one.reason for one in generated.rejected if one.kind == kind)
+            counts = ", ".join(f"{reason} {count:,}" for reason, count in reasons.most_common())
+            why = [f"{sum(reasons.values()):,} drafts were rejected ({counts})"] if counts else []
             if kind in ended:
                 asked = f" ({known[kind]:,} have a question of this kind already)" if known.get(kind) else ""
                 why.append(f"no chunk was left{asked}")
             missing = number - accepted[kind]
-            found.append(
+            notes.append(
                 f"{kind}: {accepted[kind]:,} of {number:,} questions. {missing:,} "
                 f"{'place was' if missing == 1 else 'places were'} not filled: {', and '.join(why)}."
             )
-    return found
+    return notes

@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.testset.sections import begins
+from karat.testset.sample import begins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,16 +22,6 @@ ABOVE = 0.25  # of the way from unrelated to identical, from which two chunks sp
 _PAIRS = 500
 SAME = 0.95  # cosine from which the other chunk says the same
 _LINK = re.compile(r"\]\(\s*<?([^)\s>]{1,2000})|(https?://[^\s)>\]\"']{1,2000})")
-
-How = Literal["link", "neighbour", "section"]
-
-
-@dataclass(frozen=True, slots=True)
-class Partner:
-    """The other chunk, and by what it is related."""
-
-    row: int
-    how: How
 
 
 @dataclass
@@ -45,24 +35,18 @@ class Related:
     usable: Collection[int]
     vectors: NDArray[np.float32] | None = None
     sections: list[str | None] | None = None
-    _found: dict[int, tuple[Partner, ...]] = field(default_factory=dict, init=False, repr=False)
+    _partners: dict[int, tuple[int, ...]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.usable = frozenset(self.usable)
 
-    def partners(self, row: int) -> tuple[Partner, ...]:
-        """The chunks related to one, the nearest first; none where nothing is near."""
-        if row not in self._found:
-            found: dict[int, How] = {}
-            near = self._near(row)
-            for other in self._linked(row):
-                found.setdefault(other, "link")
-            for other in near if self.vectors is not None else self._following(row):
-                found.setdefault(other, "neighbour" if self.vectors is not None else "section")
-            self._found[row] = tuple(
-                Partner(other, how) for other, how in found.items() if other in self.usable and self._apart(row, other)
-            )
-        return self._found[row]
+    def partners(self, row: int) -> tuple[int, ...]:
+        """The rows related to one, those it links to first, then the nearest; none where nothing is near."""
+        if row not in self._partners:
+            others = [*self._linked(row), *(self._near(row) if self.vectors is not None else self._following(row))]
+            usable = [other for other in dict.fromkeys(others) if other in self.usable and self._apart(row, other)]
+            self._partners[row] = tuple(usable)
+        return self._partners[row]
 
     @cached_property
     def floor(self) -> float:
@@ -86,13 +70,13 @@ class Related:
 
     def _linked(self, row: int) -> list[int]:
         """The first usable chunk of each document that a chunk links to."""
-        found = []
+        rows = []
         for markdown, plain in _LINK.findall(self.chunks[row].text):
             target = _address(markdown or plain)
             doc = self._by_address.get(target) or self._by_address.get(target.rsplit("/", 1)[-1])
             if doc is not None and doc != self.chunks[row].doc:
-                found += [other for other in self._by_doc[doc] if other in self.usable][:1]
-        return list(dict.fromkeys(found))
+                rows += [other for other in self._by_doc[doc] if other in self.usable][:1]
+        return list(dict.fromkeys(rows))
 
     def _following(self, row: int) -> list[int]:
         """The next chunks of the same section, else those before it."""
@@ -113,24 +97,24 @@ class Related:
 
     @cached_property
     def _by_doc(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        by_doc: dict[str, list[int]] = {}
         for row, chunk in enumerate(self.chunks):
-            found.setdefault(chunk.doc, []).append(row)
-        for rows in found.values():
+            by_doc.setdefault(chunk.doc, []).append(row)
+        for rows in by_doc.values():
             rows.sort(key=lambda row: (begins(self.chunks[row]), row))
-        return found
+        return by_doc
 
     @cached_property
     def _by_address(self) -> dict[str, str]:
         """Documents by what links call them: id, file name, address."""
-        found: dict[str, str] = {}
+        by_address: dict[str, str] = {}
         shared: set[str] = set()
         for chunk in self.chunks:
             names = (chunk.doc, chunk.doc.rsplit("/", 1)[-1], *((chunk.url,) if chunk.url else ()))
             for name in map(_address, names):
-                if found.setdefault(name, chunk.doc) != chunk.doc:
+                if by_address.setdefault(name, chunk.doc) != chunk.doc:
                     shared.add(name)
-        return {name: doc for name, doc in found.items() if name and name not in shared}
+        return {name: doc for name, doc in by_address.items() if name and name not in shared}
 
 
 def _address(link: str) -> str:

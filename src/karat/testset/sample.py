@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -11,10 +13,9 @@ import numpy as np
 from karat.core.errors import UsageError
 from karat.core.text.codes import Vocabulary
 from karat.results.drafts import LeftOut, Sampled
-from karat.testset.sections import begins
 
 if TYPE_CHECKING:
-    from karat.core.docs import Chunks
+    from karat.core.docs import Chunk, Chunks, Doc
 
 LEAST_TOKENS = 40
 _SECTION = "section"  # where a chunk's meta names its section
@@ -74,23 +75,23 @@ def _unfit(
 
 def _near_duplicates(chunks: Chunks, rows: Sequence[int]) -> dict[int, LeftOut]:
     """Of chunks that say the same, or nearly, all but the first."""
-    from karat.diagnose.checks.copies import copies
+    from karat.testset.check.copies import copies
 
     coded = Vocabulary("words").encode([chunks.texts[row] for row in rows])
-    said: dict[bytes, int] = {}  # words -> the first row that has just these
-    firsts = [said.setdefault(coded[place].tobytes(), row) for place, row in enumerate(rows)]
-    unlike = list(said.values())
+    first_of: dict[bytes, int] = {}  # words -> the first row that has just these
+    firsts = [first_of.setdefault(coded[place].tobytes(), row) for place, row in enumerate(rows)]
+    unlike = list(first_of.values())
     alike = copies([chunks.texts[row] for row in unlike], np.arange(len(unlike)))
     out: dict[int, LeftOut] = {}
     for one, row in enumerate(unlike):
-        kept = [other for other in alike.get(one, {}) if other < one and unlike[other] not in out]
-        if kept:
-            like = f"{alike[one][min(kept)]:.0%} the same as {chunks[unlike[min(kept)]].id}"
+        earlier = [other for other in alike.get(one, {}) if other < one and unlike[other] not in out]
+        if earlier:
+            like = f"{alike[one][min(earlier)]:.0%} the same as {chunks[unlike[min(earlier)]].id}"
             out[row] = LeftOut(row, "near_duplicate", like)
     for row, first in zip(rows, firsts, strict=True):
         if row != first:
-            told = out[first].detail if first in out else f"the same words as {chunks[first].id}"
-            out[row] = LeftOut(row, "near_duplicate", told)
+            detail = out[first].detail if first in out else f"the same words as {chunks[first].id}"
+            out[row] = LeftOut(row, "near_duplicate", detail)
     return out
 
 
@@ -134,11 +135,36 @@ def _sections(chunks: Chunks, rows: Sequence[int], sections: Sequence[str | None
     """The rows of a document by section, in its order; by stretches of it where no section is known."""
     named: dict[str | None, list[int]] = {}
     for row in sorted(rows, key=lambda row: (begins(chunks[row]), row)):
-        told = sections[row] if sections is not None else None
-        named.setdefault(told or chunks[row].meta.get(_SECTION) or chunks[row].title, []).append(row)
+        section = sections[row] if sections is not None else None
+        named.setdefault(section or chunks[row].meta.get(_SECTION) or chunks[row].title, []).append(row)
     if len(named) > 1:
         return list(named.values())
     (whole,) = named.values()
     count = max(1, round(len(whole) ** 0.5))
     ends = list(accumulate(len(part) for part in np.array_split(np.arange(len(whole)), count)))
     return [whole[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def begins(chunk: Chunk) -> int:
+    """Where a chunk begins in its document; 0 where nobody knows."""
+    return chunk.span[0] if chunk.span is not None else 0
+
+
+def sections_of(chunks: Chunks, docs: Iterable[Doc] | None) -> list[str | None]:
+    """For each row the title of the section that its beginning stands in; None where documents say nothing of it.
+
+    Sections are those of the highest level of which a document has several.
+    """
+    starts: dict[str, tuple[list[int], list[str]]] = {}
+    for doc in docs or ():
+        count = Counter(section.level for section in doc.sections)
+        level = min((level for level, number in count.items() if number > 1), default=None)
+        chosen = sorted((s.start, s.level, s.title) for s in doc.sections if level is not None and s.level <= level)
+        if chosen:
+            starts[doc.id] = [start for start, _, _ in chosen], [title for _, _, title in chosen]
+    sections: list[str | None] = []
+    for chunk in chunks:
+        edges, titles = starts.get(chunk.doc, ([], []))
+        place = -1 if chunk.span is None else bisect_right(edges, chunk.span[0]) - 1
+        sections.append(titles[place] if place >= 0 else None)
+    return sections

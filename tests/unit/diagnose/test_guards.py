@@ -123,7 +123,7 @@ def test_unequal_n_is_said_once_for_measures_alike():
 def test_hardly_any_gold_matched():
     table = {"a": {"Hit@5": [0, 1]}}
     facts = Facts(gold_example="handbook.pdf", hit_examples={"a": "docs/handbook"})
-    said = fired(table, Matching("exact", "document", "", {"a": 0.05}), facts)["ids matched on neither side"]
+    said = fired(table, Matching("exact", "document", "", {"a": 0.05}), facts)["low id overlap"]
     assert "only 5% of the gold documents" in said
     assert "gold is written 'handbook.pdf', hits 'docs/handbook'" in said
     assert fired(table, Matching("exact", "document", "", {"a": 0.1}), facts) == {}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karat.diagnose.verify._digits import Number, has_decimal_commas, pointed, read_cell
+from karat.diagnose.verify.numbers import Number, has_decimal_commas, pointed, read_cell
 
 
 @pytest.mark.parametrize(

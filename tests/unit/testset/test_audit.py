@@ -16,9 +16,9 @@ from karat.report.document import Detail
 from karat.report.render import console, markdown
 from karat.results.checkup import Finding
 from karat.testset.audit import audit
-from karat.testset.audit._lexicon import Weights, longest_run
-from karat.testset.audit.check import CHECKS
-from karat.testset.audit.checks.leftovers import leftover_of
+from karat.testset.check import AUDIT_CHECKS as CHECKS
+from karat.testset.check.not_a_question import leftover_of
+from karat.testset.lexicon import Weights, longest_run
 
 SHEETS = (
     ("galley", "The galley opens at six. Breakfast is porridge with honey from the valley."),

@@ -10,7 +10,7 @@ from karat.core.errors import UsageError
 from karat.core.means import Means
 from karat.core.types import Question
 from karat.results.drafts import Draft, Fragment
-from karat.testset.filters import FILTERS, Surroundings, judge_draft, judge_drafts
+from karat.testset.check import FILTERS, Surroundings, judge_draft, judge_drafts
 
 TEXTS = {
     "bees": "A beehive is opened only in dry weather. Smoke calms the bees for about ten minutes. The smoker burns "
@@ -189,13 +189,13 @@ def test_repeated_questions_are_found_without_comparing_each_with_each():
     words = [f"w{a}{b}" for a in "bcdf" for b in "ghjk"]
     texts = [f"What is the {a} of the {b} and {c}?" for a in words[:6] for b in words[6:11] for c in words[11:]]
     around = Surroundings(CHUNKS, Means())
-    earlier = around.kept([replace(GOOD, text=text) for text in texts])
+    earlier = around.accepted([replace(GOOD, text=text) for text in texts])
     for place, text in enumerate(texts):
-        worth = earlier.worth(text, 0.85)
+        worth = earlier.candidates(text, 0.85)
         assert place in worth
         assert len(worth) < len(texts) / 4
-    assert list(around.kept([]).worth(texts[0], 0.85)) == []
-    assert earlier.worth("How much?", 0.85, {ROW["boats"]}) == list(range(len(texts)))
+    assert list(around.accepted([]).candidates(texts[0], 0.85)) == []
+    assert earlier.candidates("How much?", 0.85, {ROW["boats"]}) == list(range(len(texts)))
 
 
 def test_questions_that_exist_are_not_repeated():

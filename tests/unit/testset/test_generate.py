@@ -13,9 +13,9 @@ from karat.core.types import Gold, Question, TestSet
 from karat.match import resolve
 from karat.results.drafts import Draft, Fragment
 from karat.testset._kind import KINDS
-from karat.testset._questions import Numbers, Papers, question_of
-from karat.testset.gaps import coverage, gap_weights
-from karat.testset.generate import TRIES, generate
+from karat.testset._questions import QuestionIds, QuotePages, question_of
+from karat.testset.gaps import asked_rows, gap_weights
+from karat.testset.generate import TRIES, GenerationSettings, generate
 from karat.testset.mix import Mix
 
 THINGS = [
@@ -95,8 +95,13 @@ class Writer:
         return [one if isinstance(one, Said) else Said(one, model="m") for one in told]
 
 
+LITERAL = GenerationSettings(samples=1, kinds=("literal",))
+
+
 def make(chunks, writer, samples=4, kinds=("literal",), **more):
-    return generate(chunks, samples=samples, kinds=kinds, means=Means(chat=writer), **more)
+    wanted = {name: more.pop(name) for name in list(more) if name in GenerationSettings.__dataclass_fields__}
+    settings = GenerationSettings(samples=samples, kinds=kinds, **wanted)
+    return generate(chunks, settings, Means(chat=writer), **more)
 
 
 def reasons(made):
@@ -260,7 +265,7 @@ def test_a_mix_is_told_to_the_model_and_tagged(chunks):
 
 def test_questions_that_exist_are_not_asked_again_and_ids_go_on(chunks):
     first = make(chunks, Writer(), samples=3)
-    covered = coverage(first.questions, chunks)
+    covered = asked_rows(first.questions, chunks)
     assert covered.by_kind == {"literal": frozenset(first.sampled.rows)}
     more = make(chunks, Writer(), samples=3, before=first.questions, asked=covered.by_kind)
     assert [q.id for q in more.questions] == ["literal-004", "literal-005", "literal-006"]
@@ -282,10 +287,10 @@ def test_gaps_are_filled_before_what_is_covered():
 
 def test_gold_of_others_that_is_not_in_the_index_is_told(chunks):
     other = Question("q", "Who?", gold=(Gold(doc="lost.txt", quote="Nobody knows where this stands."),))
-    found = coverage([other], chunks)
+    found = asked_rows([other], chunks)
     assert (found.rows, found.missing) == (frozenset(), 1)
     assert "1 gold entry of the existing questions cannot be found" in found.notes[0]
-    assert coverage([], chunks).rows == frozenset()
+    assert asked_rows([], chunks).rows == frozenset()
 
 
 def test_unknown_and_missing_kinds_are_refused(chunks):
@@ -294,11 +299,11 @@ def test_unknown_and_missing_kinds_are_refused(chunks):
     with pytest.raises(UsageError, match="no kind of question is named"):
         make(chunks, Writer(), kinds=())
     with pytest.raises(UsageError, match="asks a chat model, and none is named"):
-        generate(chunks, samples=1, kinds=("literal",), means=Means())
+        generate(chunks, LITERAL, Means())
 
 
 def test_numbers_go_on_from_the_highest_of_each_kind():
-    numbers = Numbers(["literal-009", "literal-2", "literal-x", "q7", "multi_hop-100"])
+    numbers = QuestionIds(["literal-009", "literal-2", "literal-x", "q7", "multi_hop-100"])
     assert [numbers.next(kind) for kind in ("literal", "multi_hop", "negated")] == [
         "literal-010", "multi_hop-101", "negated-001",
     ]  # fmt: skip
@@ -319,9 +324,9 @@ def test_the_page_is_that_of_the_quote_and_gold_is_found_however_the_text_is_cut
     fragment = Fragment(0, whole, "en")
     draft = Draft("Who?", "literal", (fragment,), "x", (kept,), "en")
     questions = [
-        question_of(draft, "a", Papers([doc])),
-        question_of(replace(draft, quotes=(across,)), "b", Papers([doc])),
-        question_of(draft, "c", Papers()),
+        question_of(draft, "a", QuotePages([doc])),
+        question_of(replace(draft, quotes=(across,)), "b", QuotePages([doc])),
+        question_of(draft, "c", QuotePages()),
     ]
     assert [q.gold[0].page for q in questions] == ["3", "2-3", "1-4"]
     for size in (90, 200, 333):
@@ -352,10 +357,10 @@ RUSSIAN = (
 
 def test_without_a_model_documents_in_other_languages_are_refused():
     with pytest.raises(UsageError, match=r"no chunk is in English \(of 1 that can be asked about\), .*--model"):
-        generate(Chunks([Chunk("m#0", "m", RUSSIAN)]), samples=1, kinds=("literal",), means=Means(), offline=True)
+        generate(Chunks([Chunk("m#0", "m", RUSSIAN)]), replace(LITERAL, offline=True), Means())
 
 
 def test_without_a_model_each_chunk_in_another_language_is_counted(chunks):
     mixed = Chunks.ordered([*chunks, Chunk("m#0", "m", RUSSIAN)])
-    made = generate(mixed, samples=11, kinds=("literal",), means=Means(), offline=True)
+    made = generate(mixed, replace(LITERAL, samples=11, offline=True), Means())
     assert [one.rows for one in made.rejected if one.reason == "other_language"] == [(mixed.row_of["m#0"],)]

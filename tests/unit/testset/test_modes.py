@@ -1,6 +1,6 @@
 """Kinds of questions of other tools, and the mode of evaluation that they belong to."""
 
-from karat.testset.audit._view import SEMANTIC
+from karat.testset.check._context import SEMANTIC
 from karat.testset.modes import mode_of
 
 

@@ -7,7 +7,7 @@ import pytest
 from karat.core.text.detect import nonsense
 from karat.core.types import Question, TestSet
 from karat.testset.audit import audit
-from karat.testset.filters.not_a_question import filter as not_a_question
+from karat.testset.check.not_a_question import not_a_question
 
 NONSENSE = [
     "How many litres does the tank of the?",

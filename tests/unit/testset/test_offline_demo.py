@@ -9,8 +9,8 @@ from karat.core.text import guess_language
 from karat.models import EmbedderSettings, embedder_named
 from karat.results.drafts import Fragment
 from karat.systems.index import index
-from karat.testset.filters import Surroundings, judge_drafts
-from karat.testset.filters._wording import one_line
+from karat.testset.check import Surroundings, judge_drafts
+from karat.testset.lexicon import one_line
 from karat.testset.offline import offline_drafts
 
 A_PAGE = 1

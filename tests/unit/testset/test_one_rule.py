@@ -10,16 +10,12 @@ from karat.core.docs import Chunk, Chunks
 from karat.core.language import parse
 from karat.core.means import Means
 from karat.core.types import Gold, Question, TestSet
-from karat.diagnose.checks.leaks import check as leaks
-from karat.diagnose.checks.repeated_questions import check as repeated_questions
-from karat.diagnose.checks.unsupported_answers import check as unsupported_answers
 from karat.results.drafts import Draft, Fragment
 from karat.testset.audit import audit
-from karat.testset.audit.checks.passage_references import check as passage_references
-from karat.testset.filters._surroundings import Surroundings
-from karat.testset.filters.duplicate import filter as duplicate
-from karat.testset.filters.leakage import filter as leakage
-from karat.testset.filters.unsupported_answer import filter as unsupported_answer
+from karat.testset.check import Surroundings
+from karat.testset.check.passage_references import leakage, leaks, passage_references
+from karat.testset.check.repeats import duplicate, repeated_questions
+from karat.testset.check.unsupported_answers import unsupported_answer, unsupported_answers
 
 LEANING = [
     "What does this passage say about fuel?",

@@ -5,8 +5,7 @@ import pytest
 from karat.core.docs import Chunk, Chunks, Doc, Section
 from karat.core.errors import UsageError
 from karat.core.text.boilerplate import boilerplate, repeated_lines
-from karat.testset.sample import sample
-from karat.testset.sections import sections_of
+from karat.testset.sample import sample, sections_of
 
 WORDS = (
     "amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "islet", "jetty", "knoll", "lodge", "maple",

@@ -1,47 +1,35 @@
-"""Verify: whether printed figures can be true, by the rows behind them or by arithmetic. One kind of check a file."""
+"""Verify: whether printed figures can be true, by the rows behind them or by arithmetic. One kind of rule a file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from karat.core.errors import InputError
-from karat.diagnose.verify._causes import CAUSES, because
+from karat.core.judged import Repeats
+from karat.diagnose._tables import UNKNOWN_K
+from karat.diagnose.verify.causes import CAUSES
+from karat.diagnose.verify.lines import summary_table
+from karat.diagnose.verify.names import measure_of, spelled
+from karat.diagnose.verify.numbers import read_cell
+from karat.diagnose.verify.printed import PrintedFigure, read_figures
+from karat.diagnose.verify.recompute import from_lists
+from karat.diagnose.verify.rows import MeasureValues, QuestionRows, rows_of
+from karat.diagnose.verify.rules import ROW_RULES, TABLE_RULES
+from karat.diagnose.verify.rules.aggregates import check_aggregates
+from karat.files import RawTable
 from karat.results.verification import Figure
-
-if TYPE_CHECKING:
-    from karat.core.judged import Repeats
-    from karat.diagnose.verify.aggregates import Values
-    from karat.diagnose.verify.rows import Rows
-    from karat.files import RawTable
 
 BY_N = ("not 0/1 over n", "not a share of k over n", "spread")  # causes that hang on n, which rows know better
 
 __all__ = ["CAUSES", "rows_of", "verify_rows", "verify_table"]
 
 
-def rows_of(table: RawTable, *, sure: bool = False) -> Rows | None:
-    """The rows of a table that holds single questions; None where it holds summaries.
-
-    `sure`: it is said to hold rows, so that one question is enough.
-    """
-    from karat.diagnose.verify._digits import cut_of
-    from karat.diagnose.verify.rows import Rows, looks_like_rows
-
-    if not looks_like_rows(table) and not (sure and table.rows and Rows(table).id_column is not None):
-        return None
-    rows = Rows(table)
-    cuts = {text for name in ("k", "top_k") if name in rows.names for text in rows.texts(rows.names[name])}
-    only = cut_of(next(iter(cuts))) if len(cuts) == 1 else None
-    return rows if only is None else Rows(table, only)
-
-
 def verify_rows(
-    rows: Rows,
+    rows: QuestionRows,
     table: RawTable | None = None,
     *,
     repeats: Repeats = "once",
-    computed: Mapping[str, Values] | None = None,
+    computed: Mapping[str, MeasureValues] | None = None,
     n: int | None = None,
     one_gold: bool = False,
     beside: bool = False,
@@ -51,92 +39,87 @@ def verify_rows(
     `computed` are values that were worked out from a test set; else the lists of the rows are used, if they have any.
     `beside`: the table is what stands beside the rows in their own file, and may hold no figures.
     """
-    from karat.diagnose.verify.aggregates import check_aggregates
-    from karat.diagnose.verify.alone import check_alone
-    from karat.diagnose.verify.columns import check_columns
-    from karat.diagnose.verify.defaults import check_defaults
-    from karat.diagnose.verify.figures import printed_figures, unread_cells
-    from karat.diagnose.verify.implied import check_implied
-    from karat.diagnose.verify.names import spelled
-    from karat.diagnose.verify.order import check_order
-    from karat.diagnose.verify.recompute import from_lists
-
-    given = computed is not None
-    known: Mapping[str, Values] = computed if computed is not None else from_lists(rows, repeats)
-    found: list[Figure] = []
-    if not given:
-        found += check_columns(rows, known)
-        found += check_implied(rows, list(known))
-        found += check_order(rows)
-        found += check_defaults(rows)
-        found += _repeated(rows)
-        found += _not_checked(rows, {figure.name for figure in found})
-    if table is not None:
-        labels = frozenset(spelled(name) for name in rows.labels)
-        figures = printed_figures(table, labels)
-        if not figures and not beside:
-            raise _no_figures(table)
-        found += check_aggregates(rows, figures, known, [figure for figure in found if figure.broken])
-        found += unread_cells(table, labels)
-        wrong = {(f.where, f.name, f.what) for f in found if f.broken}
-        follows = {(f.where, f.name, f.what) for f in found if not f.broken and f.recomputed is not None}
-        alone = check_alone(figures, n=n, k=rows.k, one_gold=one_gold)
-        found += [
-            f for f in alone
-            if f.verdict == "impossible" and (f.where, f.name, f.what) not in wrong
-            and not (f.cause in BY_N and (f.where, f.name, f.what) in follows)
-        ]  # fmt: skip
-    return found
+    checked: list[Figure] = []
+    if computed is None:
+        computed = from_lists(rows, repeats)
+        checked += [figure for rule in ROW_RULES for figure in rule(rows, computed)]
+        checked += _not_checked(rows, {figure.name for figure in checked})
+    if table is None:
+        return checked
+    figures, unread = read_figures(table, frozenset(map(spelled, rows.labels)))
+    if not figures and not beside:
+        raise _no_figures(table)
+    checked += check_aggregates(rows, figures, computed, [figure for figure in checked if figure.broken])
+    wrong = {(f.where, f.name, f.what) for f in checked if f.broken}
+    follows = {(f.where, f.name, f.what) for f in checked if not f.broken and f.recomputed is not None}
+    for figure in check_alone(figures, n=n, k=rows.k, one_gold=one_gold):
+        place = (figure.where, figure.name, figure.what)
+        by_rows = place in wrong or (figure.cause in BY_N and place in follows)
+        if figure.verdict == "impossible" and not by_rows:
+            checked.append(figure)
+    return checked + unread
 
 
-def _repeated(rows: Rows) -> list[Figure]:
-    """Questions that stand twice for one configuration."""
-    from collections import Counter
-
-    many = Counter(zip(rows.ids, *rows.labels.values(), strict=True))
-    twice = [key for key, count in many.items() if count > 1]
-    if rows.id_column is None or not twice:
-        return []
-    why = because("repeated rows", f"{len(twice)} of them, such as {twice[0][0]!r}")
-    return [Figure("", rows.id_column, "rows", "suspect", cause="repeated rows", why=why, apart=len(twice))]
-
-
-def _not_checked(rows: Rows, checked: set[str]) -> list[Figure]:
-    """Columns of figures that nothing in the rows says anything about, or that are not all numbers."""
-    from karat.diagnose.verify._digits import read_cell
-    from karat.diagnose.verify.names import measure_of
-
-    why = "the rows hold nothing to compute it from."
-    unread = [
-        Figure("", column, "rows", "unchecked", why=f"{text!r} of question {qid} is no number.", cells=len(rows))
-        for column in rows.table.columns
-        if column not in {*rows.numbers, rows.retrieved_column, rows.gold_column}
-        and measure_of(column, rows.k or 1) is not None
-        for qid, text in list(zip(rows.ids, rows.texts(column), strict=True))
-        if text and read_cell(text) is None
-    ]
-    firsts = {figure.name: figure for figure in reversed(unread)}
-    return [*reversed(firsts.values())] + [
-        Figure("", column, "rows", "unchecked", why=why, cells=sum(one is not None for one in rows.numbers[column]))
-        for column in rows.measured
-        if column not in checked
-    ]
+def _not_checked(rows: QuestionRows, checked: set[str]) -> Iterator[Figure]:
+    """Columns of figures that are not all numbers, or that nothing in the rows says anything about."""
+    lists = (rows.retrieved_column, rows.gold_column)
+    for column in rows.table.columns:
+        if column in rows.measured and column not in checked:
+            cells = sum(number is not None for number in rows.numbers[column])
+            yield rows.figure(column, "unchecked", "the rows hold nothing to compute it from.", cells=cells)
+        elif column not in rows.numbers and column not in lists and measure_of(column, rows.k or 1) is not None:
+            cells_of = zip(rows.ids, rows.texts(column), strict=True)
+            unread = ((qid, text) for qid, text in cells_of if text and read_cell(text) is None)
+            for qid, text in list(unread)[:1]:
+                why = f"{text!r} of question {qid} is no number."
+                yield rows.figure(column, "unchecked", why, cells=len(rows))
 
 
 def verify_table(
     tables: Sequence[RawTable], *, n: int | None = None, k: int | None = None, one_gold: bool = False
 ) -> list[Figure]:
     """What tables can be by themselves, each apart from the others."""
-    from karat.diagnose.verify.alone import check_alone
-    from karat.diagnose.verify.figures import printed_figures, unread_cells
-
-    found: list[Figure] = []
+    checked: list[Figure] = []
     for table in tables:
-        figures = printed_figures(table)
-        found += [*check_alone(figures, n=n, k=k, one_gold=one_gold), *unread_cells(table)] if figures else []
-    if not found:
+        figures, unread = read_figures(table)
+        if figures:
+            checked += [*check_alone(figures, n=n, k=k, one_gold=one_gold), *unread]
+    if not checked:
         raise _no_figures(tables[0])
-    return found
+    return checked
+
+
+def check_alone(
+    figures: Sequence[PrintedFigure], *, n: int | None = None, k: int | None = None, one_gold: bool = False
+) -> list[Figure]:
+    """Every printed figure of a registered measure, checked by arithmetic; the others are listed as unchecked."""
+    table = summary_table(figures, n=n, k=k, one_gold=one_gold)
+    unique: dict[tuple[str, str, str, str], Figure] = {}
+    for rule in TABLE_RULES:
+        for f in rule(table):
+            unique.setdefault((f.where, f.name, f.what, f.cause), f)
+    places = {(f.where, f.name, f.what) for f in unique.values()}
+    checked = list(unique.values())
+    for one in figures:
+        if (one.where, one.name or one.statistic, one.statistic) in places:
+            continue
+        problem = _uncheckable(one, k, table.settings)
+        checked.append(one.figure("unchecked", problem) if problem else one.figure("ok", "no contradiction found."))
+    return checked
+
+
+def _uncheckable(one: PrintedFigure, k: int | None, settings: set[str]) -> str:
+    """Why arithmetic says nothing of a figure."""
+    measure = one.measure(k)
+    if one.name and measure is None:
+        return "not a measure that karat knows, and there are no rows."
+    if measure is not None and measure.k == UNKNOWN_K:
+        return "k is unknown: add -k 5."
+    if one.statistic in ("F", "t", "p"):
+        return "there are no rows to compute it from."
+    if one.statistic == "n" and one.heading in settings:
+        return f"read as a setting: the means are not over so many questions ({one.heading}); -n gives their number."
+    return ""
 
 
 def _no_figures(table: RawTable) -> InputError:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from karat.diagnose.verify.figures import CONTAINERS, is_name
-from karat.diagnose.verify.names import spelled
-from karat.diagnose.verify.rows import IDS, Rows
+from karat.diagnose.verify.names import CONTAINERS, is_name, spelled
+from karat.diagnose.verify.rows import IDS, QuestionRows
 from karat.files import RawTable
 
 GROUPS = frozenset({"metrics", "scores", "measures", "retrieval", "generation", "evaluation", "results"})
@@ -24,7 +23,7 @@ def parted(table: RawTable) -> tuple[RawTable | None, RawTable | None]:
         return flattened(table), None
     records: list[dict[str, Any]] = []
     rest = _without_rows(table.document, (), records)
-    if not records and Rows(_plain(table.name, [_flat(table.document)])).is_trace:
+    if not records and QuestionRows(_plain(table.name, [_flat(table.document)])).is_trace:
         return _plain(table.name, [_flat(table.document)]), None
     return _plain(table.name, records) if records else None, RawTable(table.name, (), (), (), "record", rest)
 
@@ -41,18 +40,18 @@ def _plain(name: str, records: Sequence[dict[str, Any]]) -> RawTable:
     return RawTable(name, columns, tuple(records), tuple(range(1, len(records) + 1)), "record")
 
 
-def _without_rows(value: Mapping[str, Any], way: tuple[str, ...], records: list[dict[str, Any]]) -> dict[str, Any]:
+def _without_rows(value: Mapping[str, Any], path: tuple[str, ...], records: list[dict[str, Any]]) -> dict[str, Any]:
     """A copy without its lists of rows, which are added to `records` under the system they stand beneath."""
     rest: dict[str, Any] = {}
     for key, item in value.items():
         if isinstance(item, Mapping):
-            inner = way if spelled(str(key)) in CONTAINERS | LISTS else (*way, str(key))
+            inner = path if spelled(str(key)) in CONTAINERS | LISTS else (*path, str(key))
             rest[str(key)] = _without_rows(item, inner, records)
         elif isinstance(item, list) and _are_rows(item):
-            system = {"system": ", ".join(way)} if way and not any(is_name(str(c)) for c in item[0]) else {}
+            system = {"system": ", ".join(path)} if path and not any(is_name(str(c)) for c in item[0]) else {}
             records.extend({**system, **_flat(one)} for one in item)
         elif isinstance(item, list) and item and all(isinstance(one, Mapping) for one in item):
-            rest[str(key)] = [_without_rows(one, (*way, *_names(one)), records) for one in item]
+            rest[str(key)] = [_without_rows(one, (*path, *_names(one)), records) for one in item]
         else:
             rest[str(key)] = item
     return rest

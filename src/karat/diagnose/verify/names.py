@@ -1,4 +1,4 @@
-"""Names: what the heading of a column stands for: a measure, a statistic of it, a count, or a label."""
+"""Names: what a heading stands for (a measure, a statistic of it, a count, a label), and what a label says."""
 
 from __future__ import annotations
 
@@ -41,6 +41,33 @@ WORDS = {
     "exact_match": "EM", "mean_average_precision": "MAP", "success": "Hit@k",
 }  # fmt: skip
 
+CONTAINERS = frozenset({
+    "metrics", "results", "summary", "summaries", "overall", "systems", "methods", "scores", "retrieval", "aggregate",
+    "aggregated", "all", "statistics", "evaluation", "averages", "metadata", "config", "by_method",
+    "by_system", "total",
+})  # fmt: skip
+CUTS = ("k", "top_k", "topk")
+SETTINGS = frozenset({
+    "alpha", *CUTS, "depth", "rrf_k", "seed", "chunk_size", "overlap", "temperature", "beta",
+    "rank", "id", "index", "row", "version", "dim", "dimension", "df", "ddof", "levels", "year",
+})  # fmt: skip
+TOTALS = frozenset({
+    "total", "totals", "overall", "all", "average", "avg", "mean", "all_systems", "macro_avg", "micro_avg",
+    "weighted_avg", "macro_average", "micro_average", "weighted_average", "grand_total",
+})  # fmt: skip
+SLICES = frozenset({
+    "kind", "query_type", "question_type", "type", "category", "slice", "difficulty", "topic", "domain", "language",
+    "subset", "split", "intent", "hops",
+})  # fmt: skip
+SYSTEMS = frozenset({
+    "system", "config_name", "config", "configuration", "method", "model", "name", "system_name", "retriever",
+    "approach", "run", "pipeline",
+})  # fmt: skip
+SLICED = "tag."  # before the name of a label that parts questions, where the shape of the table says so
+BLANK = ("", "-", "–", "—", "n/a", "N/A", "nan", "NaN", "None", "null")
+PERCENT = ("(in %)", "(%)", "[%]", "%")  # at the end of a heading
+Labels = tuple[tuple[str, str], ...]  # (column, or empty where the shape names none; value)
+
 _STAT = "|".join(sorted(map(re.escape, STATISTICS), key=len, reverse=True))
 _PARTING = r"\s_./:|-"  # what parts a name from its statistic
 _BEFORE = re.compile(rf"({_STAT})[{_PARTING}]++(?=.)", re.IGNORECASE)
@@ -79,10 +106,10 @@ def split(text: str, k: int | None = None) -> tuple[str, str]:
     rest = text[before.end() :] if before else text
     after = _AFTER.search(rest)
     name = _PARTED.sub("", rest[: after.start()]) if after else ""
-    told = (after if name else None) or before
-    if told is None or (told is before and measure_of(text, k) is not None) or spelled(text) in WORDS:
+    statistic = (after if name else None) or before
+    if statistic is None or (statistic is before and measure_of(text, k) is not None) or spelled(text) in WORDS:
         return text, "mean"
-    return name or rest, STATISTICS[told[1].lower()]
+    return name or rest, STATISTICS[statistic[1].lower()]
 
 
 def is_measured(text: str, k: int | None = None) -> bool:
@@ -94,8 +121,49 @@ def is_measured(text: str, k: int | None = None) -> bool:
 def keys(text: str, k: int | None = None) -> frozenset[str]:
     """What two headings of the same thing have in common."""
     name, _ = split(text, k)
-    found = {re.sub(r"[\W_]+", "", name.lower())}
     measure = measure_of(name, k)
-    if measure is not None:
-        found.add(measure.name)
-    return frozenset(found)
+    return frozenset({letters(name)} | ({measure.name} if measure is not None else set()))
+
+
+def letters(text: str) -> str:
+    """Letters and digits in lower case: what labels of the same thing have in common."""
+    return re.sub(r"[\W_]+", "", text.lower())
+
+
+def is_slice(column: str) -> bool:
+    """Whether a label parts the questions, so that a row of it is not about all of them."""
+    return column.startswith(SLICED) or spelled(column) in SLICES
+
+
+def is_name(column: str) -> bool:
+    """Whether a column names systems, so that its values need no word before them."""
+    return spelled(column) in SYSTEMS
+
+
+def is_total(label: tuple[str, str]) -> bool:
+    """Whether a label says that its row is over all others, as the last of a table may be."""
+    return spelled(label[1].strip("*_` ")) in TOTALS and spelled(label[0]) not in SETTINGS
+
+
+def in_words(labels: Labels) -> str:
+    """What the labels of a row say."""
+    named = (v if not name or is_name(name) else f"{name.removeprefix(SLICED)} {v}" for name, v in labels)
+    return ", ".join(named)
+
+
+def split_heading(text: str) -> tuple[str, str]:
+    """The measure and the statistic that a heading names, in whatever unit.
+
+    >>> split_heading("Recall@5 (%)"), split_heading("Recall@5 25%")
+    (('Recall@5', 'mean'), ('Recall@5', '25%'))
+    """
+    text = text.strip()
+    mark = next((mark for mark in PERCENT if text.endswith(mark)), "")
+    whole, bare = split(text), split(text.removesuffix(mark))
+    return bare if mark and whole == (text, "mean") and measure_of(bare[0], 1) is not None else whole
+
+
+def is_share(column: str) -> bool:
+    """Whether a heading names a measure between 0 and 1, or a statistic of one."""
+    measure = measure_of(split_heading(column)[0], 1)
+    return measure is not None and measure.bounds == (0.0, 1.0)

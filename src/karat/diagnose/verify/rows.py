@@ -3,32 +3,57 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from karat.core.text.words import plural
-from karat.diagnose.verify._digits import Number, as_column, has_decimal_commas, pointed, read_cell
-from karat.diagnose.verify.figures import BLANK, CONTAINERS, SLICED, is_name, is_share, is_total
-from karat.diagnose.verify.names import is_measured, keys, spelled
+from karat.diagnose.verify.causes import because
+from karat.diagnose.verify.names import (
+    BLANK,
+    CONTAINERS,
+    SLICED,
+    Labels,
+    is_measured,
+    is_name,
+    is_share,
+    is_total,
+    keys,
+    letters,
+    spelled,
+)  # fmt: skip
+from karat.diagnose.verify.numbers import Number, as_column, cut_of, has_decimal_commas, pointed, read_cell
+from karat.files import RawTable
+from karat.results.verification import Figure, Verdict
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from karat.diagnose.verify.figures import Labels
-    from karat.files import RawTable
-
-    Bools = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 IDS = ("question_id", "query_id", "qid", "id", "question", "query", "user_input")
 UNITS = ("page", "doc", "id", "chunk", "url")
 FIRST_HITS = ("retrieved_top1_url", "top1_url", "retrieved_top1", "top1", "first_hit")
 LEVELS = 60  # most values of a column that tells rows apart
 FAILED = re.compile(r"fail|error|timeout|exception|invalid", re.IGNORECASE)
+NO_ERROR = ("", "none", "null", "false", "0", "nan")
+
+
+@dataclass(frozen=True)
+class MeasureValues:
+    """The values of one measure over all rows, and those that mistakes would give from the same rows."""
+
+    own: Floats
+    suppose: Callable[[], Iterable[tuple[str, Floats]]] = list  # called only where something is wrong
+    half: float = 0.0  # how far rounding may have moved each value
+    once: Callable[[], Floats] | None = None  # with each unit credited once, where `own` credits repeats
+    ranked: Floats | None = None  # what rankings give, where `own` is printed in the rows
+
+    @cached_property
+    def mistakes(self) -> list[tuple[str, Floats]]:
+        """The values that each mistake would give, by its cause."""
+        return list(self.suppose())
 
 
 @dataclass(frozen=True)
@@ -41,7 +66,7 @@ class Chosen:
     """A label that no row knows."""
 
 
-class Rows:
+class QuestionRows:
     """A table with a row a system and question."""
 
     def __init__(self, table: RawTable, k: int | None = None) -> None:
@@ -49,7 +74,6 @@ class Rows:
         self.names = {spelled(c): c for c in table.columns}
         self._labelled: dict[tuple[str, str], Bools | None] = {}
         self._values: dict[str, Floats] = {}
-        self._halves: dict[str, float] = {}
 
     def __len__(self) -> int:
         return len(self.table.rows)
@@ -67,6 +91,21 @@ class Rows:
     def texts(self, column: str) -> list[str]:
         """The cells of a column as texts without blanks around them."""
         return ["" if cell is None else str(cell).strip() for cell in self.cells(column)]
+
+    def figure(
+        self, column: str, verdict: Verdict, detail: str = "", *, cause: str = "", what: str = "rows", **more: Any
+    ) -> Figure:
+        """What became of checking a column: the cause in words, with the detail, which alone is a sentence."""
+        why = because(cause, detail) if cause else detail
+        return Figure(name=column, what=what, verdict=verdict, cause=cause, why=why, **{"where": "", **more})
+
+    @cached_property
+    def by_system(self) -> dict[str, list[int]]:
+        """The rows of each system."""
+        groups: dict[str, list[int]] = {}
+        for i, system in enumerate(self.systems):
+            groups.setdefault(system, []).append(i)
+        return groups
 
     @cached_property
     def id_column(self) -> str | None:
@@ -118,7 +157,7 @@ class Rows:
     @cached_property
     def numbers(self) -> dict[str, list[Number | None]]:
         """Columns of numbers and blanks, with the digits they are printed with."""
-        found: dict[str, list[Number | None]] = {}
+        columns: dict[str, list[Number | None]] = {}
         for column in self.table.columns:
             texts = self.texts(column)
             if has_decimal_commas(texts, is_share(column)):
@@ -127,21 +166,18 @@ class Rows:
             filled = [one for text, one in zip(texts, read, strict=True) if text not in BLANK]
             if filled and all(one is not None for one in filled):
                 aligned = iter(as_column((one[0] for one in read if one is not None), exact=True))
-                found[column] = [None if one is None else next(aligned) for one in read]
-        return found
+                columns[column] = [None if one is None else next(aligned) for one in read]
+        return columns
 
     def values(self, column: str) -> Floats:
         """A column of numbers; NaN where a row has none."""
         if column not in self._values:
-            numbers = self.numbers[column]
-            self._values[column] = np.array([np.nan if one is None else one.value for one in numbers])
-            self._halves[column] = max((one.half for one in numbers if one is not None), default=0.0)
+            self._values[column] = np.array([np.nan if one is None else one.value for one in self.numbers[column]])
         return self._values[column]
 
     def half(self, column: str) -> float:
         """How far rounding may have moved the numbers of a column."""
-        self.values(column)
-        return self._halves[column]
+        return max((one.half for one in self.numbers[column] if one is not None), default=0.0)
 
     @cached_property
     def measured(self) -> tuple[str, ...]:
@@ -153,15 +189,15 @@ class Rows:
     @cached_property
     def labels(self) -> dict[str, list[str]]:
         """Columns that tell groups of rows apart, with their values."""
-        found = {}
+        columns = {}
         for column in self.table.columns:
             if column == self.id_column or is_measured(column, self.k):
                 continue
             values = [plain_value(text) for text in self.texts(column)]
             distinct = set(values)
             if len(distinct) <= LEVELS and (len(distinct) < len(values) or is_name(column)):
-                found[column] = values
-        return found
+                columns[column] = values
+        return columns
 
     @cached_property
     def systems(self) -> list[str]:
@@ -184,18 +220,13 @@ class Rows:
 
     def choose(self, labels: Labels) -> Chosen:
         """The rows that a figure is about: those that agree with each of its labels that the rows know."""
-        mask = np.ones(len(self), bool)
-        known, strange = 0, ""
-        for name, value in labels:
-            if (name, value) not in self._labelled:
-                self._labelled[name, value] = self._of_label(name, value)
-            own = self._labelled[name, value]
-            if own is None:
-                strange = strange or value
-            else:
-                mask &= own
-                known += 1
-        if strange and not known and len(set(self.systems)) > 1:
+        for label in labels:
+            if label not in self._labelled:
+                self._labelled[label] = self._of_label(*label)
+        known = [own for label in labels if (own := self._labelled[label]) is not None]
+        strange = next((value for name, value in labels if self._labelled[name, value] is None), "")
+        mask = np.logical_and.reduce(known) if known else np.ones(len(self), bool)
+        if strange and not known and len(self.by_system) > 1:
             return Chosen(np.zeros(len(self), bool), f"no row says {strange!r}")
         return Chosen(mask, "" if mask.any() else "no row has these labels", strange)
 
@@ -204,31 +235,30 @@ class Rows:
         column = self.names.get(spelled(bare)) or self.names.get(spelled(SLICED + bare)) if name else None
         wanted = plain_value(value)
         if column is not None and column in self.labels:
-            found = np.array([own == wanted for own in self.labels[column]])
-            return found if found.any() or not is_name(name) else self._anywhere(value)
+            mask = np.array([own == wanted for own in self.labels[column]])
+            return mask if mask.any() or not is_name(name) else self._anywhere(value)
         if spelled(value) in CONTAINERS or is_total((name, value)):
             return np.ones(len(self), bool)
         return self._anywhere(value)
 
     def _anywhere(self, value: str) -> Bools | None:
-        key = re.sub(r"[\W_]+", "", value.lower())
+        key = letters(value)
         for values in [*self.labels.values(), self.systems]:
-            found = np.array([re.sub(r"[\W_]+", "", own.lower()) == key for own in values])
-            if key and found.any():
-                return found
+            mask = np.array([letters(own) == key for own in values])
+            if key and mask.any():
+                return mask
         return None
 
     @cached_property
     def failed(self) -> Bools:
-        """Rows that say they failed: by a status, an error, or an answer that is missing."""
+        """Rows that say they failed, by a status or an error."""
         mask = np.zeros(len(self), bool)
         for name in ("status", "state"):
             if name in self.names:
                 mask |= np.array([bool(FAILED.search(text)) for text in self.texts(self.names[name])])
         for name in ("error", "errors", "exception", "error_message"):
             if name in self.names:
-                blank = ("", "none", "null", "false", "0", "nan")
-                mask |= np.array([text.lower() not in blank for text in self.texts(self.names[name])])
+                mask |= np.array([text.lower() not in NO_ERROR for text in self.texts(self.names[name])])
         return mask
 
     @cached_property
@@ -239,6 +269,21 @@ class Rows:
                 texts = self.texts(self.names[name])
                 return np.array([not text or text.lower().startswith(("error", "failed")) for text in texts])
         return np.zeros(len(self), bool)
+
+    @cached_property
+    def common(self) -> Bools:
+        """Rows of questions for which every system has a row."""
+        systems: dict[str, set[str]] = {}
+        for qid, system in zip(self.ids, self.systems, strict=True):
+            systems.setdefault(qid, set()).add(system)
+        return np.array([len(systems[qid]) == len(self.by_system) for qid in self.ids])
+
+    @cached_property
+    def left_out(self) -> dict[str, Bools]:
+        """Rows that tables leave out of means: why, and which stay."""
+        return {
+            "failed": ~self.failed, "have no answer": ~self.unanswered, "are not answered by all systems": self.common,
+        }  # fmt: skip
 
 
 def plain_value(text: str) -> str:
@@ -254,15 +299,16 @@ def plain_value(text: str) -> str:
         return text
 
 
-def looks_like_rows(table: RawTable) -> bool:
-    """Whether a table holds single questions rather than summaries: it names questions, several of them a system."""
-    rows = Rows(table)
-    if rows.is_trace or len(rows) < 2:
-        return rows.is_trace
-    return rows.id_column is not None and len(set(rows.ids)) > 1 and len(set(rows.systems)) < len(rows)
+def rows_of(table: RawTable, k: int | None = None, *, sure: bool = False) -> QuestionRows | None:
+    """The rows of a table that holds single questions, several a system; None where it holds summaries.
 
-
-def unique_first(ids: Sequence[str]) -> Bools:
-    """Which entries are the first of their name."""
-    seen: set[str] = set()
-    return np.array([not (one in seen or seen.add(one)) for one in ids])  # type: ignore[func-returns-value]
+    `k` is the cut-off where the table does not say one. `sure`: it is said to hold rows, so that one question is
+    enough.
+    """
+    rows = QuestionRows(table)
+    several = len(rows) > 1 and len(set(rows.ids)) > 1 and len(rows.by_system) < len(rows)
+    if not rows.is_trace and not (rows.id_column is not None and (several or (sure and len(rows)))):
+        return None
+    cuts = {text for name in ("k", "top_k") if name in rows.names for text in rows.texts(rows.names[name])}
+    own = cut_of(next(iter(cuts))) if len(cuts) == 1 else None
+    return QuestionRows(table, own or k)

@@ -23,20 +23,20 @@ def offline_drafts(fragment: Fragment, kinds: Sequence[str]) -> list[Draft]:
     """
     if fragment.language != LANGUAGE or "literal" not in kinds:
         return []
-    from karat.testset.offline._patterns import asked_of
+    from karat.testset.offline._patterns import questions_of
 
     text, span = fragment.chunk.text, fragment.chunk.span
     begins = span is None or span[0] == 0 or text[:1] in "#\n"
     return [
         Draft(
-            asked.question,
-            "literal",
-            (fragment,),
-            asked.answer,
-            (text[asked.start : asked.end],),
-            fragment.language,
+            text=asked.question,
+            kind="literal",
+            fragments=(fragment,),
+            answer=asked.answer,
+            quotes=(text[asked.start : asked.end],),
+            language=fragment.language,
             tags={"form": asked.form},
             source=f"offline/{asked.form}",
         )
-        for asked in asked_of(text, fragment.chunk.title or "", begins)
+        for asked in questions_of(text, fragment.chunk.title or "", begins)
     ]

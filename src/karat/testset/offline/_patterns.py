@@ -78,7 +78,7 @@ _Made = Iterator[tuple[str, str, str]]  # question, answer, form
 
 
 @dataclass(frozen=True)
-class Asked:
+class PatternQuestion:
     """What is asked, what answers it, by which pattern it was made, and where its quote stands in the fragment."""
 
     question: str
@@ -88,62 +88,64 @@ class Asked:
     end: int
 
 
-def asked_of(text: str, title: str, begins: bool) -> list[Asked]:
+def questions_of(text: str, title: str, begins: bool) -> list[PatternQuestion]:
     """Every question that the patterns make of a text. Unless it `begins` with a sentence, the first counts as cut."""
-    found: dict[str, Asked] = {}
+    questions: dict[str, PatternQuestion] = {}
     page = PageWords.of(text)
     sentences = [one for one in page_sentences(text, title) if one.start or begins]
     for place, one in enumerate(sentences):
         if one.kind == "row" or len(one.text) > _LONGEST or not one.is_whole or _ODD.search(one.text):
             continue
         if _asks(one.heading) and (not place or sentences[place - 1].heading != one.heading):
-            found.setdefault(one.heading, _under_heading(sentences[place : place + 2]))
+            questions.setdefault(one.heading, _under_heading(sentences[place : place + 2]))
         if _FEWEST <= len(one.text.split()) <= _MOST:
             for question, answer, form in _made(one.text, page, f"{title} {one.heading}".lower()):
-                asked = Asked(question[:1].upper() + question[1:], answer.strip(" ,;."), form, one.start, one.end)
-                found.setdefault(asked.question, asked)
-    return list(found.values())
+                asked = question[:1].upper() + question[1:]
+                answered = PatternQuestion(asked, answer.strip(" ,;."), form, one.start, one.end)
+                questions.setdefault(asked, answered)
+    return list(questions.values())
 
 
 def _asks(heading: str) -> bool:
     return heading.endswith("?") and _FEWEST <= len(heading.split()) <= _MOST
 
 
-def _under_heading(sentences: list[PageSentence]) -> Asked:
+def _under_heading(sentences: list[PageSentence]) -> PatternQuestion:
     """The question that a heading asks, answered by the first sentences below it."""
     first, *others = sentences
     below = [first, *(one for one in others if one.heading == first.heading and one.kind != "row" and one.is_whole)]
-    return Asked(first.heading, " ".join(one.text for one in below).rstrip("."), "heading", first.start, below[-1].end)
+    answer = " ".join(one.text for one in below).rstrip(".")
+    return PatternQuestion(first.heading, answer, "heading", first.start, below[-1].end)
 
 
 def _made(sentence: str, page: PageWords, topic: str) -> _Made:
     """The questions of a sentence. "The walk" is clear where the topic, what stands above it, names a walk."""
     yield from _short_forms(sentence)
-    told = sentence.rstrip(".!")
-    condition = _CONDITION.fullmatch(told)
+    statement = sentence.rstrip(".!")
+    condition = _CONDITION.fullmatch(statement)
     if condition:
         yield from _condition(*condition.groups())
         return
-    for question, answer, form in _of_clause(told, page):
+    for question, answer, form in _of_clause(statement, page):
         bare = _BARE.match(question)
         if stands_alone(question) and (not bare or bare[1].removesuffix("s") in topic):
             yield question, answer, form
-    there = _THERE_ARE.match(told)
+    there = _THERE_ARE.match(statement)
     if there and stands_alone(f"Which {there[3]} are {_before_tail(there[4])}"):
         yield f"How many {there[3]} {there[1]} there {_before_tail(there[4])}?", f"{there[2]} {there[3]}", "number"
 
 
-def _of_clause(told: str, page: PageWords) -> _Made:
-    reason = _REASON.fullmatch(told)
+def _of_clause(statement: str, page: PageWords) -> _Made:
+    reason = _REASON.fullmatch(statement)
     if reason and (clause := clause_of(reason[1], page)):
         yield clause.asked("why", clause.rest), reason[2], "reason"
-    count = _FIRST_COUNT.fullmatch(told)
+    count = _FIRST_COUNT.fullmatch(statement)
     if count:
         yield f"how many {count[2]} {count[3]} {_before_tail(count[4])}?", f"{count[1]} {count[2]}", "number"
-    defined = _DEFINED.fullmatch(told)
+    defined = _DEFINED.fullmatch(statement)
     if defined:
         yield f"what is {defined[1][:1].lower()}{defined[1][1:]}?", defined[2], "definition"
-    clause = clause_of(told, page)
+    clause = clause_of(statement, page)
     if clause:
         yield from _without(clause, _TIME, "when", "time")
         yield from _without(clause, _OFTEN, "how often", "frequency")
@@ -152,33 +154,33 @@ def _of_clause(told: str, page: PageWords) -> _Made:
 
 
 def _short_forms(sentence: str) -> _Made:
-    for found in _SHORT_FORM.finditer(sentence):
-        words = found[1].replace("-", " ").split()[-len(found[2]) :]
-        if "".join(word[0] for word in words).upper() == found[2]:
-            answer = found[1][-len(" ".join(words)) :]
-            yield f"What does {found[2]} stand for?", answer, "abbreviation"
+    for match in _SHORT_FORM.finditer(sentence):
+        words = match[1].replace("-", " ").split()[-len(match[2]) :]
+        if "".join(word[0] for word in words).upper() == match[2]:
+            answer = match[1][-len(" ".join(words)) :]
+            yield f"What does {match[2]} stand for?", answer, "abbreviation"
 
 
 def _condition(link: str, condition: str, answer: str) -> _Made:
     """What is to be done, where the reader is spoken to; else what happens."""
-    told = re.match(r"the |an? |it |[A-Z]|\w+body |(?:\w+ ){1,2}(?:is|are|must|may|can) ", answer)
-    if not told and not condition.startswith("you "):
+    states = re.match(r"the |an? |it |[A-Z]|\w+body |(?:\w+ ){1,2}(?:is|are|must|may|can) ", answer)
+    if not states and not condition.startswith("you "):
         return
-    question = f"What {'happens' if told else 'should you do'} {link.lower()} {condition}?"
+    question = f"What {'happens' if states else 'should you do'} {link.lower()} {condition}?"
     if stands_alone(question.replace("you", "people").replace(f" {link.lower()} ", " ", 1)):
         yield question, answer, "condition"
 
 
 def _without(clause: Clause, phrase: re.Pattern[str], opening: str, form: str) -> _Made:
     """The question that a phrase of the clause answers: the clause without it."""
-    found = phrase.search(clause.rest)
-    before = clause.rest[: found.start()].strip() if found else ""
-    if not found or _TAIL.search(before) or holds_a_clause(before.split()):
+    match = phrase.search(clause.rest)
+    before = clause.rest[: match.start()].strip() if match else ""
+    if not match or _TAIL.search(before) or holds_a_clause(before.split()):
         return
-    after = _before_tail(clause.rest[found.end() :]).strip()
+    after = _before_tail(clause.rest[match.end() :]).strip()
     rest = f"{before} {after}"
     if after.split(" ")[0] in ("", *PREPOSITIONS) and not phrase.search(rest):  # "at six, the others at seven"
-        yield clause.asked(opening, rest), found[0], form
+        yield clause.asked(opening, rest), match[0], form
 
 
 def _place(clause: Clause) -> _Made:
@@ -187,9 +189,9 @@ def _place(clause: Clause) -> _Made:
         first, place = "", clause.rest
     elif clause.helper not in BE or clause.verb or not _LYING.match(first):
         return
-    found = _PLACE.fullmatch(_before_tail(place))
-    if found and found[0].split()[-1] not in stop_words("en", "plain"):
-        yield clause.asked("where", first), found[0], "place"
+    match = _PLACE.fullmatch(_before_tail(place))
+    if match and match[0].split()[-1] not in stop_words("en", "plain"):
+        yield clause.asked("where", first), match[0], "place"
 
 
 def _number(clause: Clause) -> _Made:

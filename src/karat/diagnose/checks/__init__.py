@@ -1,1 +1,0 @@
-"""Checks of the doctor: one a file. See `karat.diagnose.gold`."""

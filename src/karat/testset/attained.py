@@ -1,0 +1,181 @@
+"""Attained: recall of engines beside what is reachable, by kind; kinds and languages; what the questions can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.ranked import Ranked
+from karat.core.text import guess_language
+from karat.diagnose.ceilings import ceilings_by_question, mean_of
+from karat.fuse.rrf import fusion
+from karat.results.audit import ALL, Attained, Detectable, KindRow, LanguageRow, Quartiles
+from karat.stats.power import WORST, detectable, needed
+from karat.testset.check._context import SEMANTIC, once
+from karat.testset.check.literal_wording import overlaps
+from karat.testset.check.other_language import differs
+
+if TYPE_CHECKING:
+    from karat.core.judged import Bools, Floats
+    from karat.core.types import Question
+    from karat.match import Resolution
+    from karat.testset.check._context import CheckContext, Vectors
+
+CUTS = (1, 5, 20)
+_TOGETHER = 512
+NO_KIND = "(none)"
+AIM = 0.03  # a difference worth telling
+CUT = 5
+MEASURE = f"Recall@{CUT}"
+
+
+def nearest(vectors: Vectors, queries: Vectors, depth: int) -> Ranked:
+    """The rows most like each query, by cosine; a vector of zeros is like nothing."""
+    depth = min(depth, len(vectors))
+    lives: Bools = np.asarray(vectors.any(axis=1))
+    query, rows, scores = [], [], []
+    for start in range(0, len(queries), _TOGETHER):
+        part = queries[start : start + _TOGETHER]
+        cosines = np.where(lives[None, :] & np.asarray(part.any(axis=1))[:, None], part @ vectors.T, -np.inf)
+        top = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
+        best = np.take_along_axis(cosines, top, axis=1)
+        who, place = np.nonzero(np.isfinite(best))
+        query.append(who + start)
+        rows.append(top[who, place])
+        scores.append(best[who, place].astype(np.float64))
+    if not query:
+        return Ranked.empty(len(queries))
+    return Ranked.ordered(len(queries), np.concatenate(query), np.concatenate(rows), np.concatenate(scores))
+
+
+def recall_of(ranked: Ranked, resolution: Resolution) -> dict[int, Floats]:
+    """Recall of each question at each of the cuts; NaN without relevant gold."""
+    count = len(ranked)
+    recall = {k: np.full(count, np.nan) for k in CUTS}
+    for q in range(count):
+        units = [u for u in resolution.of_question(q) if resolution.relevant[u]]
+        if not units:
+            continue
+        rank = {row: place for place, row in enumerate(ranked.of(q)[0].tolist(), 1)}
+        at = [min((rank[row] for row in resolution.holders[u].tolist() if row in rank), default=0) for u in units]
+        for k in CUTS:
+            recall[k][q] = sum(1 for place in at if 0 < place <= k) / len(units)
+    return recall
+
+
+def _by_kind(questions: Sequence[Question], chosen: Sequence[int]) -> dict[str, list[int]]:
+    """Places of questions: all of them, then by kind in the order in which kinds appear."""
+    kinds: dict[str, list[int]] = {ALL: list(chosen)}
+    for q in chosen:
+        kinds.setdefault(questions[q].kind or NO_KIND, []).append(q)
+    if len(kinds) == 2 and NO_KIND in kinds:
+        del kinds[NO_KIND]
+    return kinds
+
+
+@once
+def _recalls(context: CheckContext) -> dict[str, dict[int, Floats]]:
+    """Recall of each engine; none without a corpus."""
+    return {name: recall_of(ranked, context.resolution) for name, ranked in context.ranked.items()}
+
+
+@once
+def attained(context: CheckContext) -> tuple[Attained, ...]:
+    """Recall at each cut by kind beside what any ranking could reach, all kinds together first."""
+    if not context.has_corpus:
+        return ()
+    best = ceilings_by_question(context.resolution, CUTS)
+    rows = []
+    for kind, members in _by_kind(context.questions, sorted(best)).items():
+        for k in CUTS if members else ():
+            columns = {name: one[k][members] for name, one in _recalls(context).items()}
+            means = {name: float(column.mean()) for name, column in columns.items()}
+            better = float(np.max(list(columns.values()), axis=0).mean()) if columns else None
+            rows.append(
+                Attained(
+                    kind, len(members), k, means.get("bm25"), means.get("dense"), better,
+                    *mean_of([best[q]["Recall", k] for q in members]),
+                )
+            )  # fmt: skip
+    return tuple(rows)
+
+
+def quartiles(values: Sequence[float]) -> Quartiles | None:
+    """How some numbers lie; None where there are none."""
+    if not len(values):
+        return None
+    least, low, median, high, most = (float(v) for v in np.percentile(np.asarray(values, float), (0, 25, 50, 75, 100)))
+    return Quartiles(n=len(values), least=least, low=low, median=median, high=high, most=most)
+
+
+def kind_rows(context: CheckContext) -> tuple[KindRow, ...]:
+    """A row for all questions and one for each kind, in the order in which kinds appear."""
+    kinds = _by_kind(context.questions, range(len(context.questions)))
+    return tuple(_kind_row(context, kind, members) for kind, members in kinds.items())
+
+
+def _kind_row(context: CheckContext, kind: str, members: Sequence[int]) -> KindRow:
+    questions = [context.questions[q] for q in members]
+    every = overlaps(context)
+    known = [overlap for q in members if (overlap := every[q]) is not None]
+    return KindRow(
+        kind=kind,
+        questions=len(members),
+        unanswerable=sum(1 for q in questions if not q.answerable),
+        without_answer=sum(1 for q in questions if q.answerable and not any(a.strip() for a in q.answers)),
+        question_words=quartiles([len(q.text.split()) for q in questions]),
+        answer_words=quartiles([len(q.answers[0].split()) for q in questions if q.answers]),
+        overlap=quartiles([overlap.share for overlap in known]),
+        run=quartiles([overlap.run for overlap in known]),
+        literal=sum(overlap.is_literal for overlap in known) if kind in SEMANTIC and known else None,
+    )
+
+
+def language_rows(context: CheckContext) -> tuple[LanguageRow, ...]:
+    """Questions by the language they are asked in, most first, and how many have gold in another."""
+    counts: dict[str, list[int]] = {}
+    for q, question in enumerate(context.questions):
+        row = counts.setdefault(guess_language(question.text) or "other", [0, 0])
+        row[0] += 1
+        row[1] += differs(context, q)
+    ordered = sorted(counts.items(), key=lambda item: (-item[1][0], item[0]))
+    return tuple(LanguageRow(language, *row) for language, row in ordered)
+
+
+@once
+def detectable_by(context: CheckContext) -> tuple[Detectable, ...]:
+    """What can be told apart: by how retrievals differ on this very test set, and at worst."""
+    rows: list[Detectable | None] = []
+    columns = {name: one[CUT] for name, one in _recalls(context).items()}
+    if len(columns) == 2:
+        bm25, dense = columns["bm25"], columns["dense"]
+        rows.append(_row(bm25 - dense, "BM25 against dense retrieval on these questions"))
+        better = bm25 if np.nansum(bm25) >= np.nansum(dense) else dense
+        hybrid = recall_of(fusion.fuse([context.ranked["bm25"], context.ranked["dense"]]), context.resolution)
+        rows.append(_row(hybrid[CUT] - better, "a hybrid of both (rrf) against the better of them"))
+    counted = [int(np.isfinite(column).sum()) for column in columns.values()]
+    asked = counted[0] if counted else sum(1 for q in context.questions if q.answerable)
+    rows.append(_made(asked, WORST, "the worst case, where scores are all 0 or 1 and half of them differ each way"))
+    return tuple(row for row in rows if row is not None)
+
+
+def _row(differences: Floats, basis: str) -> Detectable | None:
+    known = differences[np.isfinite(differences)]
+    spread = float(known.std(ddof=1)) if len(known) > 1 else 0.0
+    return _made(len(known), spread, basis) if spread > 0 else None
+
+
+def _made(questions: int, spread: float, basis: str) -> Detectable | None:
+    if questions < 2:
+        return None
+    return Detectable(
+        measure=MEASURE,
+        questions=questions,
+        basis=basis,
+        spread=spread,
+        difference=detectable(spread, questions),
+        aim=AIM,
+        needed=needed(spread, AIM),
+    )

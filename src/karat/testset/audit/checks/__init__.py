@@ -1,1 +1,0 @@
-"""Checks of the audit: one a file. See `karat.testset.audit`."""

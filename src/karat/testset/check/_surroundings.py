@@ -1,0 +1,236 @@
+"""Surroundings: the chunks that drafts are asked about, made ready to be searched. Built once for a generation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.asked import Asked, Context
+from karat.core.errors import UsageError
+from karat.core.text import sentences
+from karat.testset.check._drafts import AcceptedDrafts, EarlierQuestions
+from karat.testset.lexicon import ChunkSentence, one_line
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.answer import Answerer
+    from karat.core.docs import Chunks
+    from karat.core.means import Embeds, Means
+    from karat.core.types import Answer, Question
+    from karat.results.drafts import Draft
+    from karat.retrieve.engines.bm25 import BM25Engine
+
+DEPTH = 20  # chunks that are looked at by words, and as many by vectors
+_TOGETHER = 256
+_WORDS = 5000  # that are looked up at a time
+_AROUND = '.,;:!?"()[]«»“”'
+_MARK = "7777777771"  # no word of a text, and its own stem
+
+
+class Surroundings:
+    """All chunks, searchable by words and, where the means hold an embedder, by vectors; and an extractive answerer.
+
+    `before` are questions that exist already, which a draft must not repeat. Everything is worked out when it is
+    first needed and kept.
+    """
+
+    def __init__(self, chunks: Chunks, means: Means, seed: int = 0, before: Sequence[Question] = ()) -> None:
+        if not len(chunks):
+            raise UsageError("there are no chunks to ask about. Index documents first.")
+        self.chunks, self.means, self.seed, self.before = chunks, means, seed, tuple(before)
+        self._stems: dict[str, frozenset[str]] = {}
+        self._row_stems: dict[int, frozenset[str]] = {}
+        self._sentences: dict[int, tuple[ChunkSentence, ...]] = {}
+        self._near: dict[str, tuple[int, ...]] = {}
+        self._lines: dict[int, str] = {}
+        self._asked: dict[str, NDArray[np.float32]] = {}
+        self._usual: dict[str, float] = {}
+        self._accepted = AcceptedDrafts(self.stems)
+
+    @cached_property
+    def bm25(self) -> BM25Engine:
+        """The chunks by their words, each with its title."""
+        from karat.retrieve.engines.bm25 import BM25Engine
+
+        return BM25Engine.build([self._searched(row) for row in range(len(self.chunks))], {}, lambda *_: None)
+
+    @cached_property
+    def _terms(self) -> _Terms:
+        return _Terms(self.bm25)
+
+    @cached_property
+    def _embedder(self) -> Embeds | None:
+        return self.means.embedder() if self.means.embedder is not None else None
+
+    @cached_property
+    def vectors(self) -> NDArray[np.float32] | None:
+        """The vector of each chunk; None without an embedder."""
+        if self._embedder is None:
+            return None
+        texts = self.chunks.texts
+        parts = [self._embedder.embed(texts[i : i + 4096], "passage") for i in range(0, len(texts), 4096)]
+        return np.concatenate(parts)
+
+    @cached_property
+    def _holders(self) -> dict[str, int]:
+        return dict(zip(self.bm25.vocabulary, self.bm25.holders.tolist(), strict=True))
+
+    def weight(self, stem: str) -> float:
+        """How telling a stem is: the rarer among the chunks, the more (as in BM25)."""
+        held = self._holders.get(stem, 0)
+        return math.log(1 + (len(self.chunks) - held + 0.5) / (held + 0.5))
+
+    def share(self, wanted: Iterable[str], held: frozenset[str]) -> float:
+        """How much of these stems' weight is held; 1 where there are none."""
+        whole = known = 0.0
+        for stem in sorted(wanted):
+            weight = self.weight(stem)
+            whole += weight
+            known += weight if stem in held else 0.0
+        return known / whole if whole else 1.0
+
+    def stems(self, text: str) -> frozenset[str]:
+        """The stems of a text's content words and its numbers."""
+        if text not in self._stems:
+            self._stems[text] = self._terms.of(text)
+        return self._stems[text]
+
+    def row_stems(self, row: int) -> frozenset[str]:
+        """The stems of a chunk and its title."""
+        if row not in self._row_stems:
+            self._row_stems[row] = self._terms.of(self._searched(row))
+        return self._row_stems[row]
+
+    def sentences(self, row: int) -> tuple[ChunkSentence, ...]:
+        """The sentences of a chunk."""
+        if row not in self._sentences:
+            texts = sentences(self.chunks[row].text)
+            self._sentences[row] = tuple(ChunkSentence(text, self._terms.of(text)) for text in texts)
+        return self._sentences[row]
+
+    def line(self, row: int) -> str:
+        """A chunk on one line."""
+        if row not in self._lines:
+            self._lines[row] = one_line(self.chunks[row].text)
+        return self._lines[row]
+
+    def prepare(self, drafts: Sequence[Draft]) -> None:
+        """Search and embed what these drafts need, together."""
+        new = list(dict.fromkeys(draft.text for draft in drafts if draft.text not in self._near))
+        for start in range(0, len(new), _TOGETHER):
+            self._search(new[start : start + _TOGETHER])
+
+    def _search(self, questions: Sequence[str]) -> None:
+        by_words = self.bm25.search(questions, DEPTH)
+        by_vectors: list[list[int]] = [[] for _ in questions]
+        if self.vectors is not None and self._embedder is not None:
+            asked = self._embedder.embed(questions, "query")
+            self._asked.update(zip(questions, asked, strict=True))
+            cosines = np.round(asked @ self.vectors.T, 5)
+            self._usual.update(zip(questions, np.median(cosines, axis=1).tolist(), strict=True))
+            by_vectors = [np.argsort(-row, kind="stable")[:DEPTH].tolist() for row in cosines]
+        for i, question in enumerate(questions):
+            self._near[question] = tuple(dict.fromkeys([*by_words.of(i)[0].tolist(), *by_vectors[i]]))
+        rows = {row for question in questions for row in self._near[question] if row not in self._row_stems}
+        self._terms.learn([*questions, *(self._searched(row) for row in sorted(rows))])
+
+    def near(self, question: str) -> tuple[int, ...]:
+        """The rows nearest to a question: by its words, best first, then by its vector."""
+        if question not in self._near:
+            self._search([question])
+        return self._near[question]
+
+    def alike(self, question: str, other: str) -> float | None:
+        """The cosine of two questions; None without an embedder."""
+        if self._embedder is None:
+            return None
+        missing = [text for text in dict.fromkeys((question, other)) if text not in self._asked]
+        if missing:
+            self._asked.update(zip(missing, self._embedder.embed(missing, "query"), strict=True))
+        return round(float(self._asked[question] @ self._asked[other]), 5)
+
+    def nearness(self, question: str, row: int) -> float | None:
+        """The cosine of a question and a chunk; None without an embedder."""
+        if self.vectors is None:
+            return None
+        self.near(question)
+        return round(float(self._asked[question] @ self.vectors[row]), 5)
+
+    def usual(self, question: str) -> float | None:
+        """The median cosine of a question with all chunks; None without an embedder."""
+        self.near(question)
+        return self._usual.get(question)
+
+    @cached_property
+    def existing(self) -> EarlierQuestions:
+        """The questions that existed before, to be looked up."""
+        earlier = EarlierQuestions(self.stems)
+        for question in self.before:
+            earlier.add(question.text)
+        return earlier
+
+    def accepted(self, drafts: Sequence[Draft]) -> EarlierQuestions:
+        """The accepted drafts, to be looked up."""
+        return self._accepted.of(drafts)
+
+    @cached_property
+    def _extractive(self) -> Answerer:
+        from karat.answer import AnswererSettings, answerer_named
+
+        return answerer_named(AnswererSettings("extractive", contexts=2 * DEPTH), self.means)
+
+    def reply(self, question: str, rows: Sequence[int]) -> Answer:
+        """What the extractive answerer says to a question from these chunks alone."""
+        contexts = tuple(
+            Context(self.chunks[row].id, self.chunks[row].text, self.chunks[row].title or "") for row in rows
+        )
+        answers: list[Answer] = []
+        self._extractive.answer([Asked("draft", question, contexts)], lambda _, answer: answers.append(answer))
+        return answers[0]
+
+    def _searched(self, row: int) -> str:
+        chunk = self.chunks[row]
+        return f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text
+
+
+class _Terms:
+    """The terms that BM25 makes of texts, each word looked up once."""
+
+    def __init__(self, bm25: BM25Engine) -> None:
+        self._bm25 = bm25
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def of(self, text: str) -> frozenset[str]:
+        words = _words(text)
+        if not words <= self._known.keys():
+            self.learn([text])
+        return frozenset(term for word in words for term in self._known[word])
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Look up the words of many texts together."""
+        new = sorted({word for text in texts for word in _words(text)} - self._known.keys())
+        for start in range(0, len(new), _WORDS):
+            self._learn(new[start : start + _WORDS])
+
+    def _learn(self, words: list[str]) -> None:
+        """Ask for all at once, with a mark between them by which the terms are told apart again."""
+        terms = self._bm25.terms_of(f" {_MARK} ".join(words))
+        if terms.count(_MARK) != len(words) - 1:
+            self._known.update((word, tuple(self._bm25.terms_of(word))) for word in words)
+            return
+        by_word: list[list[str]] = [[]]
+        for term in terms:
+            if term == _MARK:
+                by_word.append([])
+            else:
+                by_word[-1].append(term)
+        self._known.update((word, tuple(some)) for word, some in zip(words, by_word, strict=True))
+
+
+def _words(text: str) -> set[str]:
+    return {word.strip(_AROUND) for word in text.lower().split()}

@@ -1,0 +1,103 @@
+"""The doctor as a whole: what it counts, and that one failing check stops no other."""
+
+import json
+
+import pytest
+
+from karat.core.docs import Chunk, Chunks
+from karat.core.errors import UsageError
+from karat.core.types import Gold, Question, TestSet
+from karat.testset.check import CHECKS, Check
+from karat.testset.checkup import check
+
+CHUNKS = Chunks.ordered([Chunk("c1", "a.md", "Night watch lasts four hours."), Chunk("c2", "b.md", "Oil every week.")])
+QUESTIONS = [
+    Question("q1", "How long is a night watch?", gold=(Gold(id="c1"), Gold(id="gone"))),
+    Question("q2", "How often is oil needed?", gold=(Gold(id="c2"),)),
+    Question("q3", "How many lamps are lit?", gold=(Gold(id="lost"), Gold(id="c1", grade=0))),
+    Question("q4", "Who is the cook?", answerable=False),
+]
+
+
+def examined(questions=QUESTIONS, **options):
+    return check(TestSet(questions, name="qa"), CHUNKS, **options)
+
+
+def test_reach_counts_relevant_units_and_questions():
+    reach = examined().reach
+    assert (reach.units, reach.reached, reach.questions, reach.whole, reach.without) == (4, 2, 3, 1, 1)
+    assert examined().reachable == 0.5
+    assert examined().kinds == {"exact": 4}
+    assert (examined().chunks, examined().docs, examined().questions) == (2, 2, 4)
+
+
+def test_ceilings_come_with_it():
+    found = {(c.measure, c.k): c.value for c in examined(cuts=(1, 5)).ceilings}
+    assert found["Recall", 5] == pytest.approx((0.5 + 1 + 0) / 3)
+    assert found["Precision", 1] == pytest.approx(2 / 3)
+
+
+def test_the_gravest_come_first_and_broken_is_said():
+    found = examined()
+    grades = [f.severity for f in found.findings]
+    assert grades == sorted(grades, key=("broken", "warning", "info").index)
+    assert found.broken
+    assert not examined(QUESTIONS[1:2]).broken
+
+
+def test_it_is_plain_json_under_keys_that_stay():
+    plain = json.loads(json.dumps(examined().plain(), allow_nan=False))
+    assert set(plain) == {
+        "format", "testset", "questions", "chunks", "docs", "broken", "reach", "kinds", "findings", "ceilings", "notes",
+    }  # fmt: skip
+    assert list(plain["findings"][0]) == [
+        "check", "severity", "title", "text", "numbers", "questions", "examples", "remedy",
+    ]  # fmt: skip
+    assert plain["reach"]["share"] == 0.5
+
+
+def test_a_check_that_fails_is_a_finding_and_the_others_go_on(monkeypatch):
+    def fail(case):
+        yield from ()
+        raise ZeroDivisionError("nothing to divide")
+
+    monkeypatch.setitem(CHECKS._loaded, "leaks", Check("leaks", "breaks", fail))
+    found = examined(only=["leaks", "unknown_gold"])
+    failed, other = found.findings if found.findings[0].check == "leaks" else found.findings[::-1]
+    assert failed.severity == "broken"
+    assert "ZeroDivisionError: nothing to divide" in failed.text
+    assert other.check == "unknown_gold"
+
+
+def test_only_some_checks_and_unknown_names():
+    assert {f.check for f in examined(only=["overview"]).findings} == {"overview"}
+    with pytest.raises(UsageError, match="Did you mean leaks"):
+        examined(only=["leak"])
+    with pytest.raises(UsageError, match="unknown matcher"):
+        examined(by="ids")
+
+
+def test_it_says_what_it_does():
+    steps = []
+    examined(progress=steps.append)
+    assert steps[0] == "resolving the gold"
+    assert "unknown gold" in steps
+    assert steps[-1] == "working out the ceilings"
+
+
+def test_nothing_to_look_at():
+    empty = check(TestSet([]), Chunks([]))
+    assert empty.findings == ()
+    assert empty.reachable is None
+    assert empty.ceilings == ()
+    bare = check(TestSet(QUESTIONS), Chunks([]), [])
+    assert bare.broken
+    assert bare.reachable == 0
+
+
+def test_every_check_is_found_by_its_name_and_says_what_it_looks_for():
+    assert len(CHECKS.names()) >= 15
+    for name in CHECKS.names():
+        made = CHECKS.get(name)
+        assert (made.name, made.audit) == (name, False)
+        assert made.summary
