@@ -29,11 +29,11 @@ def inputs_of(inputs: Iterable[Taken], detail: Detail = Detail.BRIEF) -> Listing
     return Listing(input_items(inputs), detail=detail)
 
 
-def notes_of(notes: Iterable[Note], title: str = "Notes", anchor: str = "") -> Iterator[Block]:
+def notes_of(notes: Iterable[Note], anchor: str = "") -> Iterator[Block]:
     """All notes, warnings first; these are shown at any detail."""
     ordered = sorted(notes, key=lambda note: note.level != "warning")
     if ordered:
-        yield Heading(title, anchor=anchor, menu="", detail=_detail(ordered[0]))
+        yield Heading("Notes", anchor=anchor, detail=_detail(ordered[0]))
         yield from (Notice(note.text, note.level, note.guard or "", detail=_detail(note)) for note in ordered)
 
 

@@ -61,7 +61,7 @@ def document(study: Study, place: str = "", charts: Mapping[str, Mapping[str, An
         [
             *_summary(view),
             *_next(view),
-            *notes_of(study.evaluation.notes, "Warnings and notes", "warnings"),
+            *notes_of(study.evaluation.notes, anchor="warnings"),
             *_scores(view),
             *_pairs(view),
             *_failures(view),
