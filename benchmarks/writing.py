@@ -24,9 +24,12 @@ from karat.experiment.answering import rows_of
 from karat.experiment.report import _by_ending, export_to
 from karat.experiment.score import Choices
 from karat.experiment.study import Plan, StudySystem, study_of
-from karat.report import comparisons, console, results, studied
+from karat.report import results, tables
+from karat.report.build import evaluation as evaluation_report
+from karat.report.build import study as study_report
 from karat.report.charts import draw
-from karat.report.html import render
+from karat.report.render import console
+from karat.report.render.html import render
 from karat.results.serial import load_study, save_study
 from karat.results.study import Configuration, Failure, Study
 
@@ -101,16 +104,16 @@ def writers(made: Study, runs: list[Run], folder: Path) -> dict[str, Callable[[]
             }
     return found | {
         "results.json": lambda: results.render(made),
-        "comparisons.csv": lambda: comparisons.render(made.pairs),
+        "comparisons.csv": lambda: tables.pairs(made.pairs),
         "times.parquet": lambda: outputs._times(made),
         "answers.jsonl": lambda: outputs._lines(rows_of(runs, made.evaluation.testset)),
         "judgements.jsonl": lambda: outputs._lines(outputs._judgements(made)),
         "charts": lambda: draw(made),
-        "report.html": lambda: render(made, {}),
+        "report.html": lambda: render(study_report.document(made)),
         "study.json.gz": lambda: save_study(made, folder),
         "study.json.gz, read": lambda: load_study(folder),
-        "console": lambda: console.render(made.evaluation),
-        "console of a run": lambda: studied.render(made),
+        "console": lambda: console.render(evaluation_report.document(made.evaluation)),
+        "console of a run": lambda: console.render(study_report.document(made)),
         "--export liverag": lambda: export_to("liverag", made.evaluation, runs, folder),
         "--export trec": lambda: export_to("trec", made.evaluation, runs, folder),
     }

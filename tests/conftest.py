@@ -68,7 +68,7 @@ def unpainted(monkeypatch):
     """No picture is painted: charts are specified as ever, and whether they can be painted is for the charts' tests."""
     monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda spec, **options: "<svg></svg>")
     monkeypatch.setattr("vl_convert.svg_to_png", lambda svg, **options: b"\x89PNG")
-    monkeypatch.setattr("karat.report.html.charts.runtime", lambda: "")
+    monkeypatch.setattr("karat.report.render.html._runtime", lambda: "")
 
 
 class Alone:

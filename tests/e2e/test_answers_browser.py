@@ -9,8 +9,9 @@ from karat.core.docs import Chunk
 from karat.core.language import parse_all
 from karat.core.scores import Scores
 from karat.core.types import Gold, Question, TestSet
+from karat.report.build.study import document
 from karat.report.charts import chart_specs
-from karat.report.html import render
+from karat.report.render.html import render
 from karat.results.evaluation import Evaluation, Note, Refusals
 from karat.results.study import Cell, Choice, Configuration, Failure, FailureCount, Study, StudyAnswer, StudyHit
 from karat.stats.summary import summarise
@@ -120,7 +121,7 @@ def study():
 @pytest.fixture(scope="module")
 def address(study, tmp_path_factory):
     path = tmp_path_factory.mktemp("answers") / "report.html"
-    path.write_text(render(study, chart_specs(study)), encoding="utf-8")
+    path.write_text(render(document(study, charts=chart_specs(study))), encoding="utf-8")
     return path.as_uri()
 
 
@@ -203,7 +204,7 @@ def test_a_page_without_answers_has_no_part_on_them(study, browser, tmp_path):
     scores = replace(study.evaluation.scores, details={})
     bare = replace(study, answers={}, evaluation=replace(study.evaluation, answers={}, scores=scores))
     path = tmp_path / "bare.html"
-    path.write_text(render(bare, {}), encoding="utf-8")
+    path.write_text(render(document(bare)), encoding="utf-8")
     page = browser.new_page()
     wrong = []
     page.on("pageerror", lambda error: wrong.append(str(error)))

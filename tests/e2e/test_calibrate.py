@@ -63,10 +63,10 @@ def labelled(stored, put):
 def test_a_judge_is_held_against_people(labelled, karat, folder):
     told = karat("calibrate", "LAST", labelled())
     assert (told.code, told.err) == (0, "")
-    assert "labels.csv: taken for labels, 160 labels by 2 raters" in told.out
+    assert "labels.csv  read as labels: 160 labels by 2 raters" in told.out
     assert "Faithfulness(by=heuristic) against people" in told.out
     assert "corrected by 40 labels" in told.out
-    assert "more that they part on: -v lists them." in told.out
+    assert "more: -v shows all." in told.out
     assert len(karat("calibrate", "mine", "labels.csv", "-v").out) > len(told.out)
     quiet = karat("calibrate", "LAST", "labels.csv", "-q").out
     assert len(quiet) < len(told.out)

@@ -8,7 +8,7 @@ import pytest
 
 from karat.core.errors import InputError, KaratError
 from karat.experiment.store import open_run
-from karat.report import studied
+from karat.report import objects
 from karat.results.serial import load_study
 from karat.systems import index_folder
 from karat.systems.index import Index, index
@@ -64,7 +64,7 @@ def test_no_bit_of_a_manifest_or_a_study_changes_a_number_in_silence(station, pu
 
     def shown():
         folder = open_run(run)
-        return folder.manifest, studied.as_json(load_study(folder.path), "run")
+        return folder.manifest, objects.study(load_study(folder.path), "run")
 
     sound, wrong = shown(), []
     for name in ("manifest.json", "study.json.gz"):

@@ -74,7 +74,7 @@ def test_the_text_of_a_report_is_text(outputs):
         text = printed(cells[name])
         assert "MRR" in text
         assert HOSTILE in text
-        assert ".7500" in text
+        assert ".75 [" in text
     assert "MRR" in (folder / "report.txt").read_text()
 
 

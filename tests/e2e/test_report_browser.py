@@ -7,8 +7,9 @@ import pytest
 
 from karat.experiment.score import Choices, evaluate, resolved
 from karat.files import read_testset
+from karat.report.build.study import document
 from karat.report.charts import chart_specs
-from karat.report.html import render
+from karat.report.render.html import render
 from karat.results.comparison import Pair
 from karat.results.study import Cell, Choice, Configuration, Failure, FailureCount, KindChoice, Study, StudyHit
 from karat.systems.index import index
@@ -95,7 +96,7 @@ def study(tmp_path_factory):
 @pytest.fixture(scope="module")
 def address(study, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(render(study, chart_specs(study)), encoding="utf-8")
+    path.write_text(render(document(study, charts=chart_specs(study))), encoding="utf-8")
     return path.as_uri()
 
 
@@ -122,7 +123,7 @@ def test_a_table_sorts_up_and_down_and_says_so(page):
 def test_more_columns_on_demand(page):
     table = page.get_by_role("table", name="Systems by measure")
     shown = table.locator("thead th:visible").count()
-    page.get_by_role("button", name="All measures").click()
+    page.locator("#scores").get_by_role("button", name="All columns").first.click()
     assert table.locator("thead th:visible").count() > shown
 
 

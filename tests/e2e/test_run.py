@@ -18,7 +18,7 @@ def search(question, k):
 def test_a_run_is_listed_shown_and_reported(station, karat, folder, last):
     told = karat("run")
     assert (told.code, told.err) == (0, "")
-    assert "What was found" in told.out
+    assert "Summary" in told.out
     assert "4 systems over 6 questions" in told.out
     manifest = json.loads((last() / "manifest.json").read_text())
     assert manifest["status"] == "done"
@@ -29,7 +29,7 @@ def test_a_run_is_listed_shown_and_reported(station, karat, folder, last):
     assert "station" in listed.out
     assert "done" in listed.out
     assert json.loads(karat("list", "--json").out)[0]["name"] == "station"
-    assert "What was found" in karat("show", "LAST").out
+    assert "Summary" in karat("show", "LAST").out
     assert "Recall" in karat("show", "station", "--scores").out
     assert json.loads(karat("show", "--json").out)["main"] == "MRR"
     for name in ("report.html", "paper.tex", "table.csv"):

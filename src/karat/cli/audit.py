@@ -46,7 +46,9 @@ def command(
     """
     from karat.experiment.audit import audit
     from karat.io.writing import write_whole
-    from karat.report import audited
+    from karat.report import objects
+    from karat.report.build.findings import audit_document
+    from karat.report.render import console, written
     from karat.systems.index import check_order
     from karat.systems.retrieval import check_pages
 
@@ -59,11 +61,12 @@ def command(
     )  # fmt: skip
     progress("")
     if output is not None:
-        write_whole(output, audited.written(found, ending))
+        as_json_file = ending == ".json"
+        write_whole(output, f"{objects.examined(found)}\n" if as_json_file else written(audit_document(found), ending))
     if as_json:
-        typer.echo(audited.as_json(found))
+        typer.echo(objects.examined(found))
     else:
-        audited.show(found, sys.stdout, quiet=quiet, verbose=verbose)
+        console.show(audit_document(found), sys.stdout, quiet=quiet, verbose=verbose)
     if found.broken:
         sys.stdout.flush()
         raise typer.Exit(4)

@@ -37,7 +37,8 @@ def command(
 
     from karat.core.errors import UsageError, did_you_mean
     from karat.experiment.baseline import baselines_in, find_baseline, remove_baseline, set_baseline
-    from karat.report import gated
+    from karat.report.build.runs import baselines_document
+    from karat.report.render import console
 
     if action not in ACTIONS:
         offered = f"There are {', '.join(ACTIONS)}."
@@ -66,7 +67,8 @@ def command(
     elif said:
         typer.echo(said)
     else:
-        gated.show_baselines([(one, _problem(runs_dir, one) or "") for one in kept], runs_dir, sys.stdout)
+        problems = [(one, _problem(runs_dir, one) or "") for one in kept]
+        console.show(baselines_document(problems, runs_dir), sys.stdout)
 
 
 def _problem(runs_dir: str, one: Baseline) -> str | None:

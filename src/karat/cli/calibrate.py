@@ -42,7 +42,9 @@ def command(
     Exit codes: 0 done, 2 bad input, 3 no label meets a score of the run, 5 the measure failed on labelled answers.
     """
     from karat.experiment.calibrate import calibrate, calibration_writer
-    from karat.report import calibrated
+    from karat.report import objects
+    from karat.report.build.calibration import document
+    from karat.report.render import console
 
     write = calibration_writer(output) if output is not None else None
     found = calibrate(
@@ -52,9 +54,9 @@ def command(
     if write is not None:
         write(found)
     if as_json:
-        typer.echo(calibrated.as_json(found))
+        typer.echo(objects.calibration(found))
     else:
-        calibrated.show(found, sys.stdout, quiet=quiet, verbose=verbose)
+        console.show(document(found), sys.stdout, quiet=quiet, verbose=verbose)
     if write is not None:
         typer.echo(f"wrote {output}", err=True)
     if found.failed:

@@ -42,7 +42,9 @@ def command(
     Exit codes: 0 nothing is broken, 2 bad input, 4 something is broken.
     """
     from karat.experiment.check import check
-    from karat.report import checkup
+    from karat.report import objects
+    from karat.report.build.findings import checkup_document
+    from karat.report.render import console
     from karat.systems.index import check_order
     from karat.systems.retrieval import check_pages
 
@@ -54,9 +56,9 @@ def command(
     )  # fmt: skip
     progress("")
     if as_json:
-        typer.echo(checkup.as_json(found))
+        typer.echo(objects.examined(found))
     else:
-        checkup.show(found, sys.stdout, quiet=quiet, verbose=verbose)
+        console.show(checkup_document(found), sys.stdout, quiet=quiet, verbose=verbose)
     if found.broken:
         sys.stdout.flush()
         raise typer.Exit(4)

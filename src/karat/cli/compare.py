@@ -66,7 +66,9 @@ def command(
     Exit codes: 0 done, 2 bad input, 3 no common questions, 5 done but some scores had failed.
     """
     from karat.experiment.compare import FLIPS, compare, comparison_writer
-    from karat.report import compared
+    from karat.report import objects
+    from karat.report.build.comparison import document
+    from karat.report.render import console
 
     write = comparison_writer(output) if output is not None else None
     progress = progress_on_terminal(quiet or as_json)
@@ -81,9 +83,9 @@ def command(
     if write is not None:
         write(found)
     if as_json:
-        typer.echo(compared.as_json(found))
+        typer.echo(objects.comparison(found))
     else:
-        compared.show(found, sys.stdout, quiet=quiet, verbose=verbose)
+        console.show(document(found), sys.stdout, quiet=quiet, verbose=verbose)
     if write is not None:
         typer.echo(f"wrote {output}", err=True)
     if found.failed:

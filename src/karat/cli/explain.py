@@ -42,7 +42,9 @@ def command(
 ) -> None:
     """Show one question step by step: what engines found, how it was fused, what is gold, how it is scored."""
     from karat.experiment.explain import explain
-    from karat.report import explained
+    from karat.report import objects
+    from karat.report.build.explanation import document
+    from karat.report.render import console
     from karat.systems.index import check_order
     from karat.systems.retrieval import check_pages
 
@@ -53,6 +55,6 @@ def command(
             pages=check_pages(pages), columns=columns_of(map_),
         )  # fmt: skip
     if as_json:
-        typer.echo(explained.as_json(found))
+        typer.echo(objects.explanation(found))
     else:
-        explained.show(found, sys.stdout)
+        console.show(document(found), sys.stdout)

@@ -32,10 +32,12 @@ def command(
     Exit codes: 0 done, 2 bad input.
     """
     from karat.experiment.factors import factors
-    from karat.report import factored
+    from karat.report import objects
+    from karat.report.build.factors import document
+    from karat.report.render import console
 
     found = factors(grid, score, factor=factor or (), by=by, runs_dir=runs_dir)
     if as_json:
-        typer.echo(factored.as_json(found))
+        typer.echo(objects.factors(found))
     else:
-        factored.show(found, sys.stdout, quiet=quiet)
+        console.show(document(found), sys.stdout, quiet=quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -23,9 +24,14 @@ def command(
 
     Exit codes: 0 done, 2 bad input.
     """
-    from karat.report import frozen
+    from karat.report import objects
+    from karat.report.build.runs import frozen_document
+    from karat.report.render import console
     from karat.testset.freeze import freeze
 
     done = freeze(testset, version, output=output, columns=columns_of(map_))
-    show = frozen.as_json if as_json else frozen.render
-    typer.echo(show(done.frozen, str(done.path), str(done.note), stood=done.stood), nl=False)
+    about = (done.frozen, str(done.path), str(done.note))
+    if as_json:
+        typer.echo(objects.frozen(*about, stood=done.stood), nl=False)
+    else:
+        console.show(frozen_document(*about, stood=done.stood), sys.stdout)

@@ -56,7 +56,11 @@ def command(
     """
     from karat.core.errors import UsageError
     from karat.experiment.gate import gate
-    from karat.report import gated
+    from karat.report import objects
+    from karat.report.build.gate import document
+    from karat.report.document import level_of
+    from karat.report.render import console
+    from karat.report.render.github import unheard
 
     if any(sign in run for sign in "<>="):
         raise UsageError(f"{run!r} is a rule, and stands where the run does. Name that first: karat gate LAST {run!r}.")
@@ -67,11 +71,12 @@ def command(
     code = EXIT[found.outcome]
     _write(found, junit, markdown)
     if as_json:
-        typer.echo(gated.as_json(found, code))
+        typer.echo(objects.gate(found, code))
     elif github:
-        typer.echo(gated.unheard(gated.render(found, quiet=quiet)), nl=False)
+        shown = console.render(document(found, broken_only=quiet), level_of(quiet, False))
+        typer.echo(unheard(shown), nl=False)
     else:
-        gated.show(found, sys.stdout, quiet=quiet)
+        console.show(document(found, broken_only=quiet), sys.stdout, quiet=quiet)
     if github:
         _github(found, err=as_json)
     if code:
@@ -81,13 +86,13 @@ def command(
 
 def _write(found: Gate, junit: str | None, markdown: str | None) -> None:
     from karat.io.writing import write_whole
-    from karat.report import gated
-    from karat.report.junit import render
+    from karat.report.render.github import comment
+    from karat.report.render.junit import render
 
     if junit is not None:
         write_whole(junit, render(found))
     if markdown is not None:
-        write_whole(markdown, gated.markdown(found))
+        write_whole(markdown, comment(found))
 
 
 def _github(found: Gate, *, err: bool) -> None:
@@ -95,7 +100,7 @@ def _github(found: Gate, *, err: bool) -> None:
     import os
 
     from karat.core.errors import InputError
-    from karat.report import gated
+    from karat.report.render.github import comment, workflow_commands
 
     target = os.environ.get(SUMMARY)
     if not target:
@@ -103,8 +108,8 @@ def _github(found: Gate, *, err: bool) -> None:
     else:
         try:
             with open(target, "a", encoding="utf-8") as file:
-                file.write(gated.markdown(found))
+                file.write(comment(found))
         except OSError as problem:
             raise InputError(f"the step summary cannot be written: {problem.strerror}", place=target) from None
-    for line in gated.workflow_commands(found):
+    for line in workflow_commands(found):
         typer.echo(line, err=err)

@@ -51,7 +51,9 @@ def command(
     """
     from karat.core.errors import UsageError
     from karat.experiment.generate import generate
-    from karat.report import generated
+    from karat.report import objects
+    from karat.report.build.generated import document
+    from karat.report.render import console
 
     if output is None and extend is None:
         raise UsageError("no file is named for the test set. Name one with -o qa.jsonl, or add to one with --extend.")
@@ -63,12 +65,10 @@ def command(
     )  # fmt: skip
     progress("", 0, 0)
     if as_json:
-        typer.echo(generated.as_json(made.generated, made.chunks, made.testset, spent=made.spent, output=made.output))
+        typer.echo(objects.generated(made.generated, made.chunks, made.testset, spent=made.spent, output=made.output))
     else:
-        generated.show(
-            made.generated, made.chunks, made.testset, sys.stdout, spent=made.sentence, output=made.output,
-            quiet=quiet, verbose=verbose,
-        )  # fmt: skip
+        told = document(made.generated, made.chunks, made.testset, spent=made.sentence, output=made.output)
+        console.show(told, sys.stdout, quiet=quiet, verbose=verbose)
     sys.stdout.flush()
     if made.n_failed and not (quiet or as_json):
         announced(

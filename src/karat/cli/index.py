@@ -77,7 +77,9 @@ def command(
     """
     from karat.core.errors import UsageError
     from karat.models import EmbedderSettings
-    from karat.report import indexed
+    from karat.report import objects
+    from karat.report.build.index import document
+    from karat.report.render import console
     from karat.systems.defaults import default_line
     from karat.systems.index import ENGINES_BUILT, index
 
@@ -96,9 +98,10 @@ def command(
     )  # fmt: skip
     progress("", 0, 0)
     if as_json:
-        typer.echo(indexed.as_json(made.about, str(output)))
+        typer.echo(objects.index(made.about, str(output)))
     else:
-        indexed.show(made.about, str(output), default_line(made), sys.stdout, quiet=quiet, verbose=verbose)
+        about = document(made.about, str(output), default_line(made))
+        console.show(about, sys.stdout, quiet=quiet, verbose=verbose)
     if any(problem.fatal for problem in made.problems):
         sys.stdout.flush()
         raise typer.Exit(5)

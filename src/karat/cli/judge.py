@@ -62,7 +62,9 @@ def command(
     """
     from karat.experiment.judge import judge, judging
     from karat.experiment.store import find_run
-    from karat.report import studied
+    from karat.report import objects
+    from karat.report.build.study import document
+    from karat.report.render import console
 
     folder = find_run(runs_dir, run)
     settings = judging(folder, calls=calls, **chat)
@@ -77,9 +79,9 @@ def command(
     progress("", 0, 0)
     place = str(folder.path)
     if as_json:
-        typer.echo(studied.as_json(study, place))
+        typer.echo(objects.study(study, place))
     else:
-        studied.show(study, sys.stdout, place=place, quiet=quiet, verbose=verbose)
+        console.show(document(study, place), sys.stdout, quiet=quiet, verbose=verbose)
     if (study.evaluation.scores.status == 2).any():
         sys.stdout.flush()
         raise typer.Exit(5)
@@ -94,7 +96,8 @@ def _tamper(
 
     from karat.experiment.means import close, means_of
     from karat.experiment.tamper import JUDGES, tamper
-    from karat.report import tampered
+    from karat.report.build.tamper import document
+    from karat.report.render import console
 
     means = means_of(settings, announce=announce)
     try:
@@ -105,7 +108,7 @@ def _tamper(
     if as_json:
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     else:
-        tampered.show(found, sys.stdout)
+        console.show(document(found), sys.stdout)
     if any(one["failed"] for one in found["plain"]):
         sys.stdout.flush()
         raise typer.Exit(5)

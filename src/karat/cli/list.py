@@ -20,10 +20,11 @@ def command(
     import json
 
     from karat.experiment.store import runs_in
-    from karat.report import listed
+    from karat.report.build.runs import runs_document
+    from karat.report.render import console
 
     runs = [{"run": run.id, **run.manifest, "status": run.state} for run in runs_in(runs_dir)]
     if as_json:
         typer.echo(json.dumps(runs[-most:] if most else runs, ensure_ascii=False, indent=2))
     else:
-        listed.show(runs, str(runs_dir), sys.stdout, most=most)
+        console.show(runs_document(runs, str(runs_dir), most=most), sys.stdout)

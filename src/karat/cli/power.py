@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from karat.cli._options import Debug, Json, Map, Quiet, RunsDir, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from karat.results.comparison import Power
 
 
 def command(
@@ -46,9 +51,14 @@ def command(
     from karat.core.errors import UsageError
     from karat.experiment.power import power
     from karat.io.writing import write_whole
-    from karat.report import powered
+    from karat.report import objects
+    from karat.report.build.power import document
+    from karat.report.render import console, written
 
-    forms = {".md": powered.as_markdown, ".json": powered.as_json, ".txt": powered.render}
+    forms: dict[str, Callable[[Power], str]] = {
+        ".json": objects.power, ".md": lambda found: written(document(found), ".md"),
+        ".txt": lambda found: written(document(found), ".txt"),
+    }  # fmt: skip
     form = forms.get(Path(output).suffix.lower()) if output is not None else None
     if output is not None and form is None:
         raise UsageError(f"cannot tell a format from {Path(output).name!r}. Endings: {', '.join(sorted(forms))}.")
@@ -59,8 +69,8 @@ def command(
     if output is not None and form is not None:
         write_whole(output, form(found))
     if as_json:
-        typer.echo(powered.as_json(found))
+        typer.echo(objects.power(found))
     else:
-        powered.show(found, sys.stdout, quiet=quiet)
+        console.show(document(found), sys.stdout, quiet=quiet)
     if output is not None:
         typer.echo(f"wrote {output}", err=True)

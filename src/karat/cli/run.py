@@ -146,10 +146,10 @@ def announced(sentence: str) -> None:
 
 def show(done: FinishedRun, *, as_json: bool, quiet: bool, verbose: bool) -> None:
     """Print what a run found, and exit with 5 when rows failed or documents could not be read."""
-    from karat.report import studied
+    from karat.report import objects
 
     if as_json:
-        typer.echo(studied.as_json(done.study, str(done.folder.path)))
+        typer.echo(objects.study(done.study, str(done.folder.path)))
     else:
         done.print(quiet=quiet, verbose=verbose)
     if done.n_failed or done.unread:

@@ -101,7 +101,7 @@ def command(
 ) -> None:
     """Score results against a test set.
 
-    Formats and the matching of ids are told by content and said in the first lines. A model is asked only where a
+    Formats and the matching of ids are told by content, and said under Inputs. A model is asked only where a
     measure that needs one is named. Exit codes: 0 done, 2 bad input, 3 no common ids or questions, 5 done but some rows
     failed.
     """

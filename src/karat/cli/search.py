@@ -53,7 +53,9 @@ def command(
     from karat.cli.run import announced
     from karat.core.errors import UsageError
     from karat.experiment.search import search_all
-    from karat.report import found
+    from karat.report import objects
+    from karat.report.build.explanation import hits_document
+    from karat.report.render import console
     from karat.systems.hits import search_one
     from karat.systems.retrieval import check_pages
 
@@ -78,7 +80,7 @@ def command(
         hits = search_one(system, query, 5 if k is None else k)
     about = hits.about
     if as_json:
-        typer.echo(found.as_json(about, hits))
+        typer.echo(objects.hits(about, hits))
     else:
         notes = [] if quiet else [f"{about['system']}, k={about['k']}", *about["changes"], *about["notes"]]
-        found.show(hits, notes, sys.stdout, full=verbose)
+        console.show(hits_document(hits, notes, full=verbose), sys.stdout, verbose=verbose)

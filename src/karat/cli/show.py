@@ -21,14 +21,17 @@ def command(
 ) -> None:
     """Show what a run found: the choice, its equals, failures, and what to do next."""
     from karat.experiment.store import find_run
-    from karat.report import console, studied
+    from karat.report import objects
+    from karat.report.build import evaluation
+    from karat.report.build import study as studied
+    from karat.report.render import console
     from karat.results.serial import load_study
 
     folder = find_run(runs_dir, run)
     study = load_study(folder.path)
     if as_json:
-        typer.echo(studied.as_json(study, str(folder.path)))
+        typer.echo(objects.study(study, str(folder.path)))
     elif scores:
-        console.show(study.evaluation, sys.stdout, quiet=quiet, full=verbose)
+        console.show(evaluation.document(study.evaluation), sys.stdout, quiet=quiet, verbose=verbose)
     else:
-        studied.show(study, sys.stdout, place=str(folder.path), quiet=quiet, verbose=verbose)
+        console.show(studied.document(study, str(folder.path)), sys.stdout, quiet=quiet, verbose=verbose)

@@ -95,7 +95,9 @@ def command(
     from karat.experiment.spec import load_spec
     from karat.experiment.sweep import sweep
     from karat.experiment.sweep.grid import Grid
-    from karat.report import swept as page
+    from karat.report import objects
+    from karat.report.build.sweep import document
+    from karat.report.render import console
     from karat.systems.index import check_order
     from karat.systems.retrieval import check_pages
 
@@ -122,8 +124,8 @@ def command(
     progress("", 0, 0)
     written = swept.save(output, view) if output else []
     if as_json:
-        typer.echo(page.as_json(view))
+        typer.echo(objects.sweep(view))
         return
-    page.show(view, sys.stdout, quiet=quiet, verbose=verbose)
+    console.show(document(view), sys.stdout, quiet=quiet, verbose=verbose)
     for path in written:
         typer.echo(f"wrote {path}", err=True)

@@ -41,16 +41,18 @@ def command(
     Exit codes: 0 nothing is wrong, 2 bad input, 4 a mismatch or an impossible value.
     """
     from karat.experiment.verify import verify
-    from karat.report import verified
+    from karat.report import objects
+    from karat.report.build.verification import document
+    from karat.report.render import console
 
     found = verify(
         rows, table, testset=testset, dialect=dialect, match=match, n=n, k=k, one_gold=one_gold,
         columns=columns_of(map_), runs_dir=runs_dir,
     )  # fmt: skip
     if as_json:
-        typer.echo(verified.as_json(found))
+        typer.echo(objects.examined(found))
     else:
-        verified.show(found, sys.stdout, quiet=quiet, verbose=verbose)
+        console.show(document(found), sys.stdout, quiet=quiet, verbose=verbose)
     if found.broken:
         sys.stdout.flush()
         raise typer.Exit(4)

@@ -83,11 +83,13 @@ def calibrate(
 def calibration_writer(path: str | os.PathLike[str]) -> Callable[[Calibration], None]:
     """What writes a calibration into this file, by its ending; an ending that says nothing is refused at once."""
     from karat.io.writing import write_whole
-    from karat.report import calibrated as page
+    from karat.report import objects, tables
+    from karat.report.build.calibration import document
+    from karat.report.render import written
 
     forms: dict[str, Callable[[Calibration], str]] = {
-        ".json": page.as_json, ".md": page.as_markdown, ".csv": page.as_csv,
-        ".txt": lambda found: page.render(found, verbose=True),
+        ".json": objects.calibration, ".csv": tables.calibration,
+        ".md": lambda found: written(document(found), ".md"), ".txt": lambda found: written(document(found), ".txt"),
     }  # fmt: skip
     target = Path(path)
     form = forms.get(target.suffix.lower())

@@ -305,12 +305,16 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
 def comparison_writer(path: str | os.PathLike[str]) -> Callable[[Comparison], None]:
     """What writes a comparison into this file, by its ending; an ending that says nothing is refused at once."""
     from karat.io.writing import write_whole
-    from karat.report import compared, compared_latex
-    from karat.report.html import compared as page
+    from karat.report import objects, tables
+    from karat.report.build.comparison import document, means
+    from karat.report.document import Document
+    from karat.report.render import latex, written
 
     forms: dict[str, Callable[[Comparison], str]] = {
-        ".html": page.render, ".md": compared.as_markdown, ".tex": compared_latex.render, ".csv": compared.as_csv,
-        ".json": compared.as_json, ".txt": lambda found: compared.render(found, verbose=True),
+        ".html": lambda found: written(document(found, charts=True), ".html"),
+        ".md": lambda found: written(document(found), ".md"),
+        ".tex": lambda found: latex.render(Document("", [means(found)]), label="tab:karat-compare"),
+        ".csv": tables.comparison, ".json": objects.comparison, ".txt": lambda found: written(document(found), ".txt"),
     }  # fmt: skip
     target = Path(path)
     form = forms.get(target.suffix.lower())

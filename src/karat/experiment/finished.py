@@ -29,10 +29,10 @@ class RunMean(float):
     explained: Mapping[str, Any]
 
     def __repr__(self) -> str:
-        from karat.report import gated
+        from karat.report.build.gate import interval
 
         shown = f"{self.verdict.subject} of {self.verdict.system} {float(self):.4f}"
-        ends = gated.interval(self.verdict)
+        ends = interval(self.verdict)
         return f"<{shown}{' ' + ends if ends else ''}, n {self.verdict.n:,}>"
 
     def __reduce__(self) -> tuple[type[float], tuple[float]]:
@@ -40,7 +40,7 @@ class RunMean(float):
 
     def __karat_explain__(self, sign: str, other: object) -> list[str]:
         """What pytest prints where `mean sign other` does not hold: the worst questions first."""
-        from karat.report import gated
+        from karat.report.build.gate import broken_line, more_broken
 
         head = f"{self!r} {sign} {other!r}"
         if sign not in (">=", "<=", "==", "!=", ">", "<") or not isinstance(other, int | float) or not isfinite(other):
@@ -51,8 +51,8 @@ class RunMean(float):
         lines = [head, verdict.reason]
         if verdict.broken:
             lines.append(f"{plural(verdict.n_broken, 'question')} against it, the worst first:")
-            lines += [f"  {gated.broken_line(one)}" for one in verdict.broken]
-        if more := gated.more_broken(verdict):
+            lines += [f"  {broken_line(one)}" for one in verdict.broken]
+        if more := more_broken(verdict):
             lines.append(f"  {more}")
         return [*filter(None, lines), f"run: {run.folder.path}"]
 
@@ -123,11 +123,13 @@ class FinishedRun(Report):
         Options: baseline, system, runs_dir, allow_incomplete, allow.
         """
         from karat.experiment.gate import gate
-        from karat.report import gated
+        from karat.report.build.gate import document
+        from karat.report.document import Detail
+        from karat.report.render import console
 
         outcome = gate(self.folder, rules, **{"runs_dir": self.folder.path.parent, "study": self.study, **options})
         if not outcome.passed and self.on_broken is not None:
-            self.on_broken(gated.render(outcome, quiet=True))
+            self.on_broken(console.render(document(outcome, broken_only=True), Detail.QUIET))
         return outcome
 
     def save(self, path: str | os.PathLike[str], *, export: Iterable[str] = (), command: str = "") -> list[Path]:
@@ -140,14 +142,16 @@ class FinishedRun(Report):
     def print(self, *, quiet: bool = False, verbose: bool = False) -> None:
         import sys
 
-        from karat.report import studied
+        from karat.report.build.study import document
+        from karat.report.render import console
 
-        studied.show(self.study, sys.stdout, place=str(self.folder.path), quiet=quiet, verbose=verbose)
+        console.show(document(self.study, str(self.folder.path)), sys.stdout, quiet=quiet, verbose=verbose)
 
     def __str__(self) -> str:
-        from karat.report import studied
+        from karat.report.build.study import document
+        from karat.report.render import console
 
-        return studied.render(self.study, place=str(self.folder.path))
+        return console.render(document(self.study, str(self.folder.path)))
 
     def _line(self) -> str:
         return f"{self.study._line()}; in {self.folder.path}"

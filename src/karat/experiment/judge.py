@@ -208,7 +208,7 @@ def _joined(evaluation: Evaluation, judged: Scores) -> Evaluation:
     two judges do not stand in one column.
     """
     from karat.experiment.score import slices_of
-    from karat.report.verdict import verdicts
+    from karat.report.build.choice import verdicts
     from karat.stats.summary import summarise, targets
 
     old, names = evaluation.scores, {measure.name for measure in judged.measures}

@@ -72,7 +72,7 @@ def write_study(
 def _tables(study: Study, outputs: Sequence[str], runs: Sequence[Run]) -> dict[str, Rendering]:
     """What is written besides charts and the page, by file name."""
     from karat.experiment.report import render_as, renderings
-    from karat.report import comparisons, results
+    from karat.report import results, tables
 
     endings = {ENDINGS[name] for name in outputs if name in ENDINGS} | {".parquet"}
     settings = {c.name: c.settings for c in study.configurations}
@@ -82,7 +82,7 @@ def _tables(study: Study, outputs: Sequence[str], runs: Sequence[Run]) -> dict[s
     if "json" in outputs:
         made["results.json"] = lambda: results.render(study)
     if "csv" in outputs:
-        made["comparisons.csv"] = lambda: comparisons.render(study.pairs)
+        made["comparisons.csv"] = lambda: tables.pairs(study.pairs)
     made["times.parquet"] = lambda: _times(study)
     if any(run.has_answers for run in runs):
         made[ANSWERS] = lambda: _lines(rows_of(runs, study.evaluation.testset))
@@ -103,10 +103,11 @@ def _with_broken(study: Study, drawing: Drawing) -> Study:
 
 def html(study: Study, drawing: Drawing | None = None) -> str:
     """The study as one page that needs nothing else; `drawing` saves drawing its charts again."""
+    from karat.report.build.study import document
     from karat.report.charts import draw
-    from karat.report.html import render
+    from karat.report.render.html import render
 
-    return render(study, (drawing or draw(study)).specs)
+    return render(document(study, charts=(drawing or draw(study)).specs))
 
 
 def write_report(study: Study, target: str | os.PathLike[str], say: Say = lambda what, done, total: None) -> list[Path]:

@@ -153,14 +153,16 @@ class Report(Glance):
         """Show the report on standard output."""
         import sys
 
-        from karat.report.console import show
+        from karat.report.build.evaluation import document
+        from karat.report.render.console import show
 
-        show(self.evaluation, sys.stdout, quiet=quiet, full=verbose)
+        show(document(self.evaluation), sys.stdout, quiet=quiet, verbose=verbose)
 
     def __str__(self) -> str:
-        from karat.report.console import render
+        from karat.report.build.evaluation import document
+        from karat.report.render.console import render
 
-        return render(self.evaluation)
+        return render(document(self.evaluation))
 
     def _line(self) -> str:
         return self.evaluation._line()
@@ -210,7 +212,7 @@ class Report(Glance):
         """The charts of results that name alpha or k, as a run draws them."""
         from karat.experiment.outputs import CHARTS
         from karat.report.charts import write_charts
-        from karat.report.verdict import headlines
+        from karat.report.decisions import headlines
         from karat.results.study import Configuration, Study
 
         evaluation = self._with_settings()

@@ -263,7 +263,7 @@ def evaluate(
     from karat.experiment.frozen import changed_notes
     from karat.experiment.means import check_needs, means_of
     from karat.measures.dialects import dialect_named
-    from karat.report.verdict import verdicts
+    from karat.report.build.choice import verdicts
     from karat.results.evaluation import Evaluation, Note
     from karat.stats.summary import summarise, targets
 

@@ -226,7 +226,7 @@ def _chosen(
 
     Systems whose hits cannot show all the gold that those of others can are no part of either.
     """
-    from karat.report.chosen import in_words
+    from karat.report.build.choice import in_words
     from karat.stats.choose import cells_of, choose
     from karat.stats.compare import pairs
 

@@ -13,7 +13,7 @@ import numpy as np
 from karat.core.scores import Status
 from karat.core.text.wellformed import well_formed
 from karat.core.types import Gold, Question
-from karat.report._view import statuses
+from karat.report.lookups import statuses
 
 if TYPE_CHECKING:
     import polars as pl

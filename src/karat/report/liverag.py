@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
 from karat.core.text.wellformed import well_formed
+from karat.core.text.words import clean
 from karat.io.formulas import guarded_cell
-from karat.report._escape import clean
-from karat.report._view import View, statuses
+from karat.report.lookups import EvaluationView, statuses
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -53,7 +53,7 @@ def render(
     `results` is the results file's name, or one per system; where two systems come from one file, their own names
     follow `name`. `command` is what was typed to get here.
     """
-    view = View(evaluation)
+    view = EvaluationView(evaluation)
     stems = {s: _stem(results if isinstance(results, str) else results.get(s, s)) for s in view.systems}
     files: dict[str, str] = {}
     for index, system in enumerate(view.systems):
@@ -77,7 +77,7 @@ def _columns(measures: tuple[Measure, ...]) -> dict[Measure, tuple[str, str]]:
     return found
 
 
-def _aggregated(view: View, system: str, time: datetime, name: str, command: str) -> dict[str, Any]:
+def _aggregated(view: EvaluationView, system: str, time: datetime, name: str, command: str) -> dict[str, Any]:
     steps = {u.what: u for u in view.evaluation.usage if u.system == system}
     seconds = [u for what, u in steps.items() if what.startswith("seconds")]
     spent = _total(view, [steps["seconds total"]] if "seconds total" in steps else seconds)
@@ -98,13 +98,13 @@ def _aggregated(view: View, system: str, time: datetime, name: str, command: str
     return row
 
 
-def _total(view: View, steps: list[Usage]) -> float | None:
+def _total(view: EvaluationView, steps: list[Usage]) -> float | None:
     """What all steps took over all questions; None where that is not known of each question."""
     known = steps and all(u.n == len(view.evaluation.scores.questions) for u in steps)
     return sum(u.total for u in steps) if known else None
 
 
-def _rows(view: View, system: int, name: str) -> list[dict[str, Any]]:
+def _rows(view: EvaluationView, system: int, name: str) -> list[dict[str, Any]]:
     scores = view.evaluation.scores
     columns, status = _columns(view.measures), statuses(scores)[system]
     found = []

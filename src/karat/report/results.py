@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.report._answers import Answers
+from karat.report.answers import Answers
 from karat.report.frame import SUMMARY, TEXT
 from karat.results.serial import plain
 

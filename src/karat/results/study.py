@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from karat.core.docs import Chunk
 from karat.core.glance import Glance, Table
 from karat.core.text.words import number, plural
 from karat.results.comparison import Pair
-from karat.results.evaluation import Evaluation
+from karat.results.evaluation import Evaluation, Note, Taken
+
+if TYPE_CHECKING:
+    from karat.core.measure import Measure
 
 FailureLabel = Literal[
     "gold_not_in_corpus", "gold_not_indexed", "not_in_pool", "lost_in_fusion", "below_k",
@@ -192,6 +195,19 @@ class Study(Glance):
 
     def _table(self) -> Table:
         return self.evaluation._table() if self.choice is None else self.choice._table()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepView:
+    """What is shown of a sweep: the choice among its configurations at each cut-off of the main measure."""
+
+    choice: Choice  # at the main cut-off
+    choices: Sequence[Choice]  # one for each of the measures
+    configurations: Sequence[Configuration]
+    measures: Sequence[Measure]  # the main one at each cut-off
+    taken: Sequence[Taken] = ()
+    notes: Sequence[Note] = ()
+    slice: str | None = None  # by which the best of each kind was chosen
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class Hits(Glance, Sequence[tuple[float, "Chunk"]]):
         return f"{query!r}, {self.about['system']}, {plural(len(self), 'hit')}"
 
     def _table(self) -> Table:
-        from karat.report.found import place_of
+        from karat.report.build.explanation import place_of
 
         rows = ((rank, score, c.id, place_of(c), c.text) for rank, (score, c) in enumerate(self.hits, 1))
         return ("rank", "score", "chunk", "place", "text"), rows

@@ -11,7 +11,9 @@ from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores, Status
 from karat.core.types import Question, TestSet
 from karat.experiment.calibrate import calibrate, calibration_writer
-from karat.report import calibrated
+from karat.report import objects, tables
+from karat.report.build.calibration import document
+from karat.report.render import console, markdown
 from karat.results.evaluation import Evaluation
 from karat.results.study import Configuration, Study
 from karat.stats.prediction_powered import powered_mean
@@ -234,7 +236,7 @@ def test_no_score_at_all_gives_no_figure():
     (system,) = found.measures[0].systems
     assert (system.measure_mean, system.people_mean, system.mean) == (None, None, None)
     assert found.measures[0].bias is None
-    assert "no labelled answer has a score" in calibrated.render(found)
+    assert "no labelled answer has a score" in console.render(document(found))
 
 
 @pytest.mark.parametrize(
@@ -250,14 +252,14 @@ def test_no_score_at_all_gives_no_figure():
 def test_what_spoils_a_figure_is_said(scores, people, sentence):
     found = calibrate(made(scores), labels(people))
     assert sentence in notes(found)
-    json.loads(calibrated.as_json(found))
-    assert sentence in calibrated.render(found, width=200)
+    json.loads(objects.calibration(found))
+    assert sentence in console.render(document(found), width=200)
 
 
 def test_kappa_of_one_category_is_undefined_in_words():
     found = calibrate(made([0.9, 0.8, 0.7] * 4), labels([1] * 12))
     assert found.measures[0].agreement.kappa is None
-    assert "kappa and alpha are undefined" in calibrated.render(found, width=200)
+    assert "kappa and alpha are undefined" in console.render(document(found), width=200)
 
 
 def test_a_share_of_unlike_answers_without_any_spread_is_seen_too():
@@ -310,11 +312,11 @@ def test_confidence_that_is_no_probability_is_said_and_not_used():
 def test_hostile_names_reach_no_page_as_they_are():
     bad = "a\x1b[31m|b\n=1"
     found = calibrate(made(SCORES, systems=(bad,)), labels(ANN, system=bad))
-    assert "\x1b" not in calibrated.render(found)
-    page = calibrated.as_markdown(found)
+    assert "\x1b" not in console.render(document(found))
+    page = markdown.render(document(found))
     assert "\x1b" not in page
     assert "a\\|b" in page
-    assert calibrated.as_csv(found).count("\n") >= 2
+    assert tables.calibration(found).count("\n") >= 2
 
 
 def test_an_ending_that_says_nothing_is_refused_before_anything_is_done(tmp_path):

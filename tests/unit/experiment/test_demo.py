@@ -12,7 +12,9 @@ from karat.core.scores import Status
 from karat.experiment.demo import half_of, write_demo
 from karat.experiment.outputs import html
 from karat.experiment.store import open_run
-from karat.report import studied
+from karat.report import objects
+from karat.report.build.study import document
+from karat.report.render import console
 from karat.results.serial import load_study
 
 
@@ -29,7 +31,7 @@ def test_the_demo_compares_twelve_systems_on_the_test_half_alone(finished):
     assert (study.evaluation.scores.status != Status.failed).all()
     assert {q.tags["half"] for q in study.evaluation.testset} == {"test"}
     assert len(study.evaluation.testset) == 80
-    told = studied.render(study, place=str(finished.folder.path))
+    told = console.render(document(study, str(finished.folder.path)))
     assert "80 selected (half=test)" in " ".join(told.split())
     assert "report.html" in told
     assert study.choice.best.low < study.choice.best.mean < study.choice.best.high
@@ -86,7 +88,7 @@ def test_results_are_as_their_schema_says(finished):
 
 
 def test_a_study_that_was_stored_gives_the_same_report(finished, demo_run):
-    assert studied.as_json(finished.study, json.loads(demo_run.out)["folder"]) == demo_run.out.rstrip("\n")
+    assert objects.study(finished.study, json.loads(demo_run.out)["folder"]) == demo_run.out.rstrip("\n")
     assert html(finished.study) == (finished.folder.path / "report.html").read_text(encoding="utf-8")
 
 

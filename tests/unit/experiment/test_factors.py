@@ -6,7 +6,8 @@ import pytest
 
 from karat.core.errors import InputError, UsageError
 from karat.experiment.factors import factors
-from karat.report import factored
+from karat.report.build.factors import document
+from karat.report.render import console
 
 
 def grid(seed=0, *, effect=0.4, questions=20):
@@ -66,7 +67,7 @@ def test_lower_can_be_better():
 def test_an_unbalanced_grid_says_so():
     found = factors(grid()[7:], **BOTH)
     assert not found.balanced
-    assert "type II" in factored.render(found)
+    assert "type II" in console.render(document(found))
 
 
 def test_factors_that_say_nothing_are_left_out_and_named():

@@ -9,7 +9,9 @@ from karat.core.errors import NoOverlapError, UsageError
 from karat.core.types import Gold, Question, TestSet
 from karat.experiment.sweep import sweep
 from karat.experiment.sweep.grid import Grid
-from karat.report import swept as page
+from karat.report import objects, tables
+from karat.report.build.sweep import document
+from karat.report.render import console
 from karat.systems.system import System
 
 PASSAGES = {
@@ -210,7 +212,7 @@ def test_indexes_that_nobody_keeps_go_with_the_sweep(folder):
 def test_the_best_is_never_shown_without_its_interval_and_its_equals(index):
     swept = sweep(questions(), index, Grid.of(alpha="0,0.5,1", k="1,3"))
     view = swept.view()
-    text = " ".join(page.render(view).split())
+    text = " ".join(console.render(document(view)).split())
     for choice, cut in zip(view.choices, (1, 3), strict=True):
         assert {cell.k for cell in choice.cells} == {cut}
         assert f"for the highest Recall@{cut} (" in choice.sentences[0]
@@ -218,14 +220,14 @@ def test_the_best_is_never_shown_without_its_interval_and_its_equals(index):
     assert "none of the 2 others differs significantly" in text
     assert "*" in text
     assert "=" in text
-    held = json.loads(page.as_json(view))
+    held = json.loads(objects.sweep(view))
     assert [one["measure"] for one in held["choices"]] == ["Recall@1", "Recall@3"]
     for one in held["choices"]:
         assert one["best"]["low"] <= one["best"]["mean"] <= one["best"]["high"]
         assert len(one["equals"]) + len(one["beaten"]) == 2
         assert sum(cell["best"] for cell in one["cells"]) == 1
         assert {cell["system"] for cell in one["cells"]} == set(swept.scores.systems)
-    rows = page.as_csv(view).splitlines()
+    rows = tables.sweep(view).splitlines()
     assert rows[0].startswith("system,chunk,embedder,engine,fusion,alpha")
     assert len(rows) == 7
 

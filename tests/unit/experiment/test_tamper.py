@@ -11,7 +11,8 @@ from karat.core.means import Said
 from karat.core.text import sentences, stop_words, tokenise
 from karat.experiment._tamper_cases import CASES
 from karat.experiment.tamper import AGAIN, ATTACKS, JUDGES, tamper
-from karat.report import tampered
+from karat.report.build.tamper import document
+from karat.report.render import console
 
 ANSWERS = [s for case in CASES for text in (case.answer, case.reference) for s in sentences(text)]
 ASKED_FOR = [s for case in CASES if "Responsiveness" not in case.low for s in sentences(case.answer)]
@@ -212,10 +213,10 @@ class Progressing(Honest):
 
 
 def test_it_reads_in_one_table(honest):
-    shown = tampered.render(asdict(honest))
+    shown = console.render(document(asdict(honest)))
     assert "Tamper test of honest" in shown
     assert "Faithfulness: 100% of the scores are on the right side" in shown
-    gullible = tampered.render(asdict(tamper(Gullible(), ["Faithfulness"])))
+    gullible = console.render(document(asdict(tamper(Gullible(), ["Faithfulness"]))))
     assert "hardly tells" not in gullible
     assert re.search(r"Faithfulness +order in a context +12 +\.\d+ +33\.3% +33\.3% +0", gullible)
 
@@ -230,4 +231,4 @@ def test_a_judge_that_cannot_tell_good_from_bad_is_called_that():
 
     found = tamper(Kind(), ["Faithfulness"])
     assert found.plain[0].right < 0.75
-    assert "hardly tells good from bad" in tampered.render(asdict(found))
+    assert "hardly tells good from bad" in console.render(document(asdict(found)))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from karat.report.advice import next_steps
+from karat.report.build.next_steps import next_steps
 from karat.results.study import Configuration, FailureCount, Study
 
 INPUTS = {"testset": {"path": "qa.jsonl", "file": "my questions.jsonl"}, "indexes": [{"path": "runs/indexes/a"}]}

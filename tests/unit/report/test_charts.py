@@ -187,7 +187,7 @@ def test_fifty_five_systems_are_cut_to_the_best_and_the_named_and_stay_small(stu
     lens = Lens(made)
     shown = lens.shown(BARS)
     assert len(shown) == 13
-    assert shown[:12] == lens.ranked[:12]
+    assert shown[:12] == lens.by_mean[:12]
     assert shown[12] == "s03"
     said = "Shown: the 12 best of 55 systems by F1@5 and 1 more with a name of its own; the tables hold all."
     specs = draw(made).specs
@@ -220,8 +220,8 @@ def test_the_waterfall_counts_each_question_once_and_adds_up(full):
     spec = spec_of(replace(full, failure_counts=(*full.failure_counts, overlap)), "failure_waterfall")
     rows = rows_of(spec)
     assert [(row["step"].replace("\n", ""), row["count"]) for row in rows] == [
-        ("all questions", 20), ("not among the candidates", 2), ("lost when legs were fused", 1),
-        ("found, but below k", 1), ("failed to run", 1), ("nothing to score (undefined)", 2), ("succeed", 13),
+        ("all questions", 20), ("not in the pool", 2), ("lost in fusion", 1),
+        ("below the cut-off", 1), ("failed to run", 1), ("nothing to score (undefined)", 2), ("succeed", 13),
     ]  # fmt: skip
     assert rows[1]["said"] == "2 (10.0%), gain +.100"
     assert [row["from"] for row in rows[1:-1]] == [18, 17, 16, 15, 13]
@@ -230,7 +230,7 @@ def test_the_waterfall_counts_each_question_once_and_adds_up(full):
 def test_the_scatter_counts_wins_and_turns_the_pair_round(full):
     spec = spec_of(full, "question_scatter")
     lens = Lens(full)
-    best, second = lens.ranked[:2]
+    best, second = lens.by_mean[:2]
     pairs = zip(lens.per_question(best, lens.main), lens.per_question(second, lens.main), strict=True)
     both = [(a, b) for a, b in pairs if a is not None and b is not None]
     wins = sum(a > b for a, b in both)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from karat.report.chosen import choice_sentences, in_words
+from karat.report.build.choice import choice_sentences, in_words
 from karat.stats.choose import cells_of, choose
 
 NAN = np.nan
@@ -22,7 +22,7 @@ def studied(cells=8, questions=40, step=0.02):
 
 def test_never_best_without_interval_and_equals():
     found, (first, *_) = chosen(studied())
-    mean, low, high = (f"{x:.3f}".removeprefix("0") for x in (found.best.mean, found.best.low, found.best.high))
+    mean, low, high = (f"{x:.2f}".removeprefix("0") for x in (found.best.mean, found.best.low, found.best.high))
     assert first.startswith(f"s7 has the highest F1 ({mean} [{low}, {high}], 40 questions); ")
     assert f"{len(found.equals)} of 7 others do not differ significantly from it: s5, s6" in first
 
@@ -32,7 +32,7 @@ def test_ties_and_the_lowest():
     assert "s0 ties with s1, s2 for the highest F1" in first
     assert "none of the 2 others differs significantly from it" in first
     _, (first, *_) = chosen(np.full((3, 10), 0.4))
-    assert first.startswith("s0 ties with s1, s2 for the highest F1 (.400 [.168, .687], 10 questions); ")
+    assert first.startswith("s0 ties with s1, s2 for the highest F1 (.40 [.17, .69], 10 questions); ")
     assert "lowest F1" in chosen(-studied(), higher_is_better=False)[1][0]
 
 

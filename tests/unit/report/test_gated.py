@@ -7,11 +7,19 @@ from xml.etree import ElementTree
 import pytest
 
 from karat.experiment.rules import parse_rule
-from karat.report import gated, junit
+from karat.report import objects
+from karat.report.build.gate import document
+from karat.report.build.gate import sentence as sentence_of
+from karat.report.document import level_of
+from karat.report.render import console, github, junit
 from karat.results.evaluation import Note
 from karat.results.gating import Broken, Gate, Verdict
 
 HOSTILE = "a|b`c` <script>@everyone\x1b[31m %0A\r\n::error::x\x00"
+
+
+def shown(gate, *, quiet=False, width=100):
+    return console.render(document(gate, broken_only=quiet), level_of(quiet, False), width=width)
 
 
 def verdict(text, outcome="pass", **more):
@@ -53,12 +61,12 @@ ALLOWED = Gate("run-1", (KEPT,), incomplete=("rrf: 2 of 4 rows failed.",), allow
     ],
 )
 def test_what_it_comes_down_to(gate, outcome, sentence):
-    assert (gate.outcome, gated.sentence(gate)) == (outcome, sentence)
-    assert sentence in gated.render(gate)
+    assert (gate.outcome, sentence_of(gate)) == (outcome, sentence)
+    assert sentence in shown(gate)
 
 
 def test_each_line_has_value_bound_interval_n_and_verdict():
-    text = gated.render(FAILS, width=160)
+    text = shown(FAILS, width=160)
     (line,) = (line for line in text.splitlines() if line.startswith("FAIL "))
     parts = ["FAIL", "MRR >= baseline - 0.02", "rrf", ".5000", ">= .6000 (baseline .6200)", "[-.200, .100]", "4"]
     places = [line.index(part) for part in parts]
@@ -72,17 +80,17 @@ def test_each_line_has_value_bound_interval_n_and_verdict():
 
 
 def test_quiet_shows_what_is_not_kept():
-    text = gated.render(FAILS, quiet=True)
+    text = shown(FAILS, quiet=True)
     assert "failed == 0" not in text
     assert "MRR > .4" in text
 
 
 def test_guards_are_shown_with_their_names():
-    assert "f1 under its parts: F1 passes what it can be." in gated.render(GUARDED)
+    assert "f1 under its parts: F1 passes what it can be." in shown(GUARDED)
 
 
 def test_json_holds_all_of_it():
-    told = json.loads(gated.as_json(FAILS, 10))
+    told = json.loads(objects.gate(FAILS, 10))
     assert (told["outcome"], told["exit_code"], told["run"]) == ("fail", 10, "run-1")
     assert told["baseline"] == {"name": "main", "run": "run-0"}
     rule = told["rules"][1]
@@ -92,42 +100,42 @@ def test_json_holds_all_of_it():
 
 
 def test_the_comment_is_a_table_that_mentions_nobody():
-    text = gated.markdown(FAILS)
-    assert text.startswith(gated.MARKER)
+    text = github.comment(FAILS)
+    assert text.startswith(github.MARKER)
     rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert len(rows) == 4
+    assert len(rows) == 5
     assert {len(row.replace("\\|", "").split("|")) for row in rows} == {9}
-    (line,) = (line for line in text.splitlines() if "@everyone" in line)
-    assert line.startswith("- ``q2 .2500: a|b`c`")
+    assert "- q2 .2500: a\\|b\\`c\\` \\<script\\>@<!-- -->everyone" in text
+    assert "<details><summary>5 questions</summary>" in text
     assert "\x1b" not in text
     assert "\n::error" not in text
-    assert "- incomplete: rrf" in text
+    assert "- ! rrf: 2 of 4 rows failed." in text
 
 
 def test_neither_confidence_nor_a_system_is_taken_for_a_person():
     named = verdict("'@ops/team': Recall@5 >= .6 @95%", "fail", system="@ops/team", reason="@ops/team is below")
-    text = gated.markdown(Gate("run-1", (named,), incomplete=("(@ops): 1 row failed.",), notes=("about @ops.",)))
+    text = github.comment(Gate("run-1", (named,), incomplete=("(@ops): 1 row failed.",), notes=("about @ops.",)))
     assert not re.search(r"(?<![0-9A-Za-z])@[0-9A-Za-z]", text)
     assert "Recall@5 \\>= .6 @<!-- -->95%" in text
 
 
 def test_github_takes_no_commands_from_what_is_shown():
-    first, *shown, last = gated.unheard(gated.render(FAILS)).splitlines()
+    first, *lines, last = github.unheard(shown(FAILS)).splitlines()
     end = first.removeprefix("::stop-commands::")
     assert last == f"::{end}::"
-    assert "\n".join(shown) + "\n" == gated.render(FAILS)
-    assert end not in gated.render(FAILS)
+    assert "\n".join(lines) + "\n" == shown(FAILS)
+    assert end not in shown(FAILS)
 
 
 def test_annotations_are_one_line_each_and_escaped():
-    lines = gated.workflow_commands(FAILS)
+    lines = github.workflow_commands(FAILS)
     assert [line.partition("::")[2].partition(" ")[0] for line in lines] == ["error", "warning", "error"]
     assert all("\n" not in line and "\r" not in line for line in lines)
     assert lines[0].startswith("::error title=karat gate%3A MRR >= baseline - 0.02::rrf: 0.5000 is below")
     assert "%0Aq1 0, before 1: How long?" in lines[0]
     assert "%250A" in lines[0]
-    assert gated.workflow_commands(PASSES) == []
-    assert gated.workflow_commands(ALLOWED)[0].startswith("::warning")
+    assert github.workflow_commands(PASSES) == []
+    assert github.workflow_commands(ALLOWED)[0].startswith("::warning")
 
 
 def cases(gate):

@@ -1,5 +1,5 @@
 from karat.core.measure import Measure, MeasureSpec
-from karat.report._view import mark
+from karat.report.decisions import mark
 from karat.results.evaluation import Summary
 
 

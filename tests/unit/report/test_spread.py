@@ -2,7 +2,7 @@ import numpy as np
 
 from karat.core.measure import Measure, MeasureSpec
 from karat.core.scores import Scores
-from karat.report._spread import spread
+from karat.report.build.spread import spread
 from karat.results.evaluation import Summary
 from karat.stats.summary import summarise
 

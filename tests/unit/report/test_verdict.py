@@ -1,7 +1,8 @@
 import pytest
 
 from karat.core.language import parse, parse_all
-from karat.report.verdict import headlines, leader, main_measures, verdicts
+from karat.report.build.choice import leader, verdicts
+from karat.report.decisions import headlines, main_measures
 from karat.results.evaluation import Summary
 
 
@@ -44,7 +45,7 @@ def said(*summaries, measures="Recall@5"):
 
 def test_a_verdict_names_figure_interval_band_and_meaning():
     assert said(summary()) == (
-        "bm25: Recall@5 .710 [.660, .760], Good: finds about 7 in 10 of the relevant units in the top 5."
+        "bm25: Recall@5 .71 [.66, .76], Good: finds about 7 in 10 of the relevant units in the top 5."
     )
 
 
@@ -53,7 +54,7 @@ def test_a_verdict_names_the_weakest_slice():
     weak = summary(0.42, 12, low=0.2, high=0.63, slice="kind", value="scenario")
     tiny = summary(0.1, 3, slice="kind", value="tiny")
     fine = summary(0.8, 30, slice="kind", value="factual")
-    assert said(whole, fine, tiny, weak).endswith("; weakest on kind=scenario (Recall@5 .420 [.200, .630], n=12).")
+    assert said(whole, fine, tiny, weak).endswith("; weakest on kind=scenario (Recall@5 .42 [.20, .63], n=12).")
     near = summary(0.70, 12, slice="kind", value="scenario")
     assert "weakest" not in said(whole, near, fine)
 
@@ -78,7 +79,7 @@ def test_the_leader_is_named_with_its_interval_and_its_rivals():
     row = [Summary(s, "Recall@5", 9, 0, 0, mean=m, low=m - 0.1, high=m + 0.1) for s, m in (("a", 0.5), ("b", 0.6))]
     head = parse("Recall@5")
     close = leader(head, row, frozenset("b"), frozenset("a"))
-    assert close == "highest Recall@5: b, .600 [.500, .700]; its interval overlaps that of a."
+    assert close == "highest Recall@5: b, .60 [.50, .70]; its interval overlaps that of a."
     assert leader(head, row, frozenset("b"), frozenset()).endswith("; no other interval overlaps.")
     assert leader(head, row, frozenset("ab"), frozenset()).endswith("; all systems tie.")
     assert leader(head, row, frozenset(), frozenset()) is None

@@ -2,7 +2,8 @@
 
 import pytest
 
-from karat.report import indexed
+from karat.report.build.index import document
+from karat.report.render import console
 from karat.systems.index import index
 
 CONTENTS = "\n".join(f"{n} Chapter about water .......... {n * 7}" for n in range(1, 13))
@@ -32,4 +33,4 @@ def test_boilerplate_is_counted_by_document(made):
 
 
 def test_it_is_shown(made):
-    assert "boilerplate" in indexed.render(made.about, "x.index", "hybrid")
+    assert "boilerplate" in console.render(document(made.about, "x.index", "hybrid"))

@@ -7,7 +7,9 @@ import karat
 from karat.core.errors import UsageError
 from karat.experiment.explain import explain
 from karat.experiment.search import search_all
-from karat.report import explained, found
+from karat.report import objects
+from karat.report.build.explanation import document, hits_document
+from karat.report.render import console
 from karat.systems.engines import Engines
 from karat.systems.hits import search_one
 from karat.systems.retrieval import Retrieval
@@ -222,13 +224,13 @@ def test_an_explanation_shows_every_step_and_adds_up(index, tmp_path):
     assert (atlantis.rank, atlantis.chunks) == (None, 0)
     assert "atlantis" in atlantis.why
     assert {line.measure: line.value for line in e.measures}["Recall@3"] == 0.5
-    text = explained.render(e)
-    for part in ("✓ 1. watch", "✗ 2.", "Fusion by weighted", "Recall@3     .5000", "atlantis"):
+    text = console.render(document(e))
+    for part in ("✓ 1.  watch", "✗ 2.", "Fusion by weighted", "Recall@3     .5000", "atlantis"):
         assert part in text
-    whole = json.loads(explained.as_json(e))
+    whole = json.loads(objects.explanation(e))
     assert whole["gold"][1]["rank"] is None
     assert whole["hits"][0]["holds"] == ["watch"]
-    none = explained.render(explain(testset, system, "q2"))
+    none = console.render(document(explain(testset, system, "q2")))
     assert "The question has no gold, and is marked unanswerable" in none
     assert "undefined" in none
     with pytest.raises(UsageError, match=r"has no question 'q3'. It has 2: q1, q2."):
@@ -239,6 +241,6 @@ def test_hits_are_shown_without_what_a_terminal_would_obey(tmp_path):
     (tmp_path / "c.jsonl").write_text(json.dumps({"id": "evil\x1b[2J", "text": "red \x1b[31m alert \x07 text"}))
     index = karat.index(tmp_path / "c.jsonl", tmp_path / "i", engines="bm25")
     hits = search_one(System(SystemSettings("bm25"), index), "alert", 5)
-    assert "\x1b" not in found.render(hits)
-    assert "alert" in found.render(hits)
-    assert json.loads(found.as_json({"query": "alert"}, hits))["hits"][0]["rank"] == 1
+    assert "\x1b" not in console.render(hits_document(hits))
+    assert "alert" in console.render(hits_document(hits))
+    assert json.loads(objects.hits({"query": "alert"}, hits))["hits"][0]["rank"] == 1

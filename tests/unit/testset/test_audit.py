@@ -10,7 +10,10 @@ from karat.core.errors import KaratError
 from karat.core.means import Means
 from karat.core.text.detect import passage_reference
 from karat.core.types import Gold, Question, TestSet
-from karat.report import audited
+from karat.report import objects
+from karat.report.build.findings import audit_document, audit_verdict
+from karat.report.document import Detail
+from karat.report.render import console, markdown
 from karat.results.checkup import Finding
 from karat.testset.audit import audit
 from karat.testset.check import AUDIT_CHECKS as CHECKS
@@ -166,7 +169,7 @@ class TestPairs:
         assert {f.check for f in made.findings if f.questions} == {"near_duplicates", "contradictions"}
         assert set(made.left_out) == {c.name for c in CHECKS if c.corpus}
         assert (made.chunks, made.docs, made.coverage, made.attained) == (None, None, None, ())
-        assert "no index was given" in audited.render(made)
+        assert "no index was given" in console.render(audit_document(made))
 
 
 class TestGold:
@@ -296,19 +299,19 @@ class TestTables:
 
 class TestWhole:
     def test_the_same_input_gives_the_same_bytes(self):
-        one, two = (audited.as_json(audit(TestSet(CLEAN), CHUNKS)) for _ in range(2))
+        one, two = (objects.examined(audit(TestSet(CLEAN), CHUNKS)) for _ in range(2))
         assert one == two
         assert json.loads(one)["format"] == 1
 
     def test_verdict(self):
-        assert audited.verdict(audit(TestSet(CLEAN), CHUNKS, only=["malformed"])) == "nothing wrong was found."
-        said = audited.verdict(audit(TestSet([*CLEAN, ask("x", "")]), CHUNKS))
+        assert audit_verdict(audit(TestSet(CLEAN), CHUNKS, only=["malformed"])) == "nothing wrong was found."
+        said = audit_verdict(audit(TestSet([*CLEAN, ask("x", "")]), CHUNKS))
         assert said.startswith("broken: 1 question is empty")
 
     def test_no_questions_are_broken(self):
         made = audit(TestSet([]), CHUNKS)
         assert made.broken
-        assert "too few to show any difference" in audited.render(made)
+        assert "too few to show any difference" in console.render(audit_document(made))
 
     def test_an_embedder_that_fails_is_said_and_the_rest_goes_on(self):
         def none():
@@ -332,14 +335,14 @@ class TestWhole:
     def test_hostile_texts_reach_no_page_as_they_are(self):
         hostile = ask("\x1b[31mid", "1) \x1b[2J| who <b>?\u202e", "x", "galley.md#0")
         made = audit(TestSet([*CLEAN, hostile]), CHUNKS)
-        for page in (audited.render(made, verbose=True), audited.as_markdown(made)):
+        for page in (console.render(audit_document(made), Detail.FULL), markdown.render(audit_document(made))):
             assert "\x1b" not in page
             assert "\u202e" not in page
-        assert "\x1b" not in audited.as_json(made)
+        assert "\x1b" not in objects.examined(made)
 
     def test_markdown_holds_every_id_and_table(self):
         faulty = [ask(f"x{i}", "") for i in range(40)]
-        page = audited.as_markdown(audit(TestSet([*CLEAN, *faulty]), CHUNKS))
+        page = markdown.render(audit_document(audit(TestSet([*CLEAN, *faulty]), CHUNKS)))
         assert "x39" in page
         for head in ("## Broken", "## Kinds", "## Recall", "## Documents", "## Differences"):
             assert head in page, head

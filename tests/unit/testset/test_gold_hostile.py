@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from karat.core.docs import Chunk, Chunks, Doc, Page
 from karat.core.types import Gold, Question, TestSet
 from karat.match import resolve
-from karat.report.checkup import as_json, render
+from karat.report import objects
+from karat.report.build.findings import checkup_document
+from karat.report.document import Detail
+from karat.report.render import console
 from karat.testset.checkup import check
 
 odd = st.sampled_from(
@@ -55,8 +58,8 @@ def test_no_input_breaks_a_check(asked, held, known, offset):
     lost = resolve(TestSet(asked), Chunks.ordered(held), known, page_offset=offset).unresolved
     said = {q for f in found.of("broken") for q in f.questions}
     assert {u.question for u in lost if u.gold.grade >= 1} <= said, "gold that is missing is always said"
-    json.loads(as_json(found))
-    said = render(found, verbose=True)
+    json.loads(objects.examined(found))
+    said = console.render(checkup_document(found), Detail.FULL)
     assert "\x1b" not in said
     assert "\x00" not in said
     said.encode()

@@ -177,6 +177,65 @@ def _key(question: str, reason: str) -> str:
     return _NUMBER.sub(lambda found: found[0] if found[1] else "#", text)
 
 
+WIDE = 0.05  # an interval wider than this says nothing about the third digit
+
+
+def digits_of(low: float | None, high: float | None) -> int:
+    """The decimals that a value with this interval is worth: two where it is wide, three where narrow, else four.
+
+    >>> digits_of(0.61, 0.7), digits_of(0.65, 0.66), digits_of(None, None)
+    (2, 3, 4)
+    """
+    if low is None or high is None:
+        return 4
+    return 2 if high - low > WIDE else 3
+
+
+def interval(low: float | None, high: float | None, digits: int | None = None) -> str:
+    """The ends of an interval, or nothing.
+
+    >>> interval(0.4671, 0.5563), interval(0.4671, 0.4782), interval(None, 0.5)
+    ('[.47, .56]', '[.467, .478]', '')
+    """
+    if low is None or high is None:
+        return ""
+    digits = digits_of(low, high) if digits is None else digits
+    return f"[{number(low, digits)}, {number(high, digits)}]"
+
+
+def signed(value: float | None, digits: int = 4) -> str:
+    """A difference with its sign.
+
+    >>> signed(0.0312), signed(-0.2, 2), signed(0.0), signed(None)
+    ('+.0312', '-.20', '.0000', '–')
+    """
+    text = number(value, digits)
+    return f"+{text}" if value is not None and value > 0 and text != number(0, digits) else text
+
+
+def amount(value: float | None) -> str:
+    """Seconds, tokens or money: four significant digits.
+
+    >>> amount(0.0243), amount(1234.5), amount(12), amount(None)
+    ('0.0243', '1,234', '12', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return NONE
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def average_count(value: float | None) -> str:
+    """The mean of counts: two decimals, and whole numbers stay whole.
+
+    >>> average_count(2.5), average_count(1200), average_count(None)
+    ('2.50', '1,200', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return NONE
+    text = f"{value:,.2f}"
+    return text.removesuffix(".00") if text != "-0.00" else "0"
+
+
 Band = tuple[float, str, str]  # from this mean up, its name, what it means
 
 BANDS: dict[str, tuple[Band, ...]] = {

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment.sweep.grid import Point
     from karat.match import Pages, Resolution
-    from karat.report.swept import View
     from karat.results.evaluation import Evaluation, Note, Taken
-    from karat.results.study import Choice, Configuration
+    from karat.results.study import Choice, Configuration, SweepView
     from karat.systems.index import Index
     from karat.systems.pool import Pool
     from karat.systems.retrieval import Retrieval
@@ -121,7 +120,7 @@ class Swept(Glance):
 
         Without `k` at 5, where that is swept, else at the smallest. Single engines stand first.
         """
-        from karat.report.chosen import in_words
+        from karat.report.build.choice import in_words
         from karat.stats.choose import cells_of, choose
 
         main = self._main(k)
@@ -161,9 +160,9 @@ class Swept(Glance):
             self.testset, self.scores, summaries, self.taken, notes=self.notes, dialect=self.dialect
         )  # fmt: skip
 
-    def view(self, by: str | None = "kind", *, seed: int = 0) -> View:
+    def view(self, by: str | None = "kind", *, seed: int = 0) -> SweepView:
         """What reports show of it: the choice at each cut-off, and by the values of a slice."""
-        from karat.report.swept import View
+        from karat.results.study import SweepView
 
         known = self.testset.slices
         if by is not None and by not in known and by != "kind":
@@ -173,18 +172,23 @@ class Swept(Glance):
         if len(choices) < len(self.cells):
             raise UsageError(f"no configuration has a value of {self.main}: no question has relevant gold.")
         main = next(choice for choice in choices if choice.measure == self._main(None).name)
-        return View(main, choices, self.configurations, self.cells, self.taken, self.notes, by if by in known else None)
+        return SweepView(
+            choice=main, choices=choices, configurations=self.configurations, measures=self.cells, taken=self.taken,
+            notes=self.notes, slice=by if by in known else None,
+        )  # fmt: skip
 
-    def save(self, path: str | os.PathLike[str], view: View | None = None) -> list[Path]:
+    def save(self, path: str | os.PathLike[str], view: SweepView | None = None) -> list[Path]:
         """Write the grid as .json, .csv or .txt; into a folder all of these, and row and summary files."""
         from karat.experiment.report import Report
         from karat.experiment.score import Choices
         from karat.io.writing import write_whole
-        from karat.report import swept as page
+        from karat.report import objects, tables
+        from karat.report.build.sweep import document
+        from karat.report.render import written as rendered
 
         target, view = Path(path), view or self.view()
-        written: dict[str, Callable[[View], str]] = {
-            ".json": page.as_json, ".csv": page.as_csv, ".txt": lambda v: page.render(v, verbose=True)
+        written: dict[str, Callable[[SweepView], str]] = {
+            ".json": objects.sweep, ".csv": tables.sweep, ".txt": lambda v: rendered(document(v), ".txt")
         }  # fmt: skip
         if target.suffix.lower() in written and not target.is_dir():
             write_whole(target, written[target.suffix.lower()](view))

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from karat.core.text.words import clean
 from karat.io.writing import write_whole
-from karat.report._escape import clean
 from karat.report.charts._chart import Missing, in_order
 from karat.report.charts._style import Theme, theme
 

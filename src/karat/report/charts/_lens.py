@@ -8,21 +8,18 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from karat.core.scores import Status
-from karat.report._escape import clean
-from karat.report._numbers import deviation, interval
-from karat.report._view import View, statuses
+from karat.core.text.words import clean, digits_of
 from karat.report.charts._style import tips
-from karat.report.verdict import ANSWER, UNCUT
+from karat.report.decisions import ANSWER, UNCUT
+from karat.report.document import ends, figure
+from karat.report.lookups import StudyView
 
 if TYPE_CHECKING:
     import altair as alt
-    from numpy.typing import NDArray
 
     from karat.core.measure import Measure
-    from karat.results.study import Configuration, Study
+    from karat.results.study import Study
 
 BARS = (12, 18)  # so many best systems, and so many with the named ones: where each has a row of its own
 LINES = (5, 7)  # where they share a panel
@@ -31,75 +28,46 @@ LABEL = 40
 INTERVALS = "the 95% interval of the mean"
 
 
-class Lens:
+class Lens(StudyView):
     """Lookups over a study: systems with labels that fit, best first, and the measures that matter."""
 
     def __init__(self, study: Study) -> None:
-        self.study = study
-        self.view = View(study.evaluation)
+        super().__init__(study)
         self.scores = study.evaluation.scores
-        self.by_name = {m.name: m for m in self.scores.measures}
         self.questions = len(self.scores.questions)
 
     @cached_property
-    def main(self) -> Measure | None:
-        """The main measure; the first that is well known where that was not computed."""
-        named = self.by_name.get(self.study.main)
-        return named or next(iter(self.view.key_measures), None)
-
-    @cached_property
-    def status(self) -> NDArray[np.uint8]:
-        return statuses(self.scores)
-
-    def mean(self, system: str, measure: Measure | None) -> float | None:
-        found = None if measure is None else self.view.summary(system, measure)
-        return None if found is None else finite(found.mean)
-
-    @cached_property
-    def ranked(self) -> list[str]:
-        """Systems by the main measure, best first; those without a value last."""
-        sign = -1 if self.main is None or self.main.spec.direction != "lower" else 1
-        means = {s: self.mean(s, self.main) for s in self.view.systems}
-        return sorted(
-            self.view.systems, key=lambda s: (means[s] is None, sign * (means[s] or 0.0))
-        )  # of equal ones the first stays first
-
-    @cached_property
     def best(self) -> str | None:
-        """The chosen system, else the first by the main measure."""
+        """The chosen system, else the first by the main measure that has a value of it."""
         choice = self.study.choice
-        if choice is not None and choice.best.system in self.view.systems:
+        if choice is not None and choice.best.system in self.systems:
             return choice.best.system
-        return next((s for s in self.ranked if self.mean(s, self.main) is not None), None)
-
-    @cached_property
-    def configurations(self) -> dict[str, Configuration]:
-        return {c.name: c for c in self.study.configurations}
+        return next((s for s in self.by_mean if self.mean(s, self.main) is not None), None)
 
     def _named(self, system: str) -> bool:
         """Whether it is more than one point of a sweep: it is described, or no alpha was tried in it."""
-        found = self.configurations.get(system)
+        found = self.configuration_of.get(system)
         return found is not None and bool(found.description or found.use_case or found.alpha is None)
 
     def shown(self, limits: tuple[int, int]) -> list[str]:
         """The systems a chart has room for: all, or the best and then those with a name of their own; best first."""
         few, most = limits
-        if len(self.ranked) <= most:
-            return list(self.ranked)
-        chosen = self.ranked[:few]
+        if len(self.by_mean) <= most:
+            return list(self.by_mean)
+        chosen = self.by_mean[:few]
         if self.best is not None and self.best not in chosen:
             chosen = [self.best, *chosen[:-1]]
-        named = [s for s in self.ranked if s not in chosen and self._named(s)]
+        named = [s for s in self.by_mean if s not in chosen and self._named(s)]
         kept = {*chosen, *named[: most - few]}
-        return [s for s in self.ranked if s in kept]
+        return [s for s in self.by_mean if s in kept]
 
     def left_out(self, systems: Sequence[str]) -> str:
         """A sentence on the systems that are not shown, where there are any."""
-        total = len(self.ranked)
+        total = len(self.by_mean)
         if len(systems) == total:
             return ""
         best = 0
-        while best < len(systems) and systems[best] == self.ranked[best]:
+        while best < len(systems) and systems[best] == self.by_mean[best]:
             best += 1
         by = self.main.name if self.main else "the main measure"
         more = len(systems) - best
@@ -109,7 +77,7 @@ class Lens:
     @cached_property
     def labels(self) -> dict[str, str]:
         """A label per system that fits beside a chart; no two alike."""
-        return distinct(self.view.systems, LABEL)
+        return distinct(self.systems, LABEL)
 
     def wrapped(self, system: str, width: int = 22) -> str:
         """The label on two lines where it is long."""
@@ -137,7 +105,7 @@ class Lens:
             if m.spec.direction != "none"
             and (not bounded or (m.bounds == (0.0, 1.0) and m.spec.direction == "higher"))
             and (not retrieval or m.spec.stage == "retrieval")
-            and any(self.mean(s, m) is not None for s in self.view.systems)
+            and any(self.mean(s, m) is not None for s in self.systems)
         ][:most]
 
     def _at_cut(self, family: Sequence[Measure]) -> Measure:
@@ -155,9 +123,10 @@ class Lens:
         self, system: str, measure: Measure, slice_name: str | None = None, value: str | None = None
     ) -> dict[str, Any]:
         """A row of data: the mean with its interval, in numbers to draw and in text to read. No value is None."""
-        found = self.view.summary(system, measure, slice_name, value)
+        found = self.summary(system, measure, slice_name, value)
         mean = None if found is None else finite(found.mean)
         low, high = (None, None) if found is None or mean is None else (finite(found.low), finite(found.high))
+        unit, digits = measure.spec.unit, digits_of(low, high)
         return {
             "system": self.wrapped(system),
             "name": clean(system, 120),
@@ -165,8 +134,8 @@ class Lens:
             "mean": mean,
             "low": low,
             "high": high,
-            "said": deviation(measure, mean),
-            "interval": interval(measure, low, high) or "none",
+            "said": figure(mean, unit, digits),
+            "interval": ends(low, high, unit, digits) or "none",
             "n": 0 if found is None else found.n,
         }
 
@@ -178,7 +147,7 @@ class Lens:
 
     def counted(self, measures: Sequence[Measure], systems: Sequence[str]) -> str:
         """How many questions stand behind the means, and what is left out of them."""
-        found = [s for m in measures for s in self.view.row(m) if s.system in systems]
+        found = [s for m in measures for s in self.row(m) if s.system in systems]
         sizes = [s.n for s in found] or [0]
         few, many = min(sizes), max(sizes)
         n = f"n = {many:,} question{'s' if many != 1 else ''}" if few == many else f"n = {few:,} to {many:,} questions"

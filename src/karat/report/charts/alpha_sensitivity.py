@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from karat.report._escape import clean
+from karat.core.text.words import clean
 from karat.report.charts._chart import Chart, Missing
 from karat.report.charts._lens import INTERVALS, LINES, Lens, distinct, told
 from karat.report.charts._style import headed, highlight, panel_axis, series_scales
@@ -24,7 +24,7 @@ def make(study: Study) -> Figure | Missing:
     import altair as alt
 
     lens = Lens(study)
-    systems_of_study = [c for c in study.configurations if c.name in lens.view.systems]
+    systems_of_study = [c for c in study.configurations if c.name in lens.systems]
     k = _shown_k(systems_of_study, study.k)
     found = _sweeps([c for c in systems_of_study if k is None or c.settings.get("k", k) == k])
     if not found:
@@ -32,7 +32,7 @@ def make(study: Study) -> Figure | Missing:
     measures = lens.main_measures(PANELS)
     if not measures:
         return Missing("no measure has a value for any system")
-    order = {system: place for place, system in enumerate(lens.ranked)}
+    order = {system: place for place, system in enumerate(lens.by_mean)}
     kept = sorted(found, key=lambda label: min(order[c.name] for c in found[label]))[: LINES[1]]
     kept = [label for label in found if label in kept]
     rows: list[dict[str, Any]] = []

@@ -25,7 +25,7 @@ def make(study: Study) -> Figure | Missing:
     systems = lens.shown(BARS)
     rows, columns = [], []
     for measure in measures:
-        marks = lens.view.marks(measure)
+        marks = lens.marks(measure)
         lower = "\n(lower is better)" if measure.spec.direction == "lower" else ""
         columns.append(wrap(measure.name, 13) + lower)
         for system in systems:

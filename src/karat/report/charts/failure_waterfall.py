@@ -6,28 +6,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
-from karat.report._escape import clean
-from karat.report._numbers import number, percent
+from karat.core.text.words import clean, number, percent
 from karat.report.charts._chart import Chart, Missing
 from karat.report.charts._lens import Lens, wrap
 from karat.report.charts._style import GREEN, GREY, VERMILION, headed, names_axis, tips
+from karat.report.labels import LABELS
 
 if TYPE_CHECKING:
     from karat.report.charts._chart import Figure
     from karat.results.study import Study
 
 WIDE = 430
-WORDS = {
-    "gold_not_in_corpus": "gold not in the corpus",
-    "gold_not_indexed": "gold not in the index",
-    "not_in_pool": "not among the candidates",
-    "lost_in_fusion": "lost when legs were fused",
-    "below_k": "found, but below k",
-    "cut_by_budget": "cut off by the budget",
-    "refused": "retrieved, answer refused",
-    "unsupported": "answer not supported",
-    "wrong_answer": "retrieved, answered wrongly",
-}
 
 
 def make(study: Study) -> Figure | Missing:
@@ -38,7 +27,7 @@ def make(study: Study) -> Figure | Missing:
     if not study.failure_counts:
         return Missing("no failure was attributed")
     counted = list(dict.fromkeys(c.system for c in study.failure_counts))
-    system = lens.best if lens.best in counted else min(counted, key=lens.ranked.index)
+    system = lens.best if lens.best in counted else min(counted, key=lens.by_mean.index)
     rows = _steps(lens, system)
     domain = [row["step"] for row in rows]
     colours = {"questions": GREY, "fails": VERMILION, "no score": GREY, "succeeds": GREEN}
@@ -64,7 +53,7 @@ def make(study: Study) -> Figure | Missing:
             f"Why questions fail: {lens.labels[system]}",
             [
                 f"n = {total:,} question{'s' if total != 1 else ''} at k = {study.k}, each in one step. "
-                f"The gain is what mending that step alone would add to mean {_means(lens, system)}.",
+                f"The gain is what fixing that step alone would add to mean {_means(lens, system)}.",
             ],
             760,
         ),
@@ -86,12 +75,12 @@ def _steps(lens: Lens, system: str) -> list[dict[str, Any]]:
     seen: set[str] = set()
     steps: list[tuple[str, int, str, str]] = []
     found = {c.label: c for c in study.failure_counts if c.system == system}
-    for label in [*(w for w in WORDS if w in found), *(label for label in found if label not in WORDS)]:
+    for label in (label for label in LABELS if label in found):
         fresh = set(found[label].questions) - seen
         seen |= fresh
         gain = found[label].gain
         more = f", gain {'+' if gain >= 0 else ''}{number(gain, 3)}"
-        steps.append((WORDS.get(label, clean(str(label), 40)), len(fresh), "fails", more))
+        steps.append((LABELS[label].title, len(fresh), "fails", more))
     if lens.main is not None:
         s, m = lens.scores.systems.index(system), lens.scores.measures.index(lens.main)
         for status, words in ((Status.failed, "failed to run"), (Status.undefined, "nothing to score (undefined)")):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report._view import mark
 from karat.report.charts._cells import cells
 from karat.report.charts._chart import Chart, Missing
 from karat.report.charts._lens import BARS, Lens, distinct, wrap
 from karat.report.charts._style import headed
+from karat.report.decisions import mark
 
 if TYPE_CHECKING:
     from karat.report.charts._chart import Figure
@@ -23,17 +23,17 @@ def make(study: Study) -> Figure | Missing:
     main = lens.main
     if main is None or lens.best is None:
         return Missing("the main measure has no value for any system")
-    kinds = lens.view.slices.get(SLICE, [])
+    kinds = lens.slices.get(SLICE, [])
     if not kinds:
         return Missing("the study is not summarised by kind of question")
-    sizes = {kind: max((s.n for s in lens.view.row(main, SLICE, kind)), default=0) for kind in kinds}
+    sizes = {kind: max((s.n for s in lens.row(main, SLICE, kind)), default=0) for kind in kinds}
     chosen = sorted(kinds, key=lambda kind: -sizes[kind])[:COLUMNS]
     names = distinct(chosen, 30)
     systems = lens.shown(BARS)
     rows, columns = [], []
     bounded = main.bounds == (0.0, 1.0)
     for kind in chosen:
-        marks = mark(main, lens.view.row(main, SLICE, kind), lens.view.unranked)
+        marks = mark(main, lens.row(main, SLICE, kind), lens.unranked)
         columns.append(f"{wrap(names[kind], 14)}\nn = {sizes[kind]:,}")
         for system in systems:
             row = lens.cell(system, main, SLICE, kind)

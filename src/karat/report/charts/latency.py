@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.report._escape import clean
-from karat.report._numbers import amount
+from karat.core.text.words import amount, clean
 from karat.report.charts._chart import Chart, Missing
 from karat.report.charts._lens import BARS, Lens, finite
 from karat.report.charts._style import headed, names_axis, row_height, tips

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from karat.report._escape import clean
-from karat.report._numbers import number, short
+from karat.core.text.words import clean, number
 from karat.report.charts._chart import Chart, Missing
 from karat.report.charts._lens import Lens
 from karat.report.charts._style import BLUE, GREY, VERMILION, headed, tips
@@ -27,7 +26,7 @@ def make(study: Study) -> Figure | Missing:
 
     lens = Lens(study)
     main, best = lens.main, lens.best
-    others = [s for s in lens.ranked if s != best and lens.mean(s, main) is not None]
+    others = [s for s in lens.by_mean if s != best and lens.mean(s, main) is not None]
     if main is None or best is None or not others:
         return Missing("fewer than two systems have a value of the main measure")
     second = others[0]
@@ -60,7 +59,7 @@ def make(study: Study) -> Figure | Missing:
         shake = [SHAKE * span * (2 * ((place * GOLDEN * factor) % 1) - 1) for factor in (1.0, 1.7)]
         question = lens.scores.questions[i]
         rows.append({
-            "x": round(b + shake[0], 4), "y": round(a + shake[1], 4), "a": short(a), "b": short(b), "won": won,
+            "x": round(b + shake[0], 4), "y": round(a + shake[1], 4), "a": number(a, 3), "b": number(b, 3), "won": won,
             "question": clean(question, 60), "text": clean(texts.get(question, ""), 90),
         })  # fmt: skip
     labelled = {key: f"{words} ({counts[key]:,})" for key, words in verdicts.items()}
@@ -116,9 +115,9 @@ def _difference(lens: Lens, best: str, second: str) -> str:
             ends = [pair.low, pair.high] if sign == 1 else [pair.high, pair.low]
             if pair.difference is None or ends[0] is None or ends[1] is None:
                 return ""
-            low, high = (short(sign * end) for end in ends if end is not None)
+            low, high = (number(sign * end, 3) for end in ends if end is not None)
             return (
-                f"Difference of means {short(sign * pair.difference)}, 95% interval [{low}, {high}], "
+                f"Difference of means {number(sign * pair.difference, 3)}, 95% interval [{low}, {high}], "
                 f"p = {number(pair.adjusted, 3)} after Holm's correction."
             )
     return ""

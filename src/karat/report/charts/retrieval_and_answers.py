@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.report._numbers import short
+from karat.core.text.words import number
 from karat.report.charts._chart import Chart, Missing
 from karat.report.charts._lens import LINES, Lens, finite
 from karat.report.charts._style import headed, highlight, series_scales, tips
@@ -33,7 +33,7 @@ def make(study: Study) -> Figure | Missing:
         return Missing("there are no answers with a score (TokenF1)")
     if rank is None:
         return Missing("MRR was not computed")
-    both = [s for s in lens.ranked if lens.mean(s, rank) is not None and lens.mean(s, answer) is not None]
+    both = [s for s in lens.by_mean if lens.mean(s, rank) is not None and lens.mean(s, answer) is not None]
     systems = both[: LINES[1]]
     if not systems:
         return Missing("no system has both MRR and TokenF1")
@@ -46,7 +46,7 @@ def make(study: Study) -> Figure | Missing:
                 f"{lens.counted([rank, answer], systems)}. Left: means, with 95% intervals as crosses. Right: "
                 f"answers of {lens.labels[best]} by the rank of the first relevant hit; bar: mean {answer.name}; line: "
                 "middle half of the questions.",
-                _left_out(systems, both, lens.ranked),
+                _left_out(systems, both, lens.by_mean),
             ],
             820,
         )
@@ -114,7 +114,7 @@ def _by_rank(lens: Lens, system: str, rank: Measure, answer: Measure) -> alt.Lay
         low, high = np.quantile(values, (0.25, 0.75)) if values else (None, None)
         rows.append({
             "rank": name, "mean": mean, "low": finite(low), "high": finite(high), "n": len(values),
-            "said": short(mean), "count": f"n={len(values)}", "at": finite(high) or mean or 0,
+            "said": number(mean, 3), "count": f"n={len(values)}", "at": finite(high) or mean or 0,
         })  # fmt: skip
     scale = alt.Scale(domain=[0, 1.05], nice=False) if answer.bounds == (0.0, 1.0) else alt.Scale(domainMin=0)
     x = alt.X("rank:N", sort=domain, title="rank of the first relevant hit", axis=alt.Axis(labelAngle=0))

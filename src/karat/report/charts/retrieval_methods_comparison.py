@@ -27,7 +27,7 @@ def make(study: Study) -> Figure | Missing:
     systems = lens.shown(BARS)
     rows = []
     for measure in measures:
-        marks = lens.view.marks(measure)
+        marks = lens.marks(measure)
         lower = " (lower is better)" if measure.spec.direction == "lower" else ""
         for system in systems:
             row = lens.cell(system, measure)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.report._answers import SUPPORT, Answers
-from karat.report._numbers import deviation
+from karat.report.answers import SUPPORT
 from karat.report.charts._chart import Chart, Missing
 from karat.report.charts._lens import INTERVALS, Lens, finite
 from karat.report.charts._style import headed, names_axis, tips
+from karat.report.document import figure
 
 if TYPE_CHECKING:
     import altair as alt
@@ -37,7 +37,7 @@ def make(study: Study) -> Figure | Missing:
     if main is None or lens.best is None:
         return Missing("the main measure has no value for any system")
     systems = lens.shown(SYSTEMS)
-    measures = [main, *(m for m in _of_answers(study) if m is not main)]
+    measures = [main, *(m for m in _of_answers(lens) if m is not main)]
     having = {m.name: [s for s in systems if m is main or lens.mean(s, m) is not None] for m in measures}
     measures = [m for m in measures if having[m.name]]
     rows = {m.name: _rows(lens, having[m.name], m) for m in measures}
@@ -63,9 +63,9 @@ def _counted(lens: Lens, measure: Measure, systems: list[str], named: bool) -> s
     return f"{measure.name}: {lens.counted([measure], systems)}" if named else lens.counted([measure], systems)
 
 
-def _of_answers(study: Study) -> list[Measure]:
+def _of_answers(lens: Lens) -> list[Measure]:
     """The measure of how good answers are, and one of their support, where they have values."""
-    answers = Answers(study.evaluation, study.answers)
+    answers = lens.answers
     if not answers.systems:
         return []
     return [m for m in (answers.quality, answers.first(SUPPORT)) if m is not None]
@@ -82,7 +82,7 @@ def _rows(lens: Lens, systems: list[str], measure: Measure) -> list[dict[str, An
             continue
         q = [finite(float(v)) for v in np.quantile(values, (0, 0.25, 0.5, 0.75, 1))]
         box = dict(zip(("least", "q25", "q50", "q75", "most"), q, strict=True))
-        said = {f"{name}_said": deviation(measure, value) for name, value in box.items()}
+        said = {f"{name}_said": figure(value, measure.spec.unit, 3) for name, value in box.items()}
         rows.append(cell | {"row": "box"} | box | said)
         width = float(np.ptp(values)) if measure.bounds != (0.0, 1.0) else 1.0
         grid = width / STEPS or 1.0

@@ -84,8 +84,8 @@ def _lines(lens: Lens) -> tuple[dict[str, dict[int, str]], str]:
     line, each at its own k: a list that ends at 3 says nothing of the cut-off 10.
     """
     groups: dict[str, dict[int, str]] = {}
-    for system in lens.ranked:
-        found = lens.configurations.get(system)
+    for system in lens.by_mean:
+        found = lens.configuration_of.get(system)
         settings = dict(found.settings) if found is not None else {}
         k = settings.pop("k", None)
         if k is None:
@@ -111,7 +111,7 @@ def _lines(lens: Lens) -> tuple[dict[str, dict[int, str]], str]:
 def cut_families(lens: Lens) -> list[list[Measure]]:
     """Ranking measures at two or more cut-offs by rank, best known first, plain ones before those with parameters."""
     found = []
-    for family in lens.view.families:
+    for family in lens.families:
         cut = sorted((m for m in family if m.k is not None), key=lambda m: m.k or 0)
         if len(cut) > 1 and cut[0].spec.direction != "none" and cut[0].spec.stage == "retrieval":
             found.append(cut)

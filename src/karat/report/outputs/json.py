@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
 from karat.report._output import Output
-from karat.report._view import View, statuses
+from karat.report.build.evaluation import leaders
+from karat.report.lookups import EvaluationView, statuses
 from karat.results.serial import plain
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def render(evaluation: Evaluation, *, rows: bool = False, indent: int | None = 2
 
 def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
     """The object itself, made of plain dicts, lists, texts and numbers."""
-    view = View(evaluation)
+    view = EvaluationView(evaluation)
     made: dict[str, Any] = {
         "format": FORMAT,
         "dialect": evaluation.dialect,
@@ -47,7 +48,7 @@ def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
         "usage": evaluation.usage,
         "refusals": list(evaluation.refusals.values()),
         "verdicts": evaluation.verdicts,
-        "leaders": view.leaders,
+        "leaders": leaders(view),
         "notes": evaluation.notes,
     }
     if rows:
@@ -56,7 +57,7 @@ def document(evaluation: Evaluation, *, rows: bool = False) -> dict[str, Any]:
     return document
 
 
-def _measure(view: View, measure: Measure) -> dict[str, Any]:
+def _measure(view: EvaluationView, measure: Measure) -> dict[str, Any]:
     marks = view.marks(measure)
     scores = view.evaluation.scores
     floors = {scores.systems[s]: f.chance for (s, m), f in scores.floors.items() if scores.measures[m] == measure}

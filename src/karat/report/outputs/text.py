@@ -1,11 +1,13 @@
-"""Text: report.txt, the console's tables without colour, every measure of every slice."""
+"""Text: report.txt, what the screen shows with -v, the same on every machine."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karat.report import console
 from karat.report._output import Output
+from karat.report.build.evaluation import document
+from karat.report.document import Detail
+from karat.report.render import console
 
 if TYPE_CHECKING:
     from karat.results.evaluation import Evaluation
@@ -14,8 +16,8 @@ WIDTH = 120
 
 
 def render(evaluation: Evaluation) -> str:
-    """The report as plain tables, the same on every machine."""
-    return console.render(evaluation, width=WIDTH, full=True)
+    """The whole report."""
+    return console.render(document(evaluation), Detail.FULL, width=WIDTH)
 
 
 OUTPUT = Output(".txt", render, {"report.txt": render})

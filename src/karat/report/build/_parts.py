@@ -1,0 +1,67 @@
+"""What several documents have in common: what was read, and what the reader must know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from karat.report.document import Block, Cell, Detail, Heading, Listing, ListItem, Notice, Value
+
+if TYPE_CHECKING:
+    from karat.core.measure import Measure
+    from karat.report.lookups import EvaluationView
+    from karat.results.evaluation import Note, Taken
+
+FORMATS = {"canonical": "karat JSONL"}  # formats whose registered name says little
+
+
+def read_as(taken: Taken) -> str:
+    """What an input was taken for, in words."""
+    return f"read as {FORMATS.get(taken.format, taken.format)}: {taken.what}"
+
+
+def input_items(inputs: Iterable[Taken]) -> list[ListItem]:
+    """What each input was read as, and what its reader decided or noticed."""
+    return [ListItem(taken.place, read_as(taken), taken.notes) for taken in inputs]
+
+
+def inputs_of(inputs: Iterable[Taken], detail: Detail = Detail.BRIEF) -> Listing:
+    return Listing(input_items(inputs), detail=detail)
+
+
+def notes_of(notes: Iterable[Note], anchor: str = "") -> Iterator[Block]:
+    """All notes, warnings first; these are shown at any detail."""
+    ordered = sorted(notes, key=lambda note: note.level != "warning")
+    if ordered:
+        yield Heading("Notes", anchor=anchor, detail=_detail(ordered[0]))
+        yield from (Notice(note.text, note.level, note.guard or "", detail=_detail(note)) for note in ordered)
+
+
+def _detail(note: Note) -> Detail:
+    return Detail.QUIET if note.level == "warning" else Detail.BRIEF
+
+
+def value_of(
+    view: EvaluationView,
+    system: str,
+    measure: Measure,
+    slice_name: str | None = None,
+    value: str | None = None,
+    *,
+    std: bool = False,
+) -> Cell:
+    """The mean of a system with its interval and mark; nothing where there is none.
+
+    All systems have the same decimals: those that the widest of their intervals is worth.
+    """
+    summary = view.summary(system, measure, slice_name, value)
+    if summary is None or summary.mean is None:
+        return None
+    marks = view.marks(measure, slice_name, value)
+    low, high = measure.bounds
+    share = (summary.mean - low) / (high - low) if 0 < high - low < float("inf") else None
+    return Value(
+        summary.mean, summary.low, summary.high, std=summary.std if std else None, unit=measure.spec.unit,
+        best=system in marks.best, mark=marks.sign(system), note=summary.note or "",
+        digits=view.digits(measure, slice_name), share=None if share is None else min(max(share, 0.0), 1.0),
+    )  # fmt: skip

@@ -1,0 +1,178 @@
+"""Calibration: how far a measure agrees with people, in words first, then the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from karat.core.text.words import NONE, interval, number, percent, plural, signed
+from karat.report.build._parts import inputs_of, notes_of
+from karat.report.document import (
+    Block,
+    Cell,
+    Column,
+    Detail,
+    Document,
+    Heading,
+    Table,
+    Value,
+    bullets,
+    count_columns,
+    text_columns,
+)
+
+if TYPE_CHECKING:
+    from karat.results.calibration import Agreement, Calibration, Confusion, Corrected, MeasureCalibration, Reliability
+
+_FEW = 5  # answers that people and the measure part on, shown in brief
+_NEAR = 0.005  # differences below this are none
+_SURE = 0.02  # a system whose confidence is this near to how often it is right is about as sure as it is right
+
+
+def document(calibration: Calibration) -> Document:
+    """Each measure against people, then whether systems are as often right as they say."""
+    blocks: list[Block] = [inputs_of([calibration.taken]), *notes_of(calibration.notes)]
+    for one in calibration.measures:
+        words = [*agreement_sentences(one), *(mean_sentence(one, system) for system in one.systems)]
+        blocks += [Heading(f"{one.measure} against people", detail=Detail.QUIET), bullets(words, detail=Detail.QUIET)]
+        blocks += [*notes_of(one.notes), _figures(one), *_confusion(one.confusion), _means(one), *_parted(one)]
+    if calibration.reliability:
+        words = [confidence_sentence(said) for said in calibration.reliability]
+        blocks += [Heading("Confidence", detail=Detail.QUIET), bullets(words, detail=Detail.QUIET)]
+        blocks += [_bins(said) for said in calibration.reliability]
+    return Document(f"{calibration.run} against people", blocks)
+
+
+def _figures(one: MeasureCalibration) -> Table:
+    """Agreement of the measure with people beside that of people with each other."""
+    both = (one.agreement, one.people)
+    rows: list[list[Cell]] = [["answers rated by both", *(f"{a.n:,}" for a in both)]]
+    rows.append(["Cohen's kappa", *(Value(a.kappa, a.low, a.high) for a in both)])
+    if any(a.weighted is not None for a in both):
+        rows.append(["kappa, quadratic weights", *(Value(a.weighted, a.weighted_low, a.weighted_high) for a in both)])
+    rows += [["alpha", *map(_alpha, both)], ["Spearman", Value(one.spearman), NONE]]
+    bias = f"{signed(one.bias, 3)} {interval(one.bias_low, one.bias_high, 3)}".rstrip()
+    rows.append(["bias (measure - people)", bias, NONE])
+    if one.n_repeated:
+        rows.append([f"flips over {one.n_repeated:,} repeated", percent(one.flips), NONE])
+    titles = ("measure and people", "people and people")
+    return Table("Agreement", [Column(""), *(Column(title, "value") for title in titles)], rows)
+
+
+def _alpha(agreement: Agreement) -> Cell:
+    return Value(agreement.alpha, note=f"({agreement.metric})") if agreement.alpha is not None else None
+
+
+def _confusion(confusion: Confusion | None) -> Iterator[Table]:
+    if confusion is not None:
+        columns = [Column(""), *count_columns(*(f"measure {name}" for name in confusion.names))]
+        named = zip(confusion.names, confusion.counts, strict=True)
+        yield Table("Answers by category", columns, [[f"people {name}", *counts] for name, counts in named])
+
+
+def _means(one: MeasureCalibration) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            system.system, f"{system.n:,} of {system.n_scored:,}", Value(system.measure_mean),
+            Value(system.people_mean, system.people_low, system.people_high),
+            Value(system.mean, system.low, system.high),
+            None if system.effective is None else round(system.effective),
+        ]
+        for system in one.systems
+    ]  # fmt: skip
+    figures = [Column(title, "value") for title in ("labelled", "measure alone", "people alone", "corrected")]
+    columns = [Column("system"), *figures, Column("worth labels", "count")]
+    return Table(f"Mean {one.measure}", columns, rows, detail=Detail.QUIET)
+
+
+def _parted(one: MeasureCalibration) -> Iterator[Table]:
+    """The answers that people and the measure put into different categories, the farthest apart first."""
+    off = sorted(one.confusion.off if one.confusion else (), key=lambda answer: -abs(answer.people - answer.score))
+    rows = [(a.system, a.question, number(a.people, 3), number(a.score, 3)) for a in off]
+    columns = [*text_columns("system", "question"), Column("people", "score"), Column("measure", "score")]
+    yield Table("Answers in different categories", columns, rows, most=_FEW)
+
+
+def _bins(said: Reliability) -> Table:
+    rows = [
+        (f"{one.low:.1f} to {one.high:.1f}", one.n, number(one.confidence, 3), number(one.accuracy, 3))
+        for one in said.bins
+    ]
+    columns = [Column("confidence"), Column("answers", "count"), Column("mean confidence", "score")]
+    return Table(f"Confidence of {said.system}", [*columns, Column("right", "score")], rows)
+
+
+def agreement_sentences(one: MeasureCalibration) -> list[str]:
+    """How many labels there are, how far people agree, how far the measure agrees with them, and by what cut."""
+    raters = plural(len(one.raters), "rater")
+    sentences = [
+        f"{plural(one.n_labels, 'label')} by {raters} of {plural(one.n_items, 'answer')}, {one.n_scored:,} of them "
+        "with a score."
+    ]
+    if one.people.n:
+        kappa = "" if one.people.kappa is None else f", kappa {number(one.people.kappa, 3)}"
+        alpha = number(one.people.alpha, 3)
+        sentences.append(f"People agree with each other: alpha {alpha}{kappa} on {one.people.n:,} answers.")
+    sentences += [f"Among people {reason}." for reason in one.people.why]
+    sentences += [f"Measure and people: {reason}." for reason in one.agreement.why]
+    if one.confusion is not None and one.agreement.n:
+        sentences.append(_same(one.confusion))
+    if one.agreement.alpha is not None and one.people.alpha is not None:
+        if one.agreement.alpha >= one.people.alpha:
+            sentences.append("The measure agrees with people no less than they do with each other.")
+        else:
+            sentences.append("People agree with each other more than the measure does with them.")
+    return sentences
+
+
+def _same(table: Confusion) -> str:
+    total = sum(sum(row) for row in table.counts)
+    same = sum(row[i] for i, row in enumerate(table.counts))
+    cuts = ", ".join(f"{number(cut, 3)} for {name}" for cut, name in zip(table.cuts, table.names[1:], strict=True))
+    return (
+        f"The measure puts {same:,} of {total:,} answers ({percent(same / total)}) where people do; its scores are cut "
+        f"halfway between the labels, from {cuts}."
+    )
+
+
+def mean_sentence(one: MeasureCalibration, system: Corrected) -> str:
+    """What the measure says of a system, and what it is corrected by people."""
+    says = f"{system.system}: {one.measure} says {number(system.measure_mean, 3)}"
+    if system.mean is None or system.measure_mean is None:
+        return f"{says}; not corrected: {system.why}."
+    mean = f"{number(system.mean, 3)} {interval(system.low, system.high, 3)}".rstrip()
+    corrected = f"{says}; corrected by {plural(system.n, 'label')}: {mean}"
+    return f"{corrected}; {_correction(system.measure_mean - system.mean, system)}{_worth(system)}."
+
+
+def _correction(gap: float, system: Corrected) -> str:
+    if abs(gap) < _NEAR:
+        return "it needs no correction"
+    towards = "too high" if gap > 0 else "too low"
+    sure = system.low is not None and system.high is not None and system.measure_mean is not None
+    inside = sure and (system.low or 0.0) <= (system.measure_mean or 0.0) <= (system.high or 0.0)
+    return f"the measure is {number(abs(gap), 3)} {towards}" + (", which may be chance" if inside else "")
+
+
+def _worth(system: Corrected) -> str:
+    if system.low is None or system.high is None:
+        return "; all labels are the same, so there is no interval"
+    if system.effective is None:
+        return ""
+    if system.n >= system.n_scored:
+        return "; every scored answer is labelled, so the measure adds nothing"
+    if system.effective < 1.05 * system.n:
+        return "; the measure adds nothing to the labels alone"
+    return f"; as sure as {system.effective:,.0f} labels alone would be"
+
+
+def confidence_sentence(said: Reliability) -> str:
+    """Whether a system is as often right as it says."""
+    gap = said.confidence - said.accuracy
+    how = "about as sure as it is right" if abs(gap) < _SURE else "too sure of itself" if gap > 0 else "not sure enough"
+    left = f"; {said.n_left_out:,} answers with a confidence are left out" if said.n_left_out else ""
+    return (
+        f"{said.system} is {how}: mean confidence {number(said.confidence, 3)}, right in {percent(said.accuracy)} of "
+        f"{plural(said.n, 'answer')}; expected calibration error {number(said.ece_width, 3)} (bins of equal width), "
+        f"{number(said.ece_mass, 3)} (of equal size); Brier {number(said.brier, 3)}. Right is {said.correct_by}{left}."
+    )

@@ -1,0 +1,209 @@
+"""Lookups: an evaluation and a study looked up the ways the builders and charts need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.core.scores import Status
+from karat.core.text.words import digits_of
+from karat.report.decisions import Marks, costliest, main_measures, mark
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.core.measure import Measure
+    from karat.core.scores import Scores
+    from karat.core.types import Question
+    from karat.report.answers import Answers
+    from karat.results.evaluation import Evaluation, Summary
+    from karat.results.study import Configuration, Failure, FailureCount, Study
+
+
+def statuses(scores: Scores) -> NDArray[np.uint8]:
+    """The status of every score, where a value that is no finite number has failed, as the summaries count it."""
+    broken = (scores.status == Status.ok) & ~np.isfinite(scores.values)
+    return np.where(broken, np.uint8(Status.failed), scores.status)
+
+
+class EvaluationView:
+    """Lookups over an evaluation's summaries, in its own order."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.evaluation = evaluation
+        self.systems = evaluation.scores.systems
+        self.measures = evaluation.scores.measures
+        self.unranked = evaluation.matching.unranked if evaluation.matching is not None else frozenset[str]()
+        self._marks: dict[tuple[str, str | None, str | None], Marks] = {}
+        self._found = {(s.system, s.measure, s.slice, s.value): s for s in evaluation.summaries}
+
+    def summary(
+        self, system: str, measure: Measure, slice_name: str | None = None, value: str | None = None
+    ) -> Summary | None:
+        return self._found.get((system, measure.name, slice_name, value))
+
+    def row(self, measure: Measure, slice_name: str | None = None, value: str | None = None) -> list[Summary]:
+        """The summaries of a measure, one per system that has one."""
+        row = (self.summary(system, measure, slice_name, value) for system in self.systems)
+        return [s for s in row if s is not None]
+
+    def marks(self, measure: Measure, slice_name: str | None = None, value: str | None = None) -> Marks:
+        """Who is best in a measure, and who may be as good."""
+        key = (measure.name, slice_name, value)
+        if key not in self._marks:
+            row = self.row(measure, slice_name, value)
+            self._marks[key] = mark(measure, row, self.unranked) if self._same_rows(measure, row) else Marks()
+        return self._marks[key]
+
+    def digits(self, measure: Measure, slice_name: str | None = None) -> int:
+        """The decimals that the means of a measure are worth in all, or by a slice: by the widest of the intervals."""
+        return self._digits.get((measure.name, slice_name), 4)
+
+    @cached_property
+    def _digits(self) -> dict[tuple[str, str | None], int]:
+        digits: dict[tuple[str, str | None], int] = {}
+        for s in self.evaluation.summaries:
+            key = (s.measure, s.slice)
+            digits[key] = min(digits.get(key, 4), digits_of(s.low, s.high))
+        return digits
+
+    def _same_rows(self, measure: Measure, row: Sequence[Summary]) -> bool:
+        """Whether means stand over the same questions, as far as missing answers go."""
+        if not any(s.n_missing for s in row):
+            return True
+        scores = self.evaluation.scores
+        systems = [self.systems.index(s.system) for s in row if s.mean is not None]
+        scored = scores.status[systems, :, self.measures.index(measure)] == Status.ok
+        return bool((scored == scored[:1]).all())
+
+    @cached_property
+    def slices(self) -> dict[str, list[str]]:
+        """Values of each slice, in order."""
+        found: dict[str, dict[str, None]] = {}
+        for s in self.evaluation.summaries:
+            if s.slice is not None and s.value is not None:
+                found.setdefault(s.slice, {})[s.value] = None
+        return {name: list(values) for name, values in found.items()}
+
+    @cached_property
+    def families(self) -> list[list[Measure]]:
+        """Measures that differ in their cut only, together, in order of first appearance."""
+        found: dict[object, list[Measure]] = {}
+        for measure in self.measures:
+            found.setdefault((measure.spec.name, measure.given), []).append(measure)
+        return list(found.values())
+
+    @cached_property
+    def key_measures(self) -> list[Measure]:
+        """The headlines, then one measure of each family, best known first: what a small table shows."""
+        return main_measures(self.measures, self.evaluation.dialect)
+
+    @cached_property
+    def counts(self) -> list[tuple[list[Measure], list[tuple[str, int, int, int]]]]:
+        """Measures with the same n, undefined and failed for every system, together."""
+        alike: dict[tuple[tuple[str, int, int, int], ...], list[Measure]] = {}
+        for measure in self.measures:
+            key = tuple((s.system, s.n, s.n_undefined, s.n_failed) for s in self.row(measure))
+            alike.setdefault(key, []).append(measure)
+        return [(measures, list(key)) for key, measures in alike.items()]
+
+
+class StudyView(EvaluationView):
+    """Lookups over a study, in its own order unless said."""
+
+    def __init__(self, study: Study) -> None:
+        super().__init__(study.evaluation)
+        self.study = study
+        self.measure_named = {m.name: m for m in self.measures}
+        self.configuration_of: dict[str, Configuration] = {c.name: c for c in study.configurations}
+
+    @cached_property
+    def answers(self) -> Answers:
+        from karat.report.answers import Answers
+
+        return Answers(self.evaluation, self.study.answers)
+
+    @cached_property
+    def main(self) -> Measure | None:
+        """The main measure; the first that is well known where that was not computed."""
+        return self.measure_named.get(self.study.main) or next(iter(super().key_measures), None)
+
+    @cached_property
+    def key_measures(self) -> list[Measure]:
+        """The main measure, then the best known of the others."""
+        others = [m for m in main_measures(self.measures, self.evaluation.dialect) if m is not self.main]
+        return [*([self.main] if self.main is not None else []), *others]
+
+    def mean(self, system: str, measure: Measure | None) -> float | None:
+        """A mean that is a number."""
+        summary = None if measure is None else self.summary(system, measure)
+        return None if summary is None or summary.mean is None or not np.isfinite(summary.mean) else summary.mean
+
+    @cached_property
+    def by_mean(self) -> list[str]:
+        """Systems by the main measure, best first, those without a value last; of equal ones the first stays first."""
+        sign = 1 if self.main is not None and self.main.spec.direction == "lower" else -1
+        means = {s: self.mean(s, self.main) for s in self.systems}
+        return sorted(self.systems, key=lambda s: (means[s] is None, sign * (means[s] or 0.0)))
+
+    @cached_property
+    def ranking(self) -> list[str]:
+        """The same with the chosen system in front."""
+        chosen = self.study.choice.best.system if self.study.choice is not None else None
+        return sorted(self.by_mean, key=lambda s: s != chosen)
+
+    @property
+    def best(self) -> str | None:
+        """The system that leads: the chosen one, else the first by the main measure."""
+        return next(iter(self.ranking), None)
+
+    @cached_property
+    def failure_counts(self) -> list[FailureCount]:
+        """How the leading system fails, what costs most first."""
+        return costliest(c for c in self.study.failure_counts if c.system == self.best)
+
+    @cached_property
+    def failure_of(self) -> dict[tuple[str, str], Failure]:
+        """The failure of a system on a question."""
+        return {(f.system, f.question): f for f in self.study.failures}
+
+    @cached_property
+    def number_of(self) -> dict[str, int]:
+        """The place of a question."""
+        return {id_: i for i, id_ in enumerate(self.evaluation.scores.questions)}
+
+    @cached_property
+    def status(self) -> NDArray[np.uint8]:
+        return statuses(self.evaluation.scores)
+
+    @cached_property
+    def ease(self) -> dict[str, float]:
+        """The mean of the main measure over the systems, of each question that has one; the more the easier."""
+        if self.main is None or self.main.spec.direction == "none":
+            return {}
+        scores, column = self.evaluation.scores, self.measures.index(self.main)
+        ok = self.status[:, :, column] == Status.ok
+        total = np.where(ok, scores.values[:, :, column], 0.0).sum(axis=0)
+        sign = -1 if self.main.spec.direction == "lower" else 1
+        known = zip(scores.questions, total.tolist(), ok.sum(axis=0).tolist(), strict=True)
+        return {question: sign * value / n for question, value, n in known if n}
+
+    def questions_of(self, slice_name: str) -> dict[str, list[Question]]:
+        """The questions of each value of a slice."""
+        questions: dict[str, list[Question]] = {}
+        for question in self.evaluation.testset:
+            questions.setdefault(question.slice_value(slice_name) or "(none)", []).append(question)
+        return questions
+
+    def seconds(self, systems: Iterable[str]) -> dict[str, float]:
+        """Median seconds a question, of the systems that were timed."""
+        times = {s: [x for x in self.study.seconds.get(s, ()) if x is not None] for s in systems}
+        return {s: median(known) for s, known in times.items() if known}
+
+    def alpha(self, system: str) -> float | None:
+        configuration = self.configuration_of.get(system)
+        return configuration.alpha if configuration is not None else None

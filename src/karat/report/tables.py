@@ -1,0 +1,87 @@
+"""Tables: pairs, comparisons, sweeps and calibrations as CSV, for spreadsheets and scripts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from karat.report.outputs.csv import written
+from karat.results.serial import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from karat.results.calibration import Calibration
+    from karat.results.comparison import Comparison, Pair
+    from karat.results.study import SweepView
+
+_PAIR = ("measure", "a", "b", "n", "difference", "low", "high", "p", "adjusted", "wins", "ties", "losses")
+_COMPARED = (
+    "measure", "a", "b", "n", "mean_a", "mean_b", "difference", "low", "high", "p", "adjusted", "permutation",
+    "wilcoxon", "t", "mcnemar", "tukey", "d", "biserial", "wins", "ties", "losses", "spread", "detectable", "over",
+)  # fmt: skip
+_SETTINGS = ("chunk", "embedder", "engine", "fusion", "alpha", "normalise", "rrf_k", "depth")
+_CORRECTED = (
+    "system", "n", "n_scored", "measure_mean", "people_mean", "people_low", "people_high", "mean", "low", "high",
+    "weight", "effective",
+)  # fmt: skip
+_NAMES = ("measure", "system", "a", "b")
+_COUNTS = ("n", "n_scored", "raters", "wins", "ties", "losses")
+
+
+def pairs(found: Sequence[Pair]) -> str:
+    """comparisons.csv: b - a over the questions both have, its interval, p and p after Holm, wins, ties, losses."""
+    rows = [{name: getattr(pair, name) for name in _PAIR} for pair in found]
+    return _written(rows, _PAIR)
+
+
+def comparison(found: Comparison) -> str:
+    """Every pair by every measure."""
+    return _written([{name: getattr(pair, name) for name in _COMPARED} for pair in found.pairs], _COMPARED)
+
+
+def calibration(found: Calibration) -> str:
+    """One row per measure and system: the mean by the measure, by people, and corrected, with the agreement beside."""
+    rows = [
+        {
+            "measure": one.measure,
+            **{name: getattr(system, name) for name in _CORRECTED},
+            "raters": len(one.raters),
+            "kappa": one.agreement.kappa,
+            "kappa_weighted": one.agreement.weighted,
+            "alpha": one.agreement.alpha,
+            "alpha_people": one.people.alpha,
+            "spearman": one.spearman,
+            "bias": one.bias,
+            "bias_low": one.bias_low,
+            "bias_high": one.bias_high,
+            "flips": one.flips,
+        }
+        for one in found.measures
+        for system in one.systems
+    ]
+    return _written(rows, list(rows[0]) if rows else ["measure", *_CORRECTED])
+
+
+def _written(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
+    """Rows as CSV; a number that does not exist is an empty cell."""
+    import polars as pl
+
+    kinds: dict[str, Any] = dict.fromkeys(_NAMES, pl.String) | dict.fromkeys(_COUNTS, pl.Int64)
+    return written(pl.DataFrame(plain(rows), schema={name: kinds.get(name, pl.Float64) for name in names}))
+
+
+def sweep(view: SweepView) -> str:
+    """A row a configuration and cut-off: settings, mean with interval, whether it is best there or equal to it."""
+    import polars as pl
+
+    settings = {c.name: c.settings for c in view.configurations}
+    equals = {id(choice): {pair.a for pair in choice.equals} for choice in view.choices}
+    cells = [(choice, cell) for choice in view.choices for cell in choice.cells]
+    rows: dict[str, list[Any]] = {"system": [cell.system for _, cell in cells]}
+    for name in _SETTINGS:
+        rows[name] = [settings[cell.system].get(name) for _, cell in cells]
+    for name in ("measure", "k", "mean", "low", "high", "n"):
+        rows[name] = [getattr(cell, name) for _, cell in cells]
+    rows["best"] = [cell == choice.best for choice, cell in cells]
+    rows["equal"] = [cell.system in equals[id(choice)] for choice, cell in cells]
+    return written(pl.DataFrame(plain(rows), strict=False))

@@ -1,0 +1,138 @@
+"""A comparison in words and tables."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+import karat
+from karat.report import objects, tables
+from karat.report.build.comparison import _letters, _marks, document, means, sentences
+from karat.report.document import Document, level_of
+from karat.report.render import console, html, latex, markdown
+
+
+def shown(found, *, quiet=False, verbose=False, width=100):
+    return console.render(document(found), level_of(quiet, verbose), width=width)
+
+
+def tex(found):
+    return latex.render(Document("", [means(found)]))
+
+
+def rows(lifts, n=30, column="MRR"):
+    """Each system is better than the last on most questions."""
+    return [
+        {"id": f"q{i:02}", "system": name, column: round(0.3 + (i * 7 % 10) / 20 + lift * (i % 4 > 0), 4)}
+        for name, lift in lifts.items()
+        for i in range(n)
+    ]
+
+
+def test_better_and_not_distinguishable():
+    found = karat.compare(rows({"a": 0.0, "b": 0.1}))
+    assert sentences(found)[0].startswith("By MRR, b is significantly better than a by .07")
+    few = karat.compare(rows({"a": 0.0, "b": 0.1}, n=4))
+    said = sentences(few)[0]
+    assert said.startswith("By MRR, b is not significantly different from a: +.075")
+    assert "in 80% of studies" in said
+
+
+def test_the_interval_holds_the_difference_that_is_said():
+    said, turned = (
+        sentences(found)[0]
+        for found in (karat.compare(rows({"a": 0.0, "b": 0.1})), karat.compare(rows({"b": 0.1, "a": 0.0})))
+    )
+    assert turned == said
+    assert "by .073 [.0" in turned
+
+
+def test_differences_that_are_all_the_same_say_nothing_of_what_could_be_found():
+    table = [{"id": f"q{i}", "system": s, "MRR": 0.5 + lift} for s, lift in (("a", 0.0), ("b", 0.1)) for i in range(4)]
+    (pair,) = (found := karat.compare(table)).pairs
+    assert pair.detectable is None
+    assert sentences(found)[0] == "By MRR, b is not significantly different from a: +.100, adjusted p .125."
+
+
+def test_it_is_said_why_a_pair_has_no_interval():
+    table = rows({"a": 0.0, "b": 0.1}, n=6)  # four of six differ
+    found = karat.compare(table)
+    assert (found.pairs[0].low, found.pairs[0].p) == (None, 0.125)
+    why = "A pair without an interval differs on fewer than 6 questions, so that no p of .05 or less exists"
+    assert why in " ".join(shown(found).split())
+    assert why in html.render(document(found))
+    assert why not in shown(karat.compare(rows({"a": 0.0, "b": 0.1})))
+
+
+def test_the_caption_names_the_correction_of_the_test():
+    table = rows({"a": 0.0, "b": 0.1, "c": 0.2})
+    assert "HSD, p up" in tex(karat.compare(table, test="tukey"))
+    assert "correction over 3 tests, p" in tex(karat.compare(table))
+    assert "correction, p" in tex(karat.compare(table[:60]))
+
+
+def test_less_is_better_turns_the_sentence():
+    found = karat.compare(rows({"a": 0.0, "b": 0.1}, column="effort"), lower="effort")
+    assert sentences(found)[0].startswith("By effort, a is significantly better than b by .07")
+    assert means(found).columns[2].title == "effort (less is better)"
+
+
+def test_a_measure_without_a_better():
+    found = karat.compare(rows({"a": 0.0, "b": 0.1}, column="Retrieved"))
+    assert sentences(found)[0].startswith("By Retrieved, b is higher than a")
+    assert json.loads(objects.comparison(found))["pairs"][0]["better_system"] is None
+
+
+def test_many_systems_are_summed_up():
+    found = karat.compare(rows({"a": 0.0, "b": 0.0001, "c": 0.1, "d": 0.2}))
+    assert sentences(found) == ["By MRR, d has the best mean, .67, significantly better than all 3 others."]
+    marks = _marks(found)
+    assert marks["d", "MRR"] == "abc"
+    assert marks["c", "MRR"] == "ab"
+    text = shown(found, verbose=True, width=200)
+    assert "Who differs significantly from whom" in text
+    assert "rank-biserial" in text
+
+
+def test_letters_do_not_run_out():
+    made = _letters(SimpleNamespace(systems=[f"s{i}" for i in range(703)]))
+    assert [made[f"s{i}"] for i in (0, 25, 26, 701, 702)] == ["a", "z", "aa", "zz", "aaa"]
+    assert len(set(made.values())) == 703
+
+
+def test_against_a_baseline():
+    found = karat.compare(rows({"a": 0.0, "b": 0.1, "c": -0.1, "d": 0.0, "e": 0.0}), baseline="a")
+    assert sentences(found) == [
+        "By MRR, b is significantly better than a, c is worse, and 2 not significantly different from it."
+    ]
+    paper = tex(found)
+    assert "$^{**}$ {\\footnotesize [" in paper
+    assert "    a & .5" in paper
+    assert paper.count("\\\\") == 6
+
+
+def test_names_are_escaped():
+    found = karat.compare(rows({"a_1 & <b>": 0.0, "x|y": 0.1}))
+    assert "a\\_1 \\& \\textless{}b\\textgreater{}" in tex(found)
+    assert "x\\|y" in markdown.render(document(found))
+
+
+def test_csv_holds_every_pair():
+    lines = tables.comparison(karat.compare(rows({"a": 0.0, "b": 0.1, "c": 0.2}))).splitlines()
+    assert lines[0].startswith("measure,a,b,n,mean_a,mean_b,difference,low,high,p,adjusted")
+    assert len(lines) == 4
+
+
+def test_letters_go_on_after_z():
+    lifts = {f"s{i:02}": 0.001 * i for i in range(28)}
+    found = karat.compare(rows(lifts, n=12), draws=200)
+    assert list(_letters(found).values())[25:] == ["z", "aa", "ab"]
+    marks = _marks(found)
+    assert all("," in mark or len(mark) <= 2 for mark in marks.values())
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_plain_text(quiet):
+    text = shown(karat.compare(rows({"a": 0.0, "b": 0.1})), quiet=quiet)
+    assert ("losses" in text) is not quiet
+    assert ("Significant: adjusted p of 0.05 or less" in text) is not quiet

@@ -1,0 +1,125 @@
+"""What a checkup found, in words and as JSON."""
+
+import io
+import json
+
+import pytest
+
+from karat.report import objects
+from karat.report.build.findings import checkup_document, checkup_verdict
+from karat.report.document import level_of
+from karat.report.render import console
+from karat.results.checkup import Ceiling, Checkup, Finding, Reach
+
+BROKEN = Finding(
+    "unknown_gold",
+    "broken",
+    "the gold names 1 file that the index does not hold",
+    "3 gold units can never be found.",
+    {"units": 3},
+    tuple(f"q{i}" for i in range(1, 10)),
+    ("a.pdf", "b.pdf", "c.pdf", "d.pdf"),
+    "Index it.",
+)
+WARNING = Finding("leaks", "warning", "2 questions leak", questions=("q1", "q2"), remedy="Rewrite them.")
+INFO = Finding("overview", "info", "by page: common 38")
+CEILINGS = (
+    Ceiling("Recall", 1, 0.5),
+    Ceiling("Recall", 5, 0.927),
+    Ceiling("nDCG", 1, 1.0),
+    Ceiling("nDCG", 5, 0.95, False),
+)
+
+
+def render(found, *, width=100, **how):
+    return console.render(checkup_document(found), level_of(how.get("quiet"), how.get("verbose")), width=width)
+
+
+def checkup(*findings, reached=38, ceilings=CEILINGS, **fields):
+    reach = Reach(41, reached, 30, 28, 1)
+    return Checkup(**{
+        "testset": "qa.jsonl", "questions": 32, "chunks": 212, "docs": 5, "reach": reach, "kinds": {"page": 41},
+        "findings": findings, "ceilings": ceilings, **fields,
+    })  # fmt: skip
+
+
+def test_it_opens_with_the_verdict():
+    first, *rest = render(checkup(BROKEN, WARNING, INFO), width=200).splitlines()
+    assert first == (
+        "✗  38 of 41 gold units can be found in this index; 3 cannot: the gold names 1 file that the index does not "
+        "hold; 1 of 30 questions have none at all."
+    )
+    assert "qa.jsonl: 32 questions; the index: 212 chunks of 5 documents" in rest[0]
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (checkup(reached=41), "all 41 gold units can be found in this index."),
+        (checkup(reach=Reach(0, 0, 0, 0, 0)), "the test set has no relevant gold"),
+        (checkup(chunks=0), "the index is empty: none of the 41 gold units can be found."),
+        (checkup(BROKEN, BROKEN), "does not hold, and 1 more below;"),
+        (checkup(), "38 of 41 gold units can be found in this index; 3 cannot; 1 of 30"),
+    ],
+)
+def test_the_verdict(found, said):
+    assert said in checkup_verdict(found)
+
+
+def test_the_gravest_come_first_with_examples_ids_and_remedies():
+    said = render(checkup(BROKEN, WARNING, INFO))
+    assert said.index("Broken") < said.index("Warnings") < said.index("Worth knowing") < said.index("The highest")
+    assert "and 1 more examples" in said
+    assert "questions: q1, q2, q3, q4, q5, q6 and 3 more" in said
+    assert "→ Index it." in said
+
+
+def test_verbose_shows_all_and_quiet_the_grave_alone():
+    verbose, quiet = (render(checkup(BROKEN, WARNING, INFO), **{way: True}) for way in ("verbose", "quiet"))
+    assert "d.pdf" in verbose
+    assert "q8, q9" in verbose
+    assert "Worth knowing" not in quiet
+    assert "a.pdf" not in quiet
+    assert "Index it." in quiet
+    assert "Recall" in quiet
+
+
+def test_ceilings_say_what_is_only_a_bound():
+    said = render(checkup())
+    assert "≤.9500" in said
+    assert "no ranking passes it" in said
+    assert "no ranking passes it" not in render(checkup(ceilings=CEILINGS[:3]))
+    assert "The highest" not in render(checkup(ceilings=()))
+
+
+def test_marks_follow_the_gravest():
+    marks = [render(checkup(*findings, reached=41))[0] for findings in ((BROKEN,), (WARNING,), (INFO,), ())]
+    assert marks == ["✗", "!", "✓", "✓"]
+    assert render(checkup(INFO, reached=40))[0] == "!"  # a check alone that says nothing of the gold that is missing
+
+
+def test_hostile_text_stays_text():
+    bad = Finding("x", "broken", "\x1b[31m[bold]red\x07", "a\nb", {}, ("q\x1b]0;t\x07",), ("\u202etxet",), "\x9b31m")
+    said = render(checkup(bad, testset="\x1b[2Jqa"))
+    assert not set(said) & set("\x1b\x07\x9b\u202e")
+    assert "[bold]red" in said
+    assert json.loads(objects.examined(checkup(bad)))["findings"][0]["title"] == bad.title
+
+
+def test_json_is_ascii_and_whole():
+    text = objects.examined(checkup(BROKEN, Finding("x", "info", "é", numbers={"share": float("nan")})))
+    assert text.isascii()
+    found = json.loads(text)
+    assert found["broken"] is True
+    assert found["findings"][1]["numbers"] == {"share": None}
+    assert found["ceilings"][3] == {"measure": "nDCG", "k": 5, "value": 0.95, "exact": False}
+
+
+def test_a_stream_gets_what_it_can_show():
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    console.show(checkup_document(checkup(BROKEN)), stream)
+    stream.seek(0)
+    said = stream.read()
+    assert said.startswith("-  38 of 41")
+    assert "?" not in said
+    assert max(map(len, render(checkup(BROKEN, WARNING), width=60).splitlines())) <= 60
