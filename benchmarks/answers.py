@@ -22,8 +22,8 @@ import numpy as np
 from benchmarks._race import race
 
 if TYPE_CHECKING:
-    from karat.core.asked import Asked
-    from karat.core.means import Means
+    from karat.core.asked import AnswerRequest
+    from karat.core.models import Models
     from karat.core.types import Answer, TestSet
     from karat.systems.retrieval import Retrieved
     from karat.systems.system import System
@@ -32,11 +32,11 @@ CONTEXTS = 5
 MANY = 2000
 
 
-def asked_of(testset: TestSet, found: Retrieved) -> list[Asked]:
-    from karat.core.asked import Asked, Context
+def asked_of(testset: TestSet, found: Retrieved) -> list[AnswerRequest]:
+    from karat.core.asked import AnswerRequest, Context
 
     return [
-        Asked(
+        AnswerRequest(
             question.id,
             question.text,
             tuple(Context(chunk.id, chunk.text, chunk.title or "", score=score) for score, chunk in found.hits(i)),
@@ -45,24 +45,24 @@ def asked_of(testset: TestSet, found: Retrieved) -> list[Asked]:
     ]
 
 
-def answers(name: str, asked: Sequence[Asked], means: Means) -> list[Answer]:
+def answers(name: str, asked: Sequence[AnswerRequest], models: Models) -> list[Answer]:
     from karat.answer import AnswererSettings, answerer_named
 
     made: dict[str, Answer] = {}
-    answerer_named(AnswererSettings(name, contexts=CONTEXTS), means).answer(
+    answerer_named(AnswererSettings(name, contexts=CONTEXTS), models).answer(
         asked, lambda one, answer: made.__setitem__(one.id, answer)
     )
     return [made[one.id] for one in asked]
 
 
-def speed(label: str, system: System, testset: TestSet, means: Means, rounds: int) -> None:
+def speed(label: str, system: System, testset: TestSet, models: Models, rounds: int) -> None:
     texts = [question.text for question in testset]
 
     def retrieve() -> Retrieved:
         return system.search(texts, CONTEXTS)
 
     def answer() -> list[Answer]:
-        return answers("extractive", asked_of(testset, retrieve()), means)
+        return answers("extractive", asked_of(testset, retrieve()), models)
 
     seconds = race({"retrieval": retrieve, "with answers": answer}, rounds=rounds)
     rates = {name: len(texts) / spent for name, spent in seconds.items()}
@@ -74,24 +74,24 @@ def speed(label: str, system: System, testset: TestSet, means: Means, rounds: in
     )
 
 
-def goodness(half: str, testset: TestSet, asked: Sequence[Asked], means: Means) -> None:
-    from karat.core.answered import Answered
+def goodness(half: str, testset: TestSet, asked: Sequence[AnswerRequest], models: Models) -> None:
+    from karat.core.answered import AnswerTable
     from karat.core.language import parse
     from karat.core.text.refusals import declines
     from karat.measures.compute import compute
     from karat.stats.compare import pairs
 
     names = ("reciter", "extractive")
-    texts = {name: [answer.text for answer in answers(name, asked, means)] for name in names}
+    texts = {name: [answer.text for answer in answers(name, asked, models)] for name in names}
     questions = list(testset)
-    answered = Answered(
+    answered = AnswerTable(
         names,
         tuple(question.id for question in questions),
-        [question.text for question in questions] * 2,
-        [*texts["reciter"], *texts["extractive"]],
-        [question.answers for question in questions] * 2,
-        [None] * len(questions) * 2,
-        [question.answerable for question in questions] * 2,
+        texts=[question.text for question in questions] * 2,
+        answers=[*texts["reciter"], *texts["extractive"]],
+        references=[question.answers for question in questions] * 2,
+        contexts=[None] * len(questions) * 2,
+        answerable=[question.answerable for question in questions] * 2,
     )
     values = compute([parse("TokenF1")], names, answered.questions, answered=answered).values[:, :, 0]
     reciter, extractive = np.nanmean(values, axis=1)
@@ -115,7 +115,7 @@ def goodness(half: str, testset: TestSet, asked: Sequence[Asked], means: Means) 
 
 def main() -> None:
     from karat import load_testset
-    from karat.core.means import Means
+    from karat.core.models import Models
     from karat.core.types import Question, TestSet
     from karat.experiment.demo import demo_files, half_of
     from karat.models import EmbedderSettings, embedder_named
@@ -124,15 +124,15 @@ def main() -> None:
     from karat.systems.system import System
 
     embedder = embedder_named(EmbedderSettings())
-    means = Means(embedder=lambda: embedder, embedder_label="wordllama")
+    models = Models(embedder=lambda: embedder, embedder_label="wordllama")
     with tempfile.TemporaryDirectory() as place, demo_files() as folder:
         system = System(SystemSettings(), index(folder / "docs", Path(place) / "demo.index"))
         testset = load_testset(folder / "questions.jsonl")
-        speed("the demo's 160 questions", system, testset, means, rounds=5)
+        speed("the demo's 160 questions", system, testset, models, rounds=5)
         repeated = [testset.questions[i % len(testset)] for i in range(MANY)]
         many = TestSet([Question(f"{i}", f"{question.text} {i}") for i, question in enumerate(repeated)])
-        speed(f"{MANY:,} questions on the same chunks", system, many, means, rounds=1)
+        speed(f"{MANY:,} questions on the same chunks", system, many, models, rounds=1)
         for half in ("dev", "test"):
             questions = half_of(testset, half)
             found = system.search([question.text for question in questions], CONTEXTS)
-            goodness(half, questions, asked_of(questions, found), means)
+            goodness(half, questions, asked_of(questions, found), models)

@@ -65,15 +65,23 @@ def _say(rng: random.Random, size: int, words: list[str], function_words: list[s
 
 def karat_scores(measure: str, pairs: list[Pair]) -> list[float]:
     """The scores of a karat measure, from strings."""
-    from karat.core.answered import Answered
+    from karat.core.answered import AnswerTable
     from karat.core.language import parse
-    from karat.core.scores import Outcome
+    from karat.core.scores import MeasureResult
 
     n = len(pairs)
     answers, references = [a for a, _ in pairs], [(r,) for _, r in pairs]
-    answered = Answered(("s",), tuple(map(str, range(n))), [""] * n, answers, references, [None] * n, [True] * n)
+    answered = AnswerTable(
+        ("s",),
+        tuple(map(str, range(n))),
+        texts=[""] * n,
+        answers=answers,
+        references=references,
+        contexts=[None] * n,
+        answerable=[True] * n,
+    )
     result = parse(measure).of(answered)
-    assert isinstance(result, Outcome)
+    assert isinstance(result, MeasureResult)
     scores: list[float] = result.values.tolist()
     return scores
 

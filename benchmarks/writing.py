@@ -52,19 +52,39 @@ def system(number: int, testset: TestSet) -> StudySystem:
         given = slice(q * DEPTH, q * DEPTH + GIVEN)
         said = f"The answer is {q + rng.integers(2)}."
         answers[qid] = Answer(
-            qid, said, tuple(texts[given]), "model", {"retrieve": 0.01, "answer": 0.2}, 100, 0.001,
+            qid,
+            said,
+            contexts=tuple(texts[given]),
+            model="model",
+            seconds={"retrieve": 0.01, "answer": 0.2},
+            tokens=100,
+            cost_usd=0.001,
             used=tuple(ids[given]),
-        )  # fmt: skip
+        )
     offsets = np.arange(0, n * DEPTH + 1, DEPTH, dtype=np.int64)
     scores = np.tile(np.linspace(1, 0.1, DEPTH), n)
-    run = Run(f"system {number}", testset.ids, offsets, ids, scores, fields={"text": texts}, answers=answers)
+    run = Run(
+        f"system {number}",
+        question_ids=testset.ids,
+        offsets=offsets,
+        _docs=ids,
+        _scores=scores,
+        fields={"text": texts},
+        answers=answers,
+    )
     settings = {"alpha": number / (SYSTEMS - 1)}
     return StudySystem(Configuration(run.name, settings, "a synthetic system"), run, [0.01] * n)
 
 
 def systems_of(n: int) -> tuple[TestSet, list[StudySystem]]:
     questions = [
-        Question(f"q{i}", f"What is the answer to {i}?", (f"The answer is {i}",), (Gold(id=f"d{i}"),), KINDS[i % 3])
+        Question(
+            f"q{i}",
+            f"What is the answer to {i}?",
+            answers=(f"The answer is {i}",),
+            gold=(Gold(id=f"d{i}"),),
+            kind=KINDS[i % 3],
+        )
         for i in range(n)
     ]
     testset = TestSet(questions, name="synthetic")
@@ -75,7 +95,7 @@ def study(testset: TestSet, systems: list[StudySystem]) -> Study:
     manifest = {"karat": "", "spec": {}, "inputs": [], "seed": 0}
     found = study_of("writing", testset, systems, Plan(Choices(match="exact", by=("kind",))), manifest=manifest)
     failures = tuple(
-        Failure(c.name, qid, "below_k", "The gold stands at rank 9.", rank=9)
+        Failure(c.name, qid, "below_k", detail="The gold stands at rank 9.", rank=9)
         for c in systems
         for qid in testset.ids[::3]
     )

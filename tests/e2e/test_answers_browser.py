@@ -50,10 +50,16 @@ def detail(name, s, q):
 @pytest.fixture(scope="module")
 def study():
     questions = [
-        Question(f"q{i}", f"When is pump {i} checked? {HOSTILE}", (f"in week {i}",), (Gold(doc="d0"),), "fact",
-                 answerable=i != 7)
+        Question(
+            f"q{i}",
+            f"When is pump {i} checked? {HOSTILE}",
+            answers=(f"in week {i}",),
+            gold=(Gold(doc="d0"),),
+            kind="fact",
+            answerable=i != 7,
+        )
         for i in range(N)
-    ]  # fmt: skip
+    ]
     measures = parse_all(MEASURES)
     values = np.tile(np.linspace(0, 1, N)[None, :, None], (2, 1, len(measures)))
     values[1] = values[1, ::-1]  # the worst of the second system are the best of the first
@@ -65,28 +71,47 @@ def study():
         if (shown := detail(measure.spec.name, s, q))
     }
     scores = Scores(
-        SYSTEMS, tuple(q.id for q in questions), measures, values, np.zeros(values.shape, np.uint8), {}, details
+        SYSTEMS,
+        tuple(q.id for q in questions),
+        measures,
+        values=values,
+        status=np.zeros(values.shape, np.uint8),
+        reasons={},
+        details=details,
     )
     chunks = [Chunk(f"c{i}", f"d{i}", text) for i, text in enumerate(CONTEXTS)]
-    hits = tuple(StudyHit(i + 1, 1.0 - i / 10, chunk, ("d0",) if i == 0 else ()) for i, chunk in enumerate(chunks))
+    hits = tuple(
+        StudyHit(i + 1, 1.0 - i / 10, chunk, holds=("d0",) if i == 0 else ()) for i, chunk in enumerate(chunks)
+    )
     answers = {
         system: {
             q.id: StudyAnswer(
-                system, q.id, f"{system}: week 12 [1], oil SAE 30 [3, 9]. {HOSTILE}", None, CONTEXTS,
-                ("c0", "c1", "c2"), ("c0", "c1", "c2"), f"model {HOSTILE}", 120, None, 0.8, i % 9 == 4, 0.25,
+                system,
+                q.id,
+                f"{system}: week 12 [1], oil SAE 30 [3, 9]. {HOSTILE}",
+                error=None,
+                contexts=CONTEXTS,
+                used=("c0", "c1", "c2"),
+                given=("c0", "c1", "c2"),
+                model=f"model {HOSTILE}",
+                tokens=120,
+                cost_usd=None,
+                confidence=0.8,
+                declined=i % 9 == 4,
+                seconds=0.25,
             )
             for i, q in enumerate(questions)
         }
         for system in SYSTEMS
-    }  # fmt: skip
+    }
     testset = TestSet(questions)
-    best = Cell("hybrid", "F1@5", 5, 0.5, 0.4, 0.6, N)
+    best = Cell(system="hybrid", measure="F1@5", k=5, mean=0.5, low=0.4, high=0.6, n=N)
     return Study(
         name="answers",
         evaluation=Evaluation(
-            testset,
-            scores,
-            summarise(scores, slices={"kind": [q.kind for q in questions]}),
+            testset=testset,
+            scores=scores,
+            summaries=summarise(scores, slices={"kind": [q.kind for q in questions]}),
             notes=(Note("info", f"see {HOSTILE}"),),
             answers={s: [answers[s][q.id].text for q in questions] for s in SYSTEMS},
             refusals={
@@ -110,8 +135,8 @@ def study():
             picks={},
             oracle=None,
         ),
-        failures=(Failure("hybrid", "q0", "wrong_answer", f"TokenF1 is 0.00 {HOSTILE}"),),
-        failure_counts=(FailureCount("hybrid", "wrong_answer", ("q0",), 0.1, "TokenF1"),),
+        failures=(Failure("hybrid", "q0", "wrong_answer", detail=f"TokenF1 is 0.00 {HOSTILE}"),),
+        failure_counts=(FailureCount("hybrid", "wrong_answer", questions=("q0",), gain=0.1, measure="TokenF1"),),
         hits={s: {q.id: hits for q in questions} for s in SYSTEMS},
         seconds={s: [0.01] * N for s in SYSTEMS},
         answers=answers,

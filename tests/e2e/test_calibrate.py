@@ -33,9 +33,15 @@ def stored(folder):
             status[0, 3, 0], values[0, 3, 0], reasons[0, 3, 0] = Status.failed, np.nan, "timed out"
         questions = [Question(f"q{i}", f"question {i}?") for i in range(N)]
         measures = parse_all(["Faithfulness(by=heuristic)", "TokenF1"])
-        scores = Scores(SYSTEMS, tuple(q.id for q in questions), measures, values, status, reasons)
+        scores = Scores(
+            SYSTEMS, tuple(q.id for q in questions), measures, values=values, status=status, reasons=reasons
+        )
         made = Study(
-            "mine", Evaluation(TestSet(questions), scores, (), **more), tuple(map(Configuration, SYSTEMS)), "TokenF1", 5
+            "mine",
+            evaluation=Evaluation(testset=TestSet(questions), scores=scores, summaries=(), **more),
+            configurations=tuple(map(Configuration, SYSTEMS)),
+            main="TokenF1",
+            k=5,
         )
         run = new_run(folder / "runs", "mine", {"karat": "0.2"})
         save_study(made, run.path)

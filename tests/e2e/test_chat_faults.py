@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 
 from karat.core.errors import KaratError
-from karat.core.means import Prompt
+from karat.core.models import Prompt
 from karat.models.chat import Budget, Calls, Chat, ChatSettings
 from karat.testing import FakeLLM, Fault
 
@@ -93,7 +93,7 @@ def test_many_questions_with_a_fifth_of_faults(tmp_path, many, with_faults, fail
 
 CLIENT = """
 import sys
-from karat.core.means import Prompt
+from karat.core.models import Prompt
 from karat.models.chat import Calls, Chat, ChatSettings
 url, path = sys.argv[1:]
 calls = Calls(path)
@@ -206,7 +206,7 @@ def test_a_wrong_key_stops_everything_with_one_sentence(tmp_path, monkeypatch):
 def test_processes_share_what_they_pay_for(tmp_path):
     code = """
 import sys
-from karat.core.means import Prompt
+from karat.core.models import Prompt
 from karat.models.chat import Calls, Chat, ChatSettings
 url, own, shared = sys.argv[1:]
 with Calls(own, shared) as calls, Chat(ChatSettings("fake", base_url=url), calls) as chat:

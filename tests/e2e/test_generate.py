@@ -348,7 +348,7 @@ def test_from_python(demo, folder):
 
 @pytest.mark.local
 def test_a_small_model_goes_all_the_way_and_what_is_weak_is_not_shipped(demo, folder, local_model):
-    from karat.experiment.means import means_of
+    from karat.experiment.models import models_of
     from karat.models.chat import ChatSettings
     from karat.testset.check import Surroundings, judge_draft
 
@@ -370,7 +370,7 @@ def test_a_small_model_goes_all_the_way_and_what_is_weak_is_not_shipped(demo, fo
         return
     opened = Index.open(demo)
     assert resolve(made.testset, opened.chunks, opened.docs).unresolved == ()
-    surroundings = Surroundings(opened.chunks, means_of(index=opened))
+    surroundings = Surroundings(opened.chunks, models_of(index=opened))
     accepted = []
     for question in made.questions:
         assert judge_draft(told.drafts[question.id], surroundings, accepted).rejected is None

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from karat.core.means import Prompt
+from karat.core.models import Prompt
 from karat.models.chat import Calls, Chat, ChatSettings
 
 pytestmark = pytest.mark.local

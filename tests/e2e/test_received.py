@@ -19,7 +19,7 @@ QUESTIONS = [{"id": "q1", "question": "How long is the warranty?", "gold": [{"do
 
 
 class Server:
-    """Embeds and chats, and keeps what it was asked."""
+    """EmbeddingModel and chats, and keeps what it was asked."""
 
     def __init__(self):
         self.asked = []

@@ -52,8 +52,8 @@ def study(tmp_path_factory):
             q.id: [
                 StudyHit(
                     rank, score, replace(chunk, url="javascript:alert(1)" if rank == 1 else "https://example.org/x"),
-                    tuple(g.label for g in q.gold if g.doc == chunk.doc),
-                    {"dense": (rank, score), "bm25": (rank + 1, 2.5)},
+                    holds=tuple(g.label for g in q.gold if g.doc == chunk.doc),
+                    legs={"dense": (rank, score), "bm25": (rank + 1, 2.5)},
                 )
                 for rank, (score, chunk) in enumerate(found.hits(i), 1)
             ]
@@ -62,8 +62,29 @@ def study(tmp_path_factory):
     silent = lambda step: None  # noqa: E731
     found = evaluate(testset, runs, choices, silent, (), (), resolved(testset, made, choices, silent))
     answers = dict.fromkeys(NAMES, [f"It is number 1. {HOSTILE}"] * len(testset))
-    cells = tuple(Cell(name, "F1@5", 5, 0.3 + i / 100, 0.2, 0.4, 8) for i, name in enumerate(NAMES))
-    pairs = tuple(Pair("F1@5", a, b, 8, 0.01, -0.1, 0.1, 0.4, 0.8, 3, 2, 3) for a in NAMES for b in NAMES if a < b)
+    cells = tuple(
+        Cell(system=name, measure="F1@5", k=5, mean=0.3 + i / 100, low=0.2, high=0.4, n=8)
+        for i, name in enumerate(NAMES)
+    )
+    pairs = tuple(
+        Pair(
+            measure="F1@5",
+            a=a,
+            b=b,
+            n=8,
+            difference=0.01,
+            low=-0.1,
+            high=0.1,
+            p=0.4,
+            adjusted=0.8,
+            wins=3,
+            ties=2,
+            losses=3,
+        )
+        for a in NAMES
+        for b in NAMES
+        if a < b
+    )
     best = cells[-1]
     choice = Choice(
         measure="F1",
@@ -85,8 +106,8 @@ def study(tmp_path_factory):
         k=5,
         choice=choice,
         pairs=pairs,
-        failures=(Failure(NAMES[-1], "q3", "below_k", f"rank 7 {HOSTILE}", rank=7),),
-        failure_counts=(FailureCount(NAMES[-1], "below_k", ("q3",), 0.1),),
+        failures=(Failure(NAMES[-1], "q3", "below_k", detail=f"rank 7 {HOSTILE}", rank=7),),
+        failure_counts=(FailureCount(NAMES[-1], "below_k", questions=("q3",), gain=0.1),),
         hits=hits,
         seconds={n: [0.01] * len(testset) for n in NAMES},
         manifest={"command": f"karat run {HOSTILE}", "home": "javascript:alert(1)"},

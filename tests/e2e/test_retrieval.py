@@ -264,7 +264,7 @@ def test_swapped_arguments_are_told(index, put, karat, command):
 
 
 class Endpoint(BaseHTTPRequestHandler):
-    """Embeds each text as a few numbers, in the way the test asks for."""
+    """EmbeddingModel each text as a few numbers, in the way the test asks for."""
 
     manner = "well"
 

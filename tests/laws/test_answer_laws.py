@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.language import parse
-from karat.core.means import Means, Said
 from karat.core.measure import MEASURES, Measure
+from karat.core.models import ChatReply, Models
 from karat.core.scores import Status
 from karat.measures.compute import compute
 from karat.models import EmbedderSettings, embedder_named
@@ -87,7 +87,7 @@ class Judge:
     label = "judge"
 
     def ask(self, prompts, said=None):
-        return [Said(json.dumps(self.reply(prompt))) for prompt in prompts]
+        return [ChatReply(json.dumps(self.reply(prompt))) for prompt in prompts]
 
     def reply(self, prompt):
         at = crc32(prompt.user.encode())
@@ -112,7 +112,7 @@ class Judge:
         return {"reason": "", "grade": grades[measure][at % 4]}
 
 
-MEANS = Means(chat=Judge(), embedder=wordllama, cross_encoder=Pairs, embedder_label="wordllama")
+MEANS = Models(chat=Judge(), embedder=wordllama, cross_encoder=Pairs, embedder_label="wordllama")
 
 
 def answer_measures():
@@ -128,7 +128,16 @@ def answer_measures():
 def answered_of(rows, systems=("s",)):
     texts, answers, references, contexts, answerable = map(list, zip(*rows, strict=True))
     questions = tuple(str(i) for i in range(len(rows) // len(systems)))
-    return Answered(systems, questions, texts, answers, references, contexts, answerable, MEANS)
+    return AnswerTable(
+        systems,
+        questions,
+        texts=texts,
+        answers=answers,
+        references=references,
+        contexts=contexts,
+        answerable=answerable,
+        models=MEANS,
+    )
 
 
 def scores_of(rows, measures, systems=("s",)):

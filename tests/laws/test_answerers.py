@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.answer import AnswererSettings, answerer_named
-from karat.core.asked import Asked, Context
-from karat.core.means import Means
+from karat.core.asked import AnswerRequest, Context
+from karat.core.models import Models
 from karat.core.text import tokenise
 
 OFFLINE = ["extractive", "reciter"]
@@ -49,7 +49,7 @@ CONTEXTS = st.lists(st.tuples(TEXTS, TEXTS), max_size=4).map(
     lambda pairs: tuple(Context(f"c{i}", text, title) for i, (text, title) in enumerate(pairs))
 )
 ASKED = st.lists(st.tuples(st.one_of(st.sampled_from(QUESTIONS), TEXTS), CONTEXTS), min_size=1, max_size=4).map(
-    lambda rows: [Asked(f"q{i}", question, contexts) for i, (question, contexts) in enumerate(rows)]
+    lambda rows: [AnswerRequest(f"q{i}", question, contexts) for i, (question, contexts) in enumerate(rows)]
 )
 
 
@@ -67,25 +67,25 @@ class Hashing:
         return rows
 
 
-MEANS = {"with an embedder": Means(embedder=Hashing), "without": Means()}
+MEANS = {"with an embedder": Models(embedder=Hashing), "without": Models()}
 
 
-def _answers(name, means, asked, **chosen):
+def _answers(name, models, asked, **chosen):
     found = {}
 
     def done(one, answer):
         assert one.id not in found, "done was called twice"
         found[one.id] = answer
 
-    answerer_named(AnswererSettings(name, **chosen), MEANS[means]).answer(asked, done)
+    answerer_named(AnswererSettings(name, **chosen), MEANS[models]).answer(asked, done)
     return found
 
 
 @pytest.mark.parametrize("means", MEANS)
 @pytest.mark.parametrize("name", OFFLINE)
 @given(asked=ASKED, budget=st.one_of(st.none(), st.integers(1, 30)), most=st.integers(1, 5))
-def test_every_question_gets_one_answer_from_what_it_was_given(name, means, asked, budget, most):
-    answers = _answers(name, means, asked, contexts=most, context_tokens=budget)
+def test_every_question_gets_one_answer_from_what_it_was_given(name, models, asked, budget, most):
+    answers = _answers(name, models, asked, contexts=most, context_tokens=budget)
     assert list(answers) == [one.id for one in asked]
     for one in asked:
         answer = answers[one.id]
@@ -105,19 +105,19 @@ def test_every_question_gets_one_answer_from_what_it_was_given(name, means, aske
 @pytest.mark.parametrize("means", MEANS)
 @pytest.mark.parametrize("name", OFFLINE)
 @given(asked=ASKED)
-def test_other_questions_change_no_answer(name, means, asked):
-    together = _answers(name, means, asked)
-    backwards = _answers(name, means, asked[::-1])
+def test_other_questions_change_no_answer(name, models, asked):
+    together = _answers(name, models, asked)
+    backwards = _answers(name, models, asked[::-1])
     for one in asked:
-        alone = _answers(name, means, [one])[one.id]
+        alone = _answers(name, models, [one])[one.id]
         for other in (together[one.id], backwards[one.id]):
             assert replace(other, seconds={}) == replace(alone, seconds={})
 
 
 @pytest.mark.parametrize("name", OFFLINE)
 def test_the_fingerprint_tells_apart_what_answers_depend_on(name):
-    def fingerprint(means="without", **chosen):
-        return answerer_named(AnswererSettings(name, **chosen), MEANS[means]).fingerprint
+    def fingerprint(models="without", **chosen):
+        return answerer_named(AnswererSettings(name, **chosen), MEANS[models]).fingerprint
 
     assert fingerprint() == fingerprint()
     assert len({fingerprint(), fingerprint(contexts=2), fingerprint(context_tokens=9)}) == 3

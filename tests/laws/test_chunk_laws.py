@@ -49,7 +49,13 @@ def documents(draw):
     id_ = draw(st.sampled_from(["a", "b", "a#0001", "a#0002", "a#00001", "a#", "#", "b#1", "c"]))
     part_of = draw(st.sampled_from([None, None, None, "a", "z"]))
     return Doc(
-        id_, text, draw(st.sampled_from([None, "T"])), None, draw(st.sampled_from([(), pages])), sections, part_of
+        id_,
+        text,
+        draw(st.sampled_from([None, "T"])),
+        url=None,
+        pages=draw(st.sampled_from([(), pages])),
+        sections=sections,
+        part_of=part_of,
     )
 
 

@@ -93,8 +93,14 @@ def write_run(folder, run="mine", **manifest):
     values = np.random.default_rng(1).random((2, QUESTIONS, len(NAMES) + 1))
     testset = TestSet([Question(f"q{i}", f"what is {i}?") for i in range(QUESTIONS)])
     measures = (*(Measure(MeasureSpec(name, len, bounds=(0.0, 1.0))) for name in NAMES), parse("Recall@5"))
-    scores = Scores(("a", "b"), testset.ids, measures, values, np.zeros(values.shape, np.uint8))
-    study = Study("mine", Evaluation(testset, scores, summarise(scores)), tuple(map(Configuration, "ab")), NAMES[0], 5)
+    scores = Scores(("a", "b"), testset.ids, measures, values=values, status=np.zeros(values.shape, np.uint8))
+    study = Study(
+        "mine",
+        evaluation=Evaluation(testset=testset, scores=scores, summaries=summarise(scores)),
+        configurations=tuple(map(Configuration, "ab")),
+        main=NAMES[0],
+        k=5,
+    )
     inputs = {"inputs": {"testset": {"digest": testset.digest, "path": "qa.jsonl"}}}
     made = new_run(folder / "runs", run, {"karat": "0.4", "name": run, **inputs, **manifest})
     save_study(study, made.path)

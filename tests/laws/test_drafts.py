@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from karat.core.docs import Chunk, Chunks
-from karat.core.means import Means
+from karat.core.models import Models
 from karat.results.drafts import Draft, Fragment
 from karat.testset.check import FILTERS, Surroundings, judge_drafts
 from karat.testset.offline import LANGUAGE, offline_drafts
@@ -30,7 +30,7 @@ def flat(text):
 @settings(deadline=None)
 @given(TEXTS, st.booleans())
 def test_any_text_gives_sound_drafts_and_the_same_again(text, cut):
-    fragment = Fragment(7, Chunk("c", "d", text, "A title", span=(5, 5 + len(text)) if cut else None), LANGUAGE)
+    fragment = Fragment(7, Chunk("c", "d", text, title="A title", span=(5, 5 + len(text)) if cut else None), LANGUAGE)
     drafts = offline_drafts(fragment, ["literal"])
     assert drafts == offline_drafts(fragment, ["literal"])
     for draft in drafts:
@@ -62,14 +62,22 @@ CHUNKS = Chunks.ordered(
 
 @pytest.fixture(scope="module")
 def surroundings():
-    return Surroundings(CHUNKS, Means())
+    return Surroundings(CHUNKS, Models())
 
 
 @settings(deadline=None)
 @given(data=st.data())
 def test_every_filter_bears_any_draft(data, surroundings):
     drafts = [
-        Draft(one.text, one.kind, (Fragment(row, CHUNKS[row], "en"),), one.answer, one.quotes, "en", one.answerable)
+        Draft(
+            one.text,
+            one.kind,
+            (Fragment(row, CHUNKS[row], "en"),),
+            answer=one.answer,
+            quotes=one.quotes,
+            language="en",
+            answerable=one.answerable,
+        )
         for one, row in data.draw(st.lists(st.tuples(ODD, st.integers(0, len(CHUNKS) - 1)), max_size=3))
     ]
     verdicts = judge_drafts(drafts, surroundings, [])

@@ -35,7 +35,7 @@ def measures(draw):
     if spec.cut == "required" or (spec.cut == "optional" and draw(st.booleans())):
         size = draw(st.integers(1, 2**31 - 1))
         k, tokens = (size, None) if draw(st.booleans()) else (None, size)
-    return Measure(spec, k, tokens, given)
+    return Measure(spec, k, tokens=tokens, given=given)
 
 
 @settings(max_examples=3 * settings.default.max_examples)
@@ -63,8 +63,8 @@ def test_what_is_asked_in_full_is_what_is_asked_in_short(measure):
     """Naming a parameter at its default changes nothing, and the order of parameters neither."""
     given = dict(measure.given)
     full = tuple((p.name, given.pop(p.name, p.default)) for p in measure.spec.params if p.default is not None)
-    assert Measure(measure.spec, measure.k, measure.tokens, (*given.items(), *full)) == measure
-    assert Measure(measure.spec, measure.k, measure.tokens, measure.given[::-1]) == measure
+    assert Measure(measure.spec, measure.k, tokens=measure.tokens, given=(*given.items(), *full)) == measure
+    assert Measure(measure.spec, measure.k, tokens=measure.tokens, given=measure.given[::-1]) == measure
 
 
 @given(st.lists(measures(), min_size=1, max_size=6))

@@ -47,10 +47,12 @@ def judged_of(world, repeats="once"):
         offsets = np.cumsum([0, *map(len, lists.values())])
         pages = {"page": [[str(u) for u in units] for slots in lists.values() for units in slots]}
         if world.scores is None:
-            run = Run(name, list(lists), offsets, ids, fields=pages)
+            run = Run(name, question_ids=list(lists), offsets=offsets, _docs=ids, fields=pages)
         else:
             scores = np.array([s for q in lists for s in world.scores[name][q]], float)
-            run = Run(name, list(lists), offsets, ids, scores, order="score", fields=pages)
+            run = Run(
+                name, question_ids=list(lists), offsets=offsets, _docs=ids, _scores=scores, order="score", fields=pages
+            )
         runs.append(run)
     return judge(testset, runs, "page", JudgingSettings(repeats=repeats, collection=COLLECTION))
 

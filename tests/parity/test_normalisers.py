@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.language import parse
 from karat.core.text import tokenise
 from karat.core.text.codes import Vocabulary
@@ -52,10 +52,12 @@ def texts(seed: int = 11) -> list[str]:
     return [some_text(rng) for _ in range(STRINGS)]
 
 
-def answered_of(answers, references) -> Answered:
+def answered_of(answers, references) -> AnswerTable:
     n = len(answers)
     ids = tuple(map(str, range(n)))
-    return Answered(("s",), ids, [""] * n, answers, references, [None] * n, [True] * n)
+    return AnswerTable(
+        ("s",), ids, texts=[""] * n, answers=answers, references=references, contexts=[None] * n, answerable=[True] * n
+    )
 
 
 def test_tokens_are_those_of_the_script():

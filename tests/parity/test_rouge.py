@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.language import parse
 from karat.core.text import NORMS, tokenise
 
@@ -29,7 +29,15 @@ class Tokens:
 def test_rouge_equals_rouge_score(rows, norm):
     n = len(rows)
     answers, references = [r[0] for r in rows], [(r[1],) for r in rows]
-    answered = Answered(("s",), tuple(map(str, range(n))), [""] * n, answers, references, [None] * n, [True] * n)
+    answered = AnswerTable(
+        ("s",),
+        tuple(map(str, range(n))),
+        texts=[""] * n,
+        answers=answers,
+        references=references,
+        contexts=[None] * n,
+        answerable=[True] * n,
+    )
     scorer = rouge_scorer.RougeScorer(list(KINDS.values()), tokenizer=Tokens(norm))
     expected = [scorer.score(reference, answer) for answer, reference in rows]
     for name, kind in KINDS.items():

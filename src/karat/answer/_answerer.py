@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Protocol, runtime_checkable
 
-from karat.core.asked import Asked
+from karat.core.asked import AnswerRequest
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.means import Means
+from karat.core.models import Models
 from karat.core.registry import Registry
 from karat.core.types import Answer
 
-Done = Callable[[Asked, Answer], None]
+Done = Callable[[AnswerRequest, Answer], None]
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,10 @@ class Answerer(Protocol):
     name: str
     fingerprint: str
 
-    def answer(self, asked: Sequence[Asked], done: Done) -> None: ...
+    def answer(self, asked: Sequence[AnswerRequest], done: Done) -> None: ...
 
 
-Maker = Callable[[AnswererSettings, Means], Answerer]
+Maker = Callable[[AnswererSettings, Models], Answerer]
 
 
 def _find(source: Any) -> Maker | None:
@@ -72,8 +72,8 @@ def _find(source: Any) -> Maker | None:
 ANSWERERS: Registry[Maker] = Registry("answerer", ("karat.answer",), "karat.answerers", _find)
 
 
-def answerer_named(settings: AnswererSettings, means: Means) -> Answerer:
+def answerer_named(settings: AnswererSettings, models: Models) -> Answerer:
     """The answerer that the settings name, ready to use."""
     if settings.contexts < 1:
         raise UsageError(f"contexts={settings.contexts}: an answerer gets 1 context or more.")
-    return ANSWERERS.get(settings.name)(settings, means)
+    return ANSWERERS.get(settings.name)(settings, models)

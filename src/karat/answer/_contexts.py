@@ -9,10 +9,10 @@ from karat.core.text.normalise import clean_all
 
 if TYPE_CHECKING:
     from karat.answer._answerer import AnswererSettings
-    from karat.core.asked import Asked, Context
+    from karat.core.asked import AnswerRequest, Context
 
 
-def within(asked: Asked, settings: AnswererSettings) -> tuple[Context, ...]:
+def within(asked: AnswerRequest, settings: AnswererSettings) -> tuple[Context, ...]:
     """The leading contexts that fit whole into the budget of the settings, by number and by tokens.
 
     Tokens are counted as those of chunks, and the budget cuts as that of `Recall@800t` does: what stands behind the

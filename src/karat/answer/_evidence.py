@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.asked import Context
-    from karat.core.means import Embeds
+    from karat.core.models import EmbeddingModel
 
     Floats = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ def _read(context: Context) -> ReadContext:
 class ContextMemory:
     """Contexts, each read and embedded once. All are forgotten when they become too many, which changes no answer."""
 
-    def __init__(self, embedder: Embeds | None) -> None:
+    def __init__(self, embedder: EmbeddingModel | None) -> None:
         self._embedder = embedder
         self._read: dict[tuple[str, str], ReadContext] = {}
         self._size = 0

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from karat.answer._declining import declined
 from karat.core.asked import Context
 from karat.core.errors import UsageError
-from karat.core.means import Prompt
+from karat.core.models import Prompt
 from karat.models.fences import fenced, harmless
 
 DATA = """The contexts stand between fence lines. A fence line begins with <<< and carries the code that the message

@@ -15,13 +15,13 @@ from karat.core.types import Answer
 from karat.models.structured import total
 
 if TYPE_CHECKING:
-    from karat.core.asked import Asked
-    from karat.core.means import Chats, Means, Said
+    from karat.core.asked import AnswerRequest
+    from karat.core.models import ChatModel, ChatReply, Models
 
 
-def answerer(settings: AnswererSettings, means: Means) -> Answerer:
+def answerer(settings: AnswererSettings, models: Models) -> Answerer:
     """The answerer `chat`."""
-    return ChatAnswerer(settings, means.chat_for("the answerer chat"))
+    return ChatAnswerer(settings, models.chat_for("the answerer chat"))
 
 
 class ChatAnswerer:
@@ -33,7 +33,7 @@ class ChatAnswerer:
 
     name = "chat"
 
-    def __init__(self, settings: AnswererSettings, chat: Chats) -> None:
+    def __init__(self, settings: AnswererSettings, chat: ChatModel) -> None:
         if settings.prompt is not None:
             check_template(settings.prompt)
         self.settings, self._chat = settings, chat
@@ -49,20 +49,20 @@ class ChatAnswerer:
             return ()
         return (f"{self._cut:,} of {self._asked:,} answers were cut off at the model's limit of tokens (max_tokens).",)
 
-    def answer(self, asked: Sequence[Asked], done: Done) -> None:
+    def answer(self, asked: Sequence[AnswerRequest], done: Done) -> None:
         shown = [within(one, self.settings) for one in asked]
         prompts = [
             prompt_of(one.question, contexts, self.settings.prompt) for one, contexts in zip(asked, shown, strict=True)
         ]
         self._asked += len(asked)
 
-        def said(number: int, reply: Said) -> None:
+        def said(number: int, reply: ChatReply) -> None:
             contexts = shown[number]
             text, error = self._read(reply)
             answer = Answer(
                 asked[number].id,
                 text,
-                tuple(context.text for context in contexts),
+                contexts=tuple(context.text for context in contexts),
                 model=reply.model or self._chat.label,
                 seconds={} if reply.seconds is None else {"answer": reply.seconds},
                 tokens=total((reply.prompt_tokens, reply.completion_tokens)),
@@ -74,7 +74,7 @@ class ChatAnswerer:
 
         self._chat.ask(prompts, said)
 
-    def _read(self, reply: Said) -> tuple[str | None, str | None]:
+    def _read(self, reply: ChatReply) -> tuple[str | None, str | None]:
         """The answer in a reply, or why there is none."""
         if reply.error is not None or reply.text is None:
             return None, reply.error or "the model said nothing"

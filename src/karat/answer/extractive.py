@@ -18,17 +18,17 @@ from karat.core.errors import KaratError, UsageError
 from karat.core.types import Answer
 
 if TYPE_CHECKING:
-    from karat.core.asked import Asked
-    from karat.core.means import Means
+    from karat.core.asked import AnswerRequest
+    from karat.core.models import Models
 
 THRESHOLD = 0.3  # evidence from which an answer is given; chosen on the demo's dev half, docs/decisions/017
 _VERSION = 2  # raised whenever an answer may change
 _BATCH = 64  # questions whose texts are embedded together
 
 
-def answerer(settings: AnswererSettings, means: Means) -> Answerer:
+def answerer(settings: AnswererSettings, models: Models) -> Answerer:
     """The answerer `extractive`."""
-    return Extractive(settings, means)
+    return Extractive(settings, models)
 
 
 class Extractive:
@@ -39,24 +39,24 @@ class Extractive:
 
     name = "extractive"
 
-    def __init__(self, settings: AnswererSettings, means: Means) -> None:
+    def __init__(self, settings: AnswererSettings, models: Models) -> None:
         threshold = THRESHOLD if settings.threshold is None else settings.threshold
         if not 0 <= threshold <= 1:
             raise UsageError(f"threshold={threshold}: it goes from 0 (never decline) to 1.")
         self._threshold = threshold
         self.settings = settings
-        embedder = means.embedder() if means.embedder is not None else None
+        embedder = models.embedder() if models.embedder is not None else None
         self._memory = ContextMemory(embedder)
         self.fingerprint = (
             f"extractive {_VERSION} {settings.contexts} {settings.context_tokens} {threshold} "
             f"{embedder.fingerprint if embedder is not None else 'no embedder'}"
         )
 
-    def answer(self, asked: Sequence[Asked], done: Done) -> None:
+    def answer(self, asked: Sequence[AnswerRequest], done: Done) -> None:
         for start in range(0, len(asked), _BATCH):
             self._answer(asked[start : start + _BATCH], done)
 
-    def _answer(self, asked: Sequence[Asked], done: Done) -> None:
+    def _answer(self, asked: Sequence[AnswerRequest], done: Done) -> None:
         started = perf_counter()
         contexts = [within(one, self.settings) for one in asked]
         replies: list[tuple[str | None, float | None]] = [(None, None)] * len(asked)
@@ -76,7 +76,7 @@ class Extractive:
                 Answer(
                     one.id,
                     text,
-                    tuple(context.text for context in some),
+                    contexts=tuple(context.text for context in some),
                     model=self.name,
                     seconds={"answer": seconds},
                     error=problem,

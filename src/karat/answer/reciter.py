@@ -11,13 +11,13 @@ from karat.answer._contexts import within
 from karat.core.types import Answer
 
 if TYPE_CHECKING:
-    from karat.core.asked import Asked
-    from karat.core.means import Means
+    from karat.core.asked import AnswerRequest
+    from karat.core.models import Models
 
 _VERSION = 1
 
 
-def answerer(settings: AnswererSettings, means: Means) -> Answerer:
+def answerer(settings: AnswererSettings, models: Models) -> Answerer:
     """The answerer `reciter`."""
     return Reciter(settings)
 
@@ -31,7 +31,7 @@ class Reciter:
         self.settings = settings
         self.fingerprint = f"reciter {_VERSION} {settings.contexts} {settings.context_tokens}"
 
-    def answer(self, asked: Sequence[Asked], done: Done) -> None:
+    def answer(self, asked: Sequence[AnswerRequest], done: Done) -> None:
         for one in asked:
             started = perf_counter()
             given = within(one, self.settings)
@@ -39,7 +39,7 @@ class Reciter:
             answer = Answer(
                 one.id,
                 first[0].text if first else "",
-                tuple(context.text for context in first),
+                contexts=tuple(context.text for context in first),
                 model=self.name,
                 seconds={"answer": perf_counter() - started},
                 used=tuple(context.id for context in first),

@@ -196,7 +196,7 @@ def with_hosts(command: Callable[..., None]) -> Callable[..., None]:
     def allowing(**options: Any) -> None:
         from karat.models import hosts
 
-        hosts.listen(None if options.get("quiet") else lambda sentence: typer.echo(sentence, err=True))
+        hosts.on_host(None if options.get("quiet") else lambda sentence: typer.echo(sentence, err=True))
         for host in options.pop("allow_host") or ():
             hosts.allow_host(host)
         for folder in options.pop("allow_model") or ():
@@ -214,7 +214,7 @@ def with_system(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_chat(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a chat model, in place of its `**options`: what `MeansSettings.of` takes."""
+    """Give a command the options of a chat model, in place of its `**options`: what `ModelSettings.of` takes."""
     return _with(command, _CHAT)
 
 
@@ -252,7 +252,7 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
     `announce` gets a sentence on what a chat model is about to be asked.
     """
     from karat.core.errors import UsageError
-    from karat.experiment.means import MeansSettings, close, means_of
+    from karat.experiment.models import ModelSettings, close, models_of
     from karat.models import EmbedderSettings
     from karat.models.hosts import KEY_ENV, allow_host, is_allowed
     from karat.systems.defaults import system_for
@@ -287,11 +287,11 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
     if own is not None and own.address is not None and asking["model"] is None and is_allowed(own.address):
         allow_host(own.address, key_env)
     wanted = {"base_url": base_url, "key_env": key_env} if asking["model"] is not None else {}
-    means = means_of(MeansSettings.of(**asking, **wanted), announce=announce)
+    models = models_of(ModelSettings.of(**asking, **wanted), announce=announce)
     try:
-        yield replace(described, models=means)
+        yield replace(described, models=models)
     finally:
-        close(means)
+        close(models)
 
 
 RunsDir = Annotated[str, typer.Option("--runs-dir", help="The folder that holds the runs.")]

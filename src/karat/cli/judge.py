@@ -25,7 +25,7 @@ from karat.core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from karat.experiment.means import MeansSettings
+    from karat.experiment.models import ModelSettings
 
     Progress = Callable[[str, int, int], None]
     Announce = Callable[[str], None]
@@ -88,22 +88,22 @@ def command(
 
 
 def _tamper(
-    settings: MeansSettings, measures: list[str] | None, as_json: bool, progress: Progress, announce: Announce | None
+    settings: ModelSettings, measures: list[str] | None, as_json: bool, progress: Progress, announce: Announce | None
 ) -> None:
     """Print how far a judge can be moved."""
     import json
     from dataclasses import asdict
 
-    from karat.experiment.means import close, means_of
+    from karat.experiment.models import close, models_of
     from karat.experiment.tamper import JUDGES, tamper
     from karat.report.build.tamper import document
     from karat.report.render import console
 
-    means = means_of(settings, announce=announce)
+    models = models_of(settings, announce=announce)
     try:
-        found = asdict(tamper(means.chat, measures or JUDGES, progress=progress))
+        found = asdict(tamper(models.chat, measures or JUDGES, progress=progress))
     finally:
-        close(means)
+        close(models)
     progress("", 0, 0)
     if as_json:
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))

@@ -105,7 +105,7 @@ def command(
     measure that needs one is named. Exit codes: 0 done, 2 bad input, 3 no common ids or questions, 5 done but some rows
     failed.
     """
-    from karat.experiment.means import CALLS
+    from karat.experiment.models import CALLS
     from karat.experiment.score import score
     from karat.systems.retrieval import check_pages
 

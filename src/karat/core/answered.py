@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, TypeVar
 
-from karat.core.means import Means
+from karat.core.models import Models
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnswerTable:
     """One entry per pair (system x question), numbered system-major.
 
     `answers` None: the system gave none. `contexts` None: none are known. `made` lets measures share what they make
-    of the texts; it lives and dies with this object. `means` are the models that a measure may ask.
+    of the texts; it lives and dies with this object. `models` are the models that a measure may ask.
     """
 
     systems: tuple[str, ...]
     questions: tuple[str, ...]
+    _: KW_ONLY
     texts: Sequence[str]
     answers: Sequence[str | None]
     references: Sequence[tuple[str, ...]]
     contexts: Sequence[tuple[str, ...] | None]
     answerable: Sequence[bool]
-    means: Means = field(default_factory=Means, repr=False, compare=False)
+    models: Models = field(default_factory=Models, repr=False, compare=False)
     made: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:

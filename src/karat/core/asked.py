@@ -1,8 +1,8 @@
-"""Asked: what an answerer is given, a question and the contexts it may use. Nothing of the gold stands here."""
+"""AnswerRequest: what an answerer is given, a question and the contexts it may use. Nothing of the gold stands here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,12 +12,13 @@ class Context:
     id: str
     text: str
     title: str = ""
+    _: KW_ONLY
     source: str = ""
     score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnswerRequest:
     """A question by its id and text, with its contexts, best first."""
 
     id: str

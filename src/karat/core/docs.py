@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import overload
 
@@ -41,6 +41,7 @@ class Doc:
     id: str
     text: str
     title: str | None = None
+    _: KW_ONLY
     url: str | None = None
     pages: tuple[Page, ...] = ()
     sections: tuple[Section, ...] = ()
@@ -59,6 +60,7 @@ class Chunk:
     id: str
     doc: str
     text: str
+    _: KW_ONLY
     title: str | None = None
     url: str | None = None
     pages: tuple[int, ...] = ()
@@ -76,6 +78,7 @@ class Problem:
     kind: str
     """One word: encrypted, empty, scanned, broken, unreadable, loop, unsupported, duplicate, failed ..."""
     reason: str
+    _: KW_ONLY
     remedy: str = ""
     fatal: bool = True
     """Whether the document is missing from the corpus; False where only something about it should be known."""

@@ -12,7 +12,7 @@ LINE, CELL, ROWS, COLUMNS = 300, 80, 10, 10
 Table = tuple[Sequence[str], Iterable[Sequence[object]]]
 
 
-class Glance:
+class NotebookView:
     """Gives an object a `repr` of one line and a table in notebooks; a dataclass leaves out its own repr for it.
 
     `_line` says what it is in words, `_table` its heads and rows, of which the first are shown. Both may hold text

@@ -28,7 +28,7 @@ class Slots:
     units: Ints  # relevant units it credits for the first time
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Judged:
     """Where the judged units of each question stand in each system's list.
 
@@ -111,9 +111,21 @@ class Judged:
             question, unit, rank, new = question[order], unit[order], rank[order], new[order]
         slots = np.bincount(question, minlength=len(self.questions))
         return Judged(
-            ("perfect",), self.questions, question, rank, unit, new, self.gold_question, self.gold_grade, slots, held,
-            (question[~new], rank[~new]), repeats=self.repeats, rel=self.rel, collection=self.collection,
-        )  # fmt: skip
+            systems=("perfect",),
+            questions=self.questions,
+            pair=question,
+            rank=rank,
+            unit=unit,
+            new=new,
+            gold_question=self.gold_question,
+            gold_grade=self.gold_grade,
+            slots=slots,
+            distinct=held,
+            stale=(question[~new], rank[~new]),
+            repeats=self.repeats,
+            rel=self.rel,
+            collection=self.collection,
+        )
 
     def within_tokens(self, budget: int) -> Ints:
         """How many leading slots of each pair fit whole into a budget of tokens."""

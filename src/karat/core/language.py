@@ -103,7 +103,7 @@ def parse(text: str, *, k: int | None = None, load_code: bool = False) -> Measur
             raise UsageError(f"{spec.name} needs a {spec.at} behind an @, for example {spec.name}@0.1.")
         return Measure(spec, given=given)
     at, tokens = _read_cut(cut, text, spec, k)
-    return Measure(spec, at, tokens, _read_params(params, spec))
+    return Measure(spec, at, tokens=tokens, given=_read_params(params, spec))
 
 
 def _resolve(name: str, cut: str | None, load_code: bool) -> tuple[MeasureSpec, str | None]:

@@ -14,17 +14,35 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.judged import Bools, Cut, Floats, Ints, Judged
-from karat.core.means import Need
+from karat.core.models import Need
 from karat.core.registry import Registry
-from karat.core.scores import EMPTY_ANSWER, Outcome
+from karat.core.scores import EMPTY_ANSWER, MeasureResult
 from karat.core.text.normalise import Norm
 
 __all__ = [
-    "ANYTHING", "CONDENSED", "EMPTY_ANSWER", "MEASURES", "REL", "Answered", "Bools", "Column", "Cut", "Floats", "Ints",
-    "Judged", "Measure", "MeasureSpec", "Norm", "Outcome", "facts", "find_measure", "list_measures", "measure",
+    "ANYTHING",
+    "CONDENSED",
+    "EMPTY_ANSWER",
+    "MEASURES",
+    "REL",
+    "AnswerTable",
+    "Bools",
+    "Column",
+    "Cut",
+    "Floats",
+    "Ints",
+    "Judged",
+    "Measure",
+    "MeasureResult",
+    "MeasureSpec",
+    "Norm",
+    "facts",
+    "find_measure",
+    "list_measures",
+    "measure",
 ]  # fmt: skip
 
 Column = Floats
@@ -75,7 +93,7 @@ class MeasureSpec:
     """A registered measure, before a cut and parameters are chosen."""
 
     name: str
-    function: Callable[..., Column | Outcome]
+    function: Callable[..., Column | MeasureResult]
     _: KW_ONLY
     stage: Stage = "retrieval"
     bounds: Bounds | Callable[..., Bounds] = (0.0, 1.0)
@@ -126,6 +144,7 @@ class Measure:
 
     spec: MeasureSpec = field(compare=False)
     k: int | None = field(default=None, compare=False)
+    _: KW_ONLY
     tokens: int | None = field(default=None, compare=False)
     given: tuple[tuple[str, Any], ...] = field(default=(), compare=False)
     name: str = field(init=False)  # the canonical spelling, which is also its identity
@@ -202,9 +221,9 @@ class Measure:
     def __str__(self) -> str:
         return self.name
 
-    def of(self, data: Judged | Answered) -> Column | Outcome:
-        """One value per pair. Retrieval measures take a Judged, answer measures an Answered."""
-        if isinstance(data, Answered):
+    def of(self, data: Judged | AnswerTable) -> Column | MeasureResult:
+        """One value per pair. Retrieval measures take a Judged, answer measures an AnswerTable."""
+        if isinstance(data, AnswerTable):
             return self.spec.function(data, **self.params)
         given = dict(self.given)
         view = data.at(rel=given.get("rel"), condensed=given.get("condensed", False))
@@ -287,7 +306,7 @@ def _param(parameter: inspect.Parameter, hint: Any, measure: str) -> Param:
     return Param(parameter.name, default, type=str)
 
 
-def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., Outcome]:
+def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., MeasureResult]:
     """A function of one answer as a measure of all: an exception is a failed row, None an undefined one."""
     wanted = [n for n in names if n in ROW_INPUTS]
     parameters = inspect.signature(function).parameters
@@ -298,7 +317,7 @@ def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., Out
             f"A measure takes `judged`, `answered`, or any of {', '.join(ROW_INPUTS)}; its own parameters follow a *."
         )
 
-    def over_rows(answered: Answered, **params: Any) -> Outcome:
+    def over_rows(answered: AnswerTable, **params: Any) -> MeasureResult:
         values = np.full(len(answered), np.nan)
         undefined: dict[int, str] = {}
         failed: dict[int, str] = {}
@@ -324,7 +343,7 @@ def _by_row(function: Callable[..., Any], names: list[str]) -> Callable[..., Out
                         failed[i] = f"the measure gave {value!r}"
             except (Exception, SystemExit) as error:  # the user's function: its failure is a failed row with its reason
                 failed[i] = f"{type(error).__name__}: {error}"
-        return Outcome(values, undefined, failed)
+        return MeasureResult(values, undefined, failed=failed)
 
     over_rows.__doc__, over_rows.__module__ = function.__doc__, function.__module__
     return over_rows

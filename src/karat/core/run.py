@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from karat.core.errors import InputError
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.text.words import plural
 from karat.core.types import Answer
 
@@ -26,7 +26,7 @@ HIT_FIELDS = ("chunk", "doc", "page", "page_label", "url", "text", "span", "toke
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run(Glance):
+class Run(NotebookView):
     """A system's hits, grouped by question, with its answers and failures. `dataclasses.replace` copies it.
 
     `question_ids` are the questions that have a list of hits; that of question i is `docs[offsets[i]:offsets[i + 1]]`.
@@ -61,12 +61,26 @@ class Run(Glance):
     @classmethod
     def from_scores(cls, name: str, hits: Mapping[str, Mapping[str, float]], source: str = "") -> Run:
         """A run from `{question: {doc: score}}`; the dicts are kept, and read when scores are asked for."""
-        return cls(name, list(hits), _offsets(hits), order="score", source=source, unique=True, by_question=hits)
+        return cls(
+            name,
+            question_ids=list(hits),
+            offsets=_offsets(hits),
+            order="score",
+            source=source,
+            unique=True,
+            by_question=hits,
+        )
 
     @classmethod
     def from_lists(cls, name: str, hits: Mapping[str, Sequence[str]], source: str = "") -> Run:
         """A run from `{question: [doc, ...]}`, best first."""
-        return cls(name, list(hits), _offsets(hits), list(chain.from_iterable(hits.values())), source=source)
+        return cls(
+            name,
+            question_ids=list(hits),
+            offsets=_offsets(hits),
+            _docs=list(chain.from_iterable(hits.values())),
+            source=source,
+        )
 
     @cached_property
     def docs(self) -> Sequence[str] | pl.Series:

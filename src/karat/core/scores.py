@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.text.words import names, plural
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Floor:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MeasureResult:
     """What a measure returns when plain numbers do not suffice: values, and why some are missing.
 
     Keys of `undefined` and `failed` are pair numbers; `values` there are ignored. `details` is what a measure can show
@@ -54,13 +54,14 @@ class Outcome:
 
     values: NDArray[np.float64]
     undefined: Mapping[int, str] = field(default_factory=dict)
+    _: KW_ONLY
     failed: Mapping[int, str] = field(default_factory=dict)
     details: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     floors: Mapping[int, Floor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, repr=False)
-class Scores(Glance):
+class Scores(NotebookView):
     """All scores of one evaluation. NaN stands where status is not ok and never leaves the program.
 
     `lists_end` names the systems whose lists of hits all end at the same length, with that length: past it a cut-off
@@ -70,6 +71,7 @@ class Scores(Glance):
     systems: tuple[str, ...]
     questions: tuple[str, ...]
     measures: tuple[Measure, ...]
+    _: KW_ONLY
     values: NDArray[np.float64]  # system x question x measure
     status: NDArray[np.uint8]  # Status, same shape
     reasons: Mapping[tuple[int, int, int], str] = field(default_factory=dict)
@@ -85,7 +87,14 @@ class Scores(Glance):
         shape = (len(systems), len(questions), len(measures))
         status = np.full(shape, Status.undefined, np.uint8)
         reasons = dict.fromkeys(np.ndindex(shape), reason)
-        return cls(tuple(systems), tuple(questions), tuple(measures), np.full(shape, np.nan), status, reasons)
+        return cls(
+            tuple(systems),
+            tuple(questions),
+            tuple(measures),
+            values=np.full(shape, np.nan),
+            status=status,
+            reasons=reasons,
+        )
 
     @classmethod
     def concat(cls, parts: Sequence[Scores], axis: Literal["systems", "measures"] = "systems") -> Scores:
@@ -107,12 +116,12 @@ class Scores(Glance):
             tuple(name for part in parts for name in part.systems) if axis == "systems" else first.systems,
             first.questions,
             tuple(measure for part in parts for measure in part.measures) if axis == "measures" else first.measures,
-            np.concatenate([part.values for part in parts], axis=along),
-            np.concatenate([part.status for part in parts], axis=along),
-            shifted("reasons"),
-            shifted("details"),
-            shifted("floors"),
-            {system: end for part in parts for system, end in part.lists_end.items()},
+            values=np.concatenate([part.values for part in parts], axis=along),
+            status=np.concatenate([part.status for part in parts], axis=along),
+            reasons=shifted("reasons"),
+            details=shifted("details"),
+            floors=shifted("floors"),
+            lists_end={system: end for part in parts for system, end in part.lists_end.items()},
         )
 
     def select(self, *, systems: Sequence[int] | None = None, measures: Sequence[int] | None = None) -> Scores:
@@ -134,12 +143,12 @@ class Scores(Glance):
             names,
             self.questions,
             tuple(self.measures[column] for column in columns),
-            self.values[block],
-            self.status[block],
-            selected(self.reasons),
-            selected(self.details),
-            selected(self.floors),
-            {name: self.lists_end[name] for name in names if name in self.lists_end},
+            values=self.values[block],
+            status=self.status[block],
+            reasons=selected(self.reasons),
+            details=selected(self.details),
+            floors=selected(self.floors),
+            lists_end={name: self.lists_end[name] for name in names if name in self.lists_end},
         )
 
     def value(self, system: int, question: int, measure: int) -> float | None:

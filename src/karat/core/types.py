@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.text.words import names, plural
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class Question:
 
     id: str
     text: str = ""
+    _: KW_ONLY
     answers: tuple[str, ...] = ()
     gold: tuple[Gold, ...] = ()
     kind: str | None = None
@@ -73,7 +74,7 @@ class Question:
         return self.tags.get(name)
 
 
-class TestSet(Glance):
+class TestSet(NotebookView):
     """Questions in a fixed order, with a digest of all that scoring depends on.
 
     Made from questions or, without building an object per judgement, from qrels
@@ -213,6 +214,7 @@ class Answer:
 
     question: str
     text: str | None = None
+    _: KW_ONLY
     contexts: tuple[str, ...] | None = None
     model: str | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)

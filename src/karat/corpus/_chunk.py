@@ -212,13 +212,13 @@ def _chunks(
             id_,
             doc.id if doc.part_of is None else doc.part_of,
             text,
-            piece.title or doc.title,
-            doc.url,
-            pages,
-            labels,
-            (piece.start, piece.end) if doc.part_of is None else None,
-            tokens,
-            doc.meta,
+            title=piece.title or doc.title,
+            url=doc.url,
+            pages=pages,
+            labels=labels,
+            span=(piece.start, piece.end) if doc.part_of is None else None,
+            tokens=tokens,
+            meta=doc.meta,
         )
 
 

@@ -58,14 +58,14 @@ class File:
 
     def problem(self, kind: str, reason: str, remedy: str = "", *, fatal: bool = False) -> None:
         """Something to know about this file, which is read all the same."""
-        self.problems.append(Problem(self.place, kind, reason, remedy, fatal))
+        self.problems.append(Problem(self.place, kind, reason, remedy=remedy, fatal=fatal))
 
     def row_problem(self, row: int | None, kind: str, reason: str, remedy: str = "", *, fatal: bool = True) -> None:
         """A record that is not read (or, not fatal, one to know about); the rest of the file goes on."""
         self.rows[kind] += 1
         if self.rows[kind] <= ROWS_NAMED:
             place = self.place if row is None else f"{self.place}:{row}"
-            self.problems.append(Problem(place, kind, reason, remedy, fatal))
+            self.problems.append(Problem(place, kind, reason, remedy=remedy, fatal=fatal))
 
     def sum_up(self) -> None:
         """Count the rows that were not named one by one."""

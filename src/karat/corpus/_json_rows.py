@@ -54,13 +54,13 @@ def chunk_of(row: Mapping[str, Any]) -> Chunk:
         _text(row, "id"),
         _text(row, "doc"),
         _text(row, "text"),
-        _maybe(row, "title", str),
-        _maybe(row, "url", str),
-        _list(row, "pages", int),
-        _list(row, "labels", str),
-        (span[0], span[1]) if span else None,
-        _maybe(row, "tokens", int),
-        _meta(row),
+        title=_maybe(row, "title", str),
+        url=_maybe(row, "url", str),
+        pages=_list(row, "pages", int),
+        labels=_list(row, "labels", str),
+        span=(span[0], span[1]) if span else None,
+        tokens=_maybe(row, "tokens", int),
+        meta=_meta(row),
     )
 
 
@@ -70,17 +70,17 @@ def doc_of(row: Mapping[str, Any]) -> Doc:
         _text(row, "id"),
         _text(row, "text"),
         _maybe(row, "title", str),
-        _maybe(row, "url", str),
-        tuple(
+        url=_maybe(row, "url", str),
+        pages=tuple(
             Page(_number(page, "number"), _number(page, "start"), _number(page, "end"), _maybe(page, "label", str))
             for page in _list(row, "pages", dict)
         ),
-        tuple(
+        sections=tuple(
             Section(_text(part, "title"), _number(part, "level"), _number(part, "start"))
             for part in _list(row, "sections", dict)
         ),
-        _maybe(row, "part_of", str),
-        _meta(row),
+        part_of=_maybe(row, "part_of", str),
+        meta=_meta(row),
     )
 
 

@@ -107,7 +107,9 @@ class _DocReader:
         elif own is None and (of or source) and (page is not None or "page_content" in record):
             id_, part_of = f"{self.file.id}:{row}", of or source
         meta = {name: shown for name, value in record.items() if name not in self._held and (shown := _scalar(value))}
-        return Doc(id_, text, title, url, () if page is None else (page,), (), part_of, meta)
+        return Doc(
+            id_, text, title, url=url, pages=() if page is None else (page,), sections=(), part_of=part_of, meta=meta
+        )
 
     def _page(self, fields: Mapping[str, Any], text: str, *, from_0: bool) -> Page | None:
         """The page a record is from, if it has a number."""

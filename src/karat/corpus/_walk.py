@@ -159,7 +159,7 @@ class CorpusWalk:
         self._add_problem(path, "unreadable", f"cannot be read: {why}.", "Check its permissions.")
 
     def _add_problem(self, path: Path, kind: str, reason: str, remedy: str = "", *, fatal: bool = True) -> None:
-        self.problems.append(Problem(printable(str(path)), kind, reason, remedy, fatal))
+        self.problems.append(Problem(printable(str(path)), kind, reason, remedy=remedy, fatal=fatal))
 
 
 def _is_within(path: Path, folder: Path) -> bool:

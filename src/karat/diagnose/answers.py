@@ -128,7 +128,7 @@ def attribute_answers(
         else:
             label, detail = _unanswerable(answer)
         if label is not None:
-            failures.append(Failure(system, question.id, label, detail))
+            failures.append(Failure(system, question.id, label, detail=detail))
             values.setdefault(label, []).append(number)
     place = {qid: number for number, qid in enumerate(testset.ids)}
     failures.sort(key=lambda failure: place[failure.question])

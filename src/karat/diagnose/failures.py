@@ -185,7 +185,7 @@ def _counted(
         gain = sum(1 / wanted[one.question] for one in lost if one.label == label) / scored if scored else 0.0
         questions = tuple(failure.question for failure in failures if failure.label == label)
         if questions or gain:
-            counts.append(FailureCount(system, label, questions, float(gain)))
+            counts.append(FailureCount(system, label, questions=questions, gain=float(gain)))
     return tuple(counts)
 
 

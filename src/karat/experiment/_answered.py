@@ -1,12 +1,12 @@
-"""From runs and a test set to Answered."""
+"""From runs and a test set to AnswerTable."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from karat.core.answered import Answered
-from karat.core.means import Means
+from karat.core.answered import AnswerTable
+from karat.core.models import Models
 from karat.core.ranked import ranking
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def answered_of(
-    testset: TestSet, runs: Sequence[Run], means: Means | None = None, *, unasked: bool = False
-) -> Answered | None:
+    testset: TestSet, runs: Sequence[Run], models: Models | None = None, *, unasked: bool = False
+) -> AnswerTable | None:
     """Answers of all systems beside the references; None when no system gave any.
 
     `unasked`: contexts alone will do, for measures that look at nothing else.
@@ -26,15 +26,15 @@ def answered_of(
         return None
     questions = testset.questions
     answers = [run.answers.get(question.id) for run in runs for question in questions]
-    return Answered(
+    return AnswerTable(
         tuple(run.name for run in runs),
         testset.ids,
-        [q.text for q in questions] * len(runs),
-        [answer.text if answer is not None else None for answer in answers],
-        [() if q.id in run.unasked else q.answers for run in runs for q in questions],
-        [found for of_run in contexts for found in of_run],
-        [q.answerable for q in questions] * len(runs),
-        means or Means(),
+        texts=[q.text for q in questions] * len(runs),
+        answers=[answer.text if answer is not None else None for answer in answers],
+        references=[() if q.id in run.unasked else q.answers for run in runs for q in questions],
+        contexts=[found for of_run in contexts for found in of_run],
+        answerable=[q.answerable for q in questions] * len(runs),
+        models=models or Models(),
     )
 
 

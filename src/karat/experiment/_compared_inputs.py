@@ -15,8 +15,8 @@ import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.scores import Status
-from karat.results.comparison import Measured
-from karat.results.evaluation import Taken
+from karat.results.comparison import ComparedMeasure
+from karat.results.evaluation import InputInfo
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,9 +50,9 @@ class ComparedInput:
     label: str  # put before a system's name where two have the same
     id: str  # the same where labels are no better
     systems: tuple[ScoredSystem, ...]
-    measures: Mapping[str, Measured]
+    measures: Mapping[str, ComparedMeasure]
     main: tuple[str, ...]
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[InputInfo, ...] = ()
     testset: TestSet | None = None
     manifest: Mapping[str, Any] | None = None
     matching: Matching | None = None
@@ -174,19 +174,19 @@ _LESS = ("seconds", "latency", "time", "times", "cost", "costs", "tokens", "erro
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # of time_ms, elapsedTime and latencyMS
 
 
-def _measured(column: str, lower: Sequence[str]) -> Measured:
+def _measured(column: str, lower: Sequence[str]) -> ComparedMeasure:
     """What a column's name says: a measure of karat's by any of its spellings, else one of which more is better."""
     from karat.core.language import parse
 
     with suppress(UsageError):
         return _of(parse(column))
     less = column in lower or any(word.lower() in _LESS for word in _WORD.findall(column))
-    return Measured(column, "lower" if less else "higher", None, None)
+    return ComparedMeasure(column, "lower" if less else "higher", None, None)
 
 
-def _of(measure: Measure) -> Measured:
+def _of(measure: Measure) -> ComparedMeasure:
     low, high = (float(end) if np.isfinite(end) else None for end in measure.bounds)
-    return Measured(measure.name, measure.spec.direction, low, high)
+    return ComparedMeasure(measure.name, measure.spec.direction, low, high)
 
 
 def _run(reference: str, runs_dir: str | os.PathLike[str]) -> ComparedInput:
@@ -214,7 +214,7 @@ def _run(reference: str, runs_dir: str | os.PathLike[str]) -> ComparedInput:
     if system not in names:
         offered = f"There are {', '.join(names)}."
         raise UsageError(f"run {folder.id} has no system {system!r}.{did_you_mean(system, names)} {offered}")
-    taken = (Taken(reference, "stored run", f"{system} of {folder.id}"),)
+    taken = (InputInfo(reference, "stored run", f"{system} of {folder.id}"),)
     return replace(found, systems=tuple(e for e in found.systems if e.name == system), taken=taken)
 
 
@@ -222,7 +222,7 @@ def _studied(study: Study, place: str, label: str, id_: str, manifest: Mapping[s
     found = _evaluated(study.evaluation, place, label, id_, study.main)
     systems = len(found.systems)
     what = f"{systems} system{'s' if systems != 1 else ''} over {len(study.evaluation.testset)} questions"
-    return replace(found, manifest=manifest or None, taken=(Taken(place, "stored run", f"{id_}: {what}"),))
+    return replace(found, manifest=manifest or None, taken=(InputInfo(place, "stored run", f"{id_}: {what}"),))
 
 
 def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: str | None = None) -> ComparedInput:

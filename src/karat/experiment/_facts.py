@@ -13,7 +13,7 @@ from karat.diagnose.guards import Facts
 from karat.experiment._answered import missing_of, unanswered
 
 if TYPE_CHECKING:
-    from karat.core.answered import Answered
+    from karat.core.answered import AnswerTable
     from karat.core.judged import Judged
     from karat.core.run import Run
     from karat.core.types import TestSet
@@ -26,7 +26,7 @@ def facts_of(
     testset: TestSet,
     runs: Sequence[Run],
     judged: Judged | None,
-    answered: Answered | None,
+    answered: AnswerTable | None,
     dialect: str,
     repeats: str,
     missing_is_zero: bool,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.experiment._subjects import Subject
-from karat.results.gating import Broken, Outcome, Rule, Verdict
+from karat.results.gating import GateOutcome, Rule, RuleCounterexample, RuleResult
 from karat.stats.arrays import TIE
 from karat.stats.intervals import CONFIDENCE, mean_intervals
 from karat.stats.permutation import drawn_pairs
@@ -55,7 +55,7 @@ def keeps(value: float, rule: Rule, bound: float) -> bool:
     return apart >= edge if rule.is_kept_by_more else -apart >= edge
 
 
-def judged(held: HeldRule) -> Verdict:
+def judged(held: HeldRule) -> RuleResult:
     """The verdict on a rule."""
     rule, subject, beside = held.rule, held.subject, held.beside
     known = subject.known if beside is None or not subject.is_measure else subject.known & beside.known
@@ -68,10 +68,24 @@ def judged(held: HeldRule) -> Verdict:
 
     outcome, reason = _outcome(held, value, bound, (low, high))
     broken = _broken(held, known, bound) if outcome == "fail" else []
-    return Verdict(
-        rule, outcome, held.system, _named(subject.name, rule), value, bound, n, low, high, level, before,
-        held.baseline_system, reason, tuple(broken[:MOST_BROKEN]), len(broken), _failed(held),
-    )  # fmt: skip
+    return RuleResult(
+        rule=rule,
+        outcome=outcome,
+        system=held.system,
+        subject=_named(subject.name, rule),
+        value=value,
+        bound=bound,
+        n=n,
+        low=low,
+        high=high,
+        level=level,
+        baseline=before,
+        baseline_system=held.baseline_system,
+        reason=reason,
+        broken=tuple(broken[:MOST_BROKEN]),
+        n_broken=len(broken),
+        n_failed=_failed(held),
+    )
 
 
 def _value(subject: Subject, known: NDArray[np.bool_]) -> float | None:
@@ -114,7 +128,7 @@ def _beside(values: Floats, before: Floats, held: HeldRule, level: float) -> tup
 
 def _outcome(
     held: HeldRule, value: float | None, bound: float | None, ends: tuple[float | None, float | None]
-) -> tuple[Outcome, str]:
+) -> tuple[GateOutcome, str]:
     rule, subject = held.rule, held.subject
     sides = [("", subject), *([("of the baseline, ", held.beside)] if held.beside is not None else [])]
     for whose, side in sides:
@@ -141,7 +155,7 @@ def _failed(held: HeldRule) -> int:
     return sum(int(side.failed.sum()) for side in (held.subject, held.beside) if side is not None)
 
 
-def _surely(held: HeldRule, ends: tuple[float | None, float | None]) -> tuple[Outcome, str]:
+def _surely(held: HeldRule, ends: tuple[float | None, float | None]) -> tuple[GateOutcome, str]:
     """Whether every value of the interval keeps the rule."""
     rule = held.rule
     low, high = ends
@@ -164,7 +178,7 @@ def _surely(held: HeldRule, ends: tuple[float | None, float | None]) -> tuple[Ou
     return "fail", f"the {100 * rule.confidence:g}% interval of {of} reaches {reaches}, {below} {edge}"
 
 
-def _whatever_failed(held: HeldRule, failed: int) -> tuple[Outcome, str]:
+def _whatever_failed(held: HeldRule, failed: int) -> tuple[GateOutcome, str]:
     """The verdict that holds whatever the rows that failed would have had, or that it cannot be told."""
     rule, subject, beside = held.rule, held.subject, held.beside
     rows = "row" if failed == 1 else "rows"
@@ -198,7 +212,7 @@ def _figures(value: float, bound: float) -> tuple[str, str]:
     return (f"{value:,.0f}", f"{bound:,.0f}") if whole else shown
 
 
-def _broken(held: HeldRule, known: NDArray[np.bool_], bound: float | None) -> list[Broken]:
+def _broken(held: HeldRule, known: NDArray[np.bool_], bound: float | None) -> list[RuleCounterexample]:
     """The questions that speak against the rule, the worst first."""
     rule, subject, beside = held.rule, held.subject, held.beside
     if subject.missing.any():
@@ -224,13 +238,13 @@ def _broken(held: HeldRule, known: NDArray[np.bool_], bound: float | None) -> li
     return [_one(held, int(q), beside) for q in order if excess[q] < -SLACK and subject.known[q]]
 
 
-def _one(held: HeldRule, q: int, beside: Subject | None) -> Broken:
+def _one(held: HeldRule, q: int, beside: Subject | None) -> RuleCounterexample:
     name, value = held.ids[q], held.subject.values[q]
     before = beside.values[q] if beside is not None else np.nan
-    return Broken(
+    return RuleCounterexample(
         name,
-        float(value) if np.isfinite(value) else None,
-        float(before) if np.isfinite(before) else None,
-        held.texts.get(name, ""),
-        held.subject.why.get(q, ""),
+        value=float(value) if np.isfinite(value) else None,
+        before=float(before) if np.isfinite(before) else None,
+        text=held.texts.get(name, ""),
+        why=held.subject.why.get(q, ""),
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from karat.core.measure import Measure
     from karat.core.scores import Scores
-    from karat.results.calibration import Label, Labels
+    from karat.results.calibration import HumanLabel, Labels
 
 Scale = tuple[float, float]
 CORRECTNESS = "Correctness"
@@ -83,7 +83,7 @@ def meet(labels: Labels, scores: Scores, wanted: Sequence[str], scale: Sequence[
     scales = _scales(scale, scores.measures)
     unmatched: Counter[str] = Counter()
     aside: Counter[str] = Counter()
-    kept: dict[tuple[str, int | None], list[tuple[Label, int, int]]] = {}
+    kept: dict[tuple[str, int | None], list[tuple[HumanLabel, int, int]]] = {}
     for label in labels.rows:
         meant: Sequence[int | None] = known[label.measure] if label.measure is not None else _only(chosen, labels)
         used = [number for number in meant if not chosen or number in chosen]
@@ -159,7 +159,7 @@ def _labelled(
     measures: Sequence[Measure],
     name: str,
     number: int | None,
-    kept: Sequence[tuple[Label, int, int]],
+    kept: Sequence[tuple[HumanLabel, int, int]],
     scales: Mapping[int | None, Scale],
     labels: Labels,
 ) -> Labelled:
@@ -205,7 +205,9 @@ def _refuse_words(name: str, measure: Measure | None, labels: Labels) -> None:
         )
 
 
-def _check_scale(name: str, raw: Scale, bounds: Scale, kept: Sequence[tuple[Label, int, int]], labels: Labels) -> None:
+def _check_scale(
+    name: str, raw: Scale, bounds: Scale, kept: Sequence[tuple[HumanLabel, int, int]], labels: Labels
+) -> None:
     """Every label lies within the scale; one that differs from the measure's was asked for."""
     if raw != bounds and not np.isfinite(bounds).all():
         raise UsageError(f"--scale cannot be used for {name}, whose values have no end. Label in its own values.")

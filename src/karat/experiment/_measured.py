@@ -13,8 +13,8 @@ from karat.core.scores import Scores
 
 if TYPE_CHECKING:
     from karat.core.judged import Judged
-    from karat.core.means import Means
     from karat.core.measure import Measure
+    from karat.core.models import Models
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.score import Choices
@@ -27,7 +27,7 @@ NO_ANSWERS = "the results hold no answers"
 
 
 def measures_of(
-    testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices, means: Means
+    testset: TestSet, runs: Sequence[Run], dialect: Dialect, choices: Choices, models: Models
 ) -> tuple[Measure, ...]:
     """What was asked for, else the dialect's set for what the results hold and the models that are there."""
     from karat.core.language import parse_all
@@ -43,7 +43,7 @@ def measures_of(
             contexts=_have_contexts(runs),
             k=choices.k,
             tried=tried_cuts(runs),
-            able=means.able,
+            able=models.able,
         )
         if not texts:
             raise UsageError(
@@ -74,7 +74,7 @@ def scored(
     choices: Choices,
     measures: Sequence[Measure],
     resolution: Resolution | None,
-    means: Means,
+    models: Models,
 ) -> tuple[Scores, Judged | None, Matching | None]:
     """Scores of runs that are matched alike, with what was judged and how."""
     from karat.experiment._answered import answered_of, by_pair, missing_pairs, unanswered_of, unasked_of
@@ -91,7 +91,7 @@ def scored(
     of_answers = [m for m in measures if m.spec.stage == "answer"]
     answered = None
     if of_answers:
-        answered = answered_of(testset, runs, means, unasked=any(not m.spec.needs_answer for m in of_answers))
+        answered = answered_of(testset, runs, models, unasked=any(not m.spec.needs_answer for m in of_answers))
     scores = compute(
         measures, [run.name for run in runs], testset.ids, judged=judged, answered=answered,
         unmatchable=matched.unmatchable if matched else None,

@@ -10,7 +10,7 @@ import numpy as np
 
 from karat.core.scores import Status
 from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, slice_values
-from karat.results.comparison import ComparedPair, Flip, JudgeNoise, Measured, SlicePair, SystemMean
+from karat.results.comparison import ComparedMeasure, ComparedPair, Flip, JudgeNoise, SlicePair, SystemMean
 from karat.results.evaluation import Note
 from karat.stats.arrays import TIE, finite
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _PAST = 1e-9  # by which rounding may carry a score past the end of its measure
 
 
-def judge_noise(systems: Sequence[ScoredSystem], chosen: Sequence[Measured]) -> dict[tuple[str, str], JudgeNoise]:
+def judge_noise(
+    systems: Sequence[ScoredSystem], chosen: Sequence[ComparedMeasure]
+) -> dict[tuple[str, str], JudgeNoise]:
     from karat.stats.repeats import repeats
 
     made = {}
@@ -35,9 +37,16 @@ def judge_noise(systems: Sequence[ScoredSystem], chosen: Sequence[Measured]) -> 
             if said is not None:
                 many = int(np.isfinite(system.values[measure.name]).sum())
                 made[system.name, measure.name] = JudgeNoise(
-                    system.name, measure.name, said.rows, said.repeats, said.flips, said.icc, said.icc_mean,
-                    said.of_score, float(np.sqrt(said.of_score / max(many, 1))),
-                )  # fmt: skip
+                    system=system.name,
+                    measure=measure.name,
+                    rows=said.rows,
+                    repeats=said.repeats,
+                    flips=said.flips,
+                    icc=said.icc,
+                    icc_mean=said.icc_mean,
+                    variance=said.of_score,
+                    error=float(np.sqrt(said.of_score / max(many, 1))),
+                )
     return made
 
 
@@ -48,7 +57,7 @@ def pair_result(
     pair: tuple[int, int],
     values: Floats,
     names: Sequence[str],
-    measure: Measured,
+    measure: ComparedMeasure,
     decided: tuple[Test, float],
     noise: Mapping[tuple[str, str], JudgeNoise],
 ) -> ComparedPair:
@@ -75,7 +84,7 @@ def pair_result(
     )  # fmt: skip
 
 
-def _bounds(measure: Measured) -> tuple[float, float]:
+def _bounds(measure: ComparedMeasure) -> tuple[float, float]:
     return -np.inf if measure.low is None else measure.low, np.inf if measure.high is None else measure.high
 
 
@@ -85,7 +94,7 @@ def with_flips(
     pair: tuple[int, int],
     questions: Sequence[str],
     texts: Mapping[str, str],
-    measure: Measured,
+    measure: ComparedMeasure,
     most: int | None,
 ) -> ComparedPair:
     """The pair with the questions on which one of the two is better, the largest differences first."""
@@ -108,7 +117,7 @@ def system_means(
     values: Floats,
     status: NDArray[np.uint8],
     names: Sequence[str],
-    chosen: Sequence[Measured],
+    chosen: Sequence[ComparedMeasure],
     baseline: str | None,
 ) -> tuple[SystemMean, ...]:
     from karat.stats.arrays import mean_known
@@ -126,15 +135,15 @@ def system_means(
             )
             made.append(
                 SystemMean(
-                    name,
-                    measure.name,
-                    n,
-                    undefined,
-                    failed,
-                    finite(mean[s]),
-                    finite(low[s]),
-                    finite(high[s]),
-                    over,
+                    system=name,
+                    measure=measure.name,
+                    n=n,
+                    n_undefined=undefined,
+                    n_failed=failed,
+                    mean=finite(mean[s]),
+                    low=finite(low[s]),
+                    high=finite(high[s]),
+                    over=over,
                 )
             )
     return tuple(made)
@@ -147,7 +156,7 @@ def slice_differences(
     questions: Sequence[str],
     pairs: Sequence[tuple[int, int]],
     names: Sequence[str],
-    chosen: Sequence[Measured],
+    chosen: Sequence[ComparedMeasure],
     correction: Correction,
     draws: int,
     seed: int,
@@ -183,14 +192,26 @@ def slice_differences(
                 difference, low, high = (finite(one[m, i]) for one in figures)
                 made.append(
                     SlicePair(
-                        measure.name, names[a], names[b], n, difference, low, high, float(part.permutation[m, i]),
-                        next(adjusted), wins, n - wins - losses, losses, name, value,
+                        measure=measure.name,
+                        a=names[a],
+                        b=names[b],
+                        n=n,
+                        difference=difference,
+                        low=low,
+                        high=high,
+                        p=float(part.permutation[m, i]),
+                        adjusted=next(adjusted),
+                        wins=wins,
+                        ties=n - wins - losses,
+                        losses=losses,
+                        slice=name,
+                        value=value,
                     )
-                )  # fmt: skip
+                )
     return tuple(made), len(p)
 
 
-def missing_notes(status: NDArray[np.uint8], names: Sequence[str], chosen: Sequence[Measured]) -> list[Note]:
+def missing_notes(status: NDArray[np.uint8], names: Sequence[str], chosen: Sequence[ComparedMeasure]) -> list[Note]:
     """How failed and undefined scores are treated, where there are any; a warning where systems failed unequally."""
     notes = []
     undefined, failed = ((status == one).sum(axis=2) for one in (Status.undefined, Status.failed))
@@ -209,8 +230,8 @@ def missing_notes(status: NDArray[np.uint8], names: Sequence[str], chosen: Seque
 
 
 def range_notes(
-    values: Floats, names: Sequence[str], questions: Sequence[str], chosen: Sequence[Measured]
-) -> tuple[list[Measured], list[Note]]:
+    values: Floats, names: Sequence[str], questions: Sequence[str], chosen: Sequence[ComparedMeasure]
+) -> tuple[list[ComparedMeasure], list[Note]]:
     """The measures, without ends where scores pass them, and a warning for each of these."""
     kept, notes = [], []
     for measure, scores in zip(chosen, values, strict=True):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import KaratError
-from karat.results.evaluation import Note, Taken
+from karat.results.evaluation import InputInfo, Note
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-4
 
 
-def check_printed(results: Sequence[Taken], columns: Mapping[str, str]) -> list[Note]:
+def check_printed(results: Sequence[InputInfo], columns: Mapping[str, str]) -> list[Note]:
     """Notes on what rows files that hold rankings and gold (healthcare) print of themselves.
 
     Each file is checked against its own gold, so the test set may be another.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
-    from karat.core.answered import Answered
-    from karat.core.means import Means
+    from karat.core.answered import AnswerTable
+    from karat.core.models import Models
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
@@ -20,23 +20,23 @@ NEAR = 0.05
 """How little above chance a mean similarity may be before it is warned of."""
 
 
-def dialect_notes(dialect: Dialect, means: Means) -> list[Note]:
+def dialect_notes(dialect: Dialect, models: Models) -> list[Note]:
     """What a dialect does differently, and which of its measures are left out for want of a model."""
     notes = [Note("info", f"dialect {dialect.name}: {text}") for text in dialect.differs]
-    left_out = dialect.left_out(means.able)
+    left_out = dialect.left_out(models.able)
     if left_out:
         names = ", ".join(left_out)
         notes.append(Note("info", f"dialect {dialect.name}: left out, because they need a model: {names}."))
     return notes
 
 
-def floor_notes(scores: Scores, means: Means) -> list[Note]:
+def floor_notes(scores: Scores, models: Models) -> list[Note]:
     """What chance gives, beside the mean over the same answers, which is to be read against it."""
     notes = []
     for (s, m), floor in sorted(scores.floors.items(), key=lambda item: (item[0][1], item[0][0])):
         system, measure = scores.systems[s], scores.measures[m].name
         assert floor.own is not None  # of scores that were just computed
-        by = f" ({means.embedder_label})" if means.embedder_label else ""
+        by = f" ({models.embedder_label})" if models.embedder_label else ""
         text = (
             f"{measure} of {system}: {floor.own:.3f} over {floor.n:,} answers is to be read against "
             f"{floor.chance:.3f}, the mean over the same answers and the references of other questions{by}."
@@ -66,7 +66,7 @@ def usage_of(runs: Sequence[Run]) -> Iterable[Usage]:
                 yield found
 
 
-def refusals_of(testset: TestSet, runs: Sequence[Run], answered: Answered | None) -> dict[str, Refusals]:
+def refusals_of(testset: TestSet, runs: Sequence[Run], answered: AnswerTable | None) -> dict[str, Refusals]:
     """How each system declines, where any question is unanswerable or any answer declines; failed rows are left out."""
     if answered is None:
         return {}

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from karat.core.asked import Asked, Context
+from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import UsageError
 from karat.core.ranked import ranking
 from karat.core.types import Answer
@@ -18,7 +18,7 @@ from karat.experiment._limited import answered_ids, gold_of, unasked
 
 if TYPE_CHECKING:
     from karat.answer import Answerer, AnswererSettings
-    from karat.core.means import Means
+    from karat.core.models import Models
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.spec import Spec
@@ -38,18 +38,18 @@ class _Piece:
     """What one system is asked of one question, and under which key its answer is known."""
 
     system: int
-    asked: Asked
+    asked: AnswerRequest
     key: str
 
 
 def answers_for(
-    spec: Spec, systems: Sequence[StudySystem], testset: TestSet, means: Means, **more: Any
+    spec: Spec, systems: Sequence[StudySystem], testset: TestSet, models: Models, **more: Any
 ) -> tuple[list[StudySystem], list[Note]]:
     """The systems with answers by whom a spec names; as they are where it names nobody. `more`: see `answer_all`."""
     settings = spec.answerer
     if settings is None:
         return list(systems), []
-    with _answerer(spec, settings, means) as answerer:
+    with _answerer(spec, settings, models) as answerer:
         wanted = spec.answered_systems
         answer = spec.keys.answer
         assert answer is not None
@@ -60,7 +60,7 @@ def answers_for(
 
 
 @contextmanager
-def _answerer(spec: Spec, settings: AnswererSettings, means: Means) -> Iterator[Answerer]:
+def _answerer(spec: Spec, settings: AnswererSettings, models: Models) -> Iterator[Answerer]:
     """One of karat's answerers, or a function or an endpoint that answers."""
     from karat.answer import answerer_named
     from karat.systems.outside import answerer_outside
@@ -72,7 +72,7 @@ def _answerer(spec: Spec, settings: AnswererSettings, means: Means) -> Iterator[
         with answerer_outside(settings, outside, spec.keys.budgets.max_failures) as answerer:
             yield answerer
     else:
-        yield answerer_named(settings, means)
+        yield answerer_named(settings, models)
 
 
 def outside_settings(name: str, keys: AnswerKeys, spec: Spec) -> CallSettings | HttpSettings:
@@ -150,7 +150,7 @@ def answer_all(
     key_of = {id(piece.asked): piece.key for piece in missing}
     what, finished = f"answering by {answerer.name}", 0
 
-    def done(asked: Asked, answer: Answer) -> None:
+    def done(asked: AnswerRequest, answer: Answer) -> None:
         nonlocal finished
         key = key_of[id(asked)]
         answers[key] = answer
@@ -209,12 +209,12 @@ def _pieces(number: int, system: StudySystem, testset: TestSet, contexts: int) -
         if qid in run.failed or qid not in texts:
             continue
         first = order[int(run.offsets[q]) : int(run.offsets[q + 1])][:contexts]
-        asked = Asked(qid, texts[qid], tuple(_context(run, place, system.resolution) for place in first))
+        asked = AnswerRequest(qid, texts[qid], tuple(_context(run, place, system.resolution) for place in first))
         found.append(_Piece(number, asked, _key(asked)))
     return found
 
 
-def _key(asked: Asked) -> str:
+def _key(asked: AnswerRequest) -> str:
     """The same for the same question and contexts, whatever system found them; their scores do not count."""
     plain = [asked.id, asked.question, [[c.id, c.text, c.title, c.source] for c in asked.contexts]]
     text = json.dumps(plain, ensure_ascii=False)
@@ -226,9 +226,9 @@ def _context(run: Run, place: int, resolution: Resolution | None) -> Context:
     if resolution is not None and (row := resolution.chunks.row_of.get(id_.strip())) is not None:
         chunk = resolution.chunks[row]
         pages = ", ".join(map(str, chunk.pages))
-        return Context(id_, chunk.text, chunk.title or "", f"{chunk.doc}, page {pages}" if pages else chunk.doc)
+        return Context(id_, chunk.text, chunk.title or "", source=f"{chunk.doc}, page {pages}" if pages else chunk.doc)
     fields = {name: column[place] for name, column in run.fields.items()}
-    return Context(id_, str(fields.get("text") or ""), "", str(fields.get("doc") or fields.get("url") or ""))
+    return Context(id_, str(fields.get("text") or ""), "", source=str(fields.get("doc") or fields.get("url") or ""))
 
 
 def rows_of(runs: Sequence[Run], testset: TestSet) -> list[dict[str, Any]]:

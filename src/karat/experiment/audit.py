@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.match import Pages
     from karat.results.audit import Audit
-    from karat.results.evaluation import Taken
+    from karat.results.evaluation import InputInfo
     from karat.retrieve import Engine
     from karat.systems.index import Index
 
@@ -63,7 +63,7 @@ def audit(
     return replace(found, notes=(*told, *found.notes))
 
 
-def reading_notes(questions: TestSet, taken: Taken | None) -> list[str]:
+def reading_notes(questions: TestSet, taken: InputInfo | None) -> list[str]:
     """What is to be known of how the test set was read, and as which version it is frozen."""
     read = [note for note in (taken.notes if taken is not None else ()) if note != questions.changed]
     if questions.changed is not None:

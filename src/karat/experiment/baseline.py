@@ -72,7 +72,7 @@ def set_baseline(
             offered = f"It has {', '.join(systems[:12])}."
             raise UsageError(f"run {folder.id} has no system {system!r}.{did_you_mean(system, systems)} {offered}")
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    made = Baseline(name, folder.id, testset_of(folder), system, now)
+    made = Baseline(name=name, run=folder.id, testset=testset_of(folder), system=system, set_at=now)
     with locked(Path(runs_dir), "another process is at the baselines. Try again."):
         kept = baselines_in(runs_dir)
         before = kept.get(name)
@@ -106,7 +106,7 @@ def open_baseline(runs_dir: str | os.PathLike[str], name: str) -> tuple[RunFolde
     """The run that a baseline's name means, or that stands at a path."""
     if (Path(name) / MANIFEST).is_file():
         folder = open_run(Path(name))
-        return folder, Baseline(folder.id, folder.id, testset_of(folder))
+        return folder, Baseline(name=folder.id, run=folder.id, testset=testset_of(folder))
     found = find_baseline(runs_dir, name)
     path = Path(runs_dir) / found.run
     if not (path / MANIFEST).is_file():

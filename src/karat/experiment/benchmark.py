@@ -58,7 +58,7 @@ def benchmark(
 
     The test set is in `testset`, or in the folder of benchmarks under `runs_dir`. One that stands there is used as it
     is, and made anew only with `regenerate`; the old one is kept beside it then. Without a chat model (`model` among
-    `chat`, with base_url and the rest that `MeansSettings.of` takes) questions are made by grammar and answers by
+    `chat`, with base_url and the rest that `ModelSettings.of` takes) questions are made by grammar and answers by
     extraction. `eval_mode` says which questions are asked: literal ones, semantic ones (paraphrase and scenario), or
     all. What comes back is a run like any other.
     """
@@ -116,7 +116,7 @@ def _warnings(made: GeneratedTestSet | None, index: Index) -> list[str]:
 def _check(sources: Sequence[str], samples: int, limit: int, eval_mode: str, chat: Mapping[str, Any]) -> None:
     """Refuse what cannot be, before anything is read."""
     from karat.core.errors import did_you_mean
-    from karat.experiment.means import MeansSettings
+    from karat.experiment.models import ModelSettings
 
     if not sources:
         raise UsageError("no documents are named. Name a folder or files.")
@@ -132,7 +132,7 @@ def _check(sources: Sequence[str], samples: int, limit: int, eval_mode: str, cha
         raise UsageError(f"--answer-limit {limit}: at least one question is answered. To answer none: --skip-answers.")
     if "repeat" in chat:
         raise UsageError("--repeat is for judges: it would change nothing here. Leave it out.")
-    MeansSettings.of(**chat)
+    ModelSettings.of(**chat)
 
 
 def _name(sources: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from karat.core.text.words import plural
 from karat.experiment._confidence import reliabilities
 from karat.experiment._labelled import Labelled, meet
 from karat.experiment.store import find_run
-from karat.results.calibration import Agreement, Calibration, Confusion, Corrected, Disagreement, MeasureCalibration
+from karat.results.calibration import Agreement, Calibration, Confusion, CorrectedMean, Disagreement, MeasureCalibration
 from karat.results.evaluation import Note
 from karat.results.serial import load_study
 from karat.results.study import Study
@@ -153,7 +153,9 @@ def _among_people(labelled: Labelled, questions: Ints) -> Agreement:
     raters = labelled.raters
     ratings = np.array([[item.ratings.get(rater, np.nan) for item in labelled.items] for rater in raters])
     if len(raters) < 2:
-        return Agreement(1, 0, why=("there is one rater, so how far people agree with each other is not known",))
+        return Agreement(
+            raters=1, n=0, why=("there is one rater, so how far people agree with each other is not known",)
+        )
     return _agreement(ratings, questions, labelled)
 
 
@@ -164,7 +166,7 @@ def _agreement(ratings: Floats, questions: Ints, labelled: Labelled) -> Agreemen
     several = np.isfinite(ratings).sum(axis=0) > 1
     n = int(several.sum())
     if not n:
-        return Agreement(len(ratings), 0, metric=metric, why=("no answer was rated by two",))
+        return Agreement(raters=len(ratings), n=0, metric=metric, why=("no answer was rated by two",))
     why: list[str] = []
     alpha = krippendorff_alpha(ratings, metric)
     if alpha is None:
@@ -214,19 +216,26 @@ def _against_people(
     both = np.where(usable, np.array([categories[its], categories[theirs]]), np.nan)
     off = tuple(
         Disagreement(
-            scores.systems[int(systems[i])], scores.questions[int(questions[i])], float(people[i]), float(values[i]),
+            system=scores.systems[int(systems[i])],
+            question=scores.questions[int(questions[i])],
+            people=float(people[i]),
+            score=float(values[i]),
         )
         for i in np.flatnonzero(usable & (its != theirs))
-    )  # fmt: skip
+    )
     counts = confusion(theirs[usable], its[usable], len(categories))
     table = Confusion(
-        labelled.categories, labelled.names, tuple(cuts.tolist()), tuple(map(tuple, counts.tolist())),
-        int((tied & np.isfinite(values)).sum()), off,
-    )  # fmt: skip
+        categories=labelled.categories,
+        names=labelled.names,
+        cuts=tuple(cuts.tolist()),
+        counts=tuple(map(tuple, counts.tolist())),
+        ties=int((tied & np.isfinite(values)).sum()),
+        off=off,
+    )
     return table, _agreement(both, questions, labelled)
 
 
-def _corrected(scores: Scores, labelled: Labelled, system: int, questions: Ints, people: Floats) -> Corrected:
+def _corrected(scores: Scores, labelled: Labelled, system: int, questions: Ints, people: Floats) -> CorrectedMean:
     """A system's mean by the measure, by people, and by both."""
     number = labelled.number or 0
     known = scores.status[system, :, number] == Status.ok
@@ -234,7 +243,16 @@ def _corrected(scores: Scores, labelled: Labelled, system: int, questions: Ints,
     name, n, n_scored = scores.systems[system], len(questions), int(known.sum())
     mean = float(values[known].mean()) if n_scored else None
     if not n:
-        return Corrected(name, 0, n_scored, mean, None, None, None, why="no labelled answer has a score")
+        return CorrectedMean(
+            system=name,
+            n=0,
+            n_scored=n_scored,
+            measure_mean=mean,
+            people_mean=None,
+            people_low=None,
+            people_high=None,
+            why="no labelled answer has a score",
+        )
     ends = (labelled.categories[0], labelled.categories[1]) if len(labelled.categories) == 2 else None
     others = known.copy()
     others[questions] = False
@@ -242,12 +260,31 @@ def _corrected(scores: Scores, labelled: Labelled, system: int, questions: Ints,
     both = powered_mean(people, values[questions], values[others], ends)
     if both is None:
         few = f"{n} labelled answer{'' if n == 1 else 's'} with a score: {FEWEST} are needed to correct the measure"
-        return Corrected(name, n, n_scored, mean, alone.mean, alone.low, alone.high, why=few)
+        return CorrectedMean(
+            system=name,
+            n=n,
+            n_scored=n_scored,
+            measure_mean=mean,
+            people_mean=alone.mean,
+            people_low=alone.low,
+            people_high=alone.high,
+            why=few,
+        )
     both = _within(both, labelled.bounds)
-    return Corrected(
-        name, n, n_scored, mean, alone.mean, alone.low, alone.high, both.mean, both.low, both.high, both.weight,
-        effective_labels(n, alone, both),
-    )  # fmt: skip
+    return CorrectedMean(
+        system=name,
+        n=n,
+        n_scored=n_scored,
+        measure_mean=mean,
+        people_mean=alone.mean,
+        people_low=alone.low,
+        people_high=alone.high,
+        mean=both.mean,
+        low=both.low,
+        high=both.high,
+        weight=both.weight,
+        effective=effective_labels(n, alone, both),
+    )
 
 
 def _within(found: Estimate, bounds: tuple[float, float]) -> Estimate:

@@ -24,7 +24,7 @@ from karat.experiment._paired import (
     unreachable_notes,
     with_flips,
 )
-from karat.results.comparison import Comparison, Loss, Measured
+from karat.results.comparison import ComparedMeasure, Comparison, DroppedQuestions
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
@@ -126,10 +126,25 @@ def compare(
     notes += [*missing_notes(status, names, chosen), *unreachable_notes(many, tests, correction, test, SIGNIFICANT)]
     means = system_means(values, status, names, chosen, baseline)
     return Comparison(
-        tuple(names), tuple(chosen), questions, means, tuple(results), sliced, baseline, test, correction, SIGNIFICANT,
-        tests, slice_tests, many, seed, tuple(taken for source in found for taken in source.taken), losses,
-        tuple(noise.values()), tuple(notes),
-    )  # fmt: skip
+        systems=tuple(names),
+        measures=tuple(chosen),
+        questions=questions,
+        means=means,
+        pairs=tuple(results),
+        slices=sliced,
+        baseline=baseline,
+        test=test,
+        correction=correction,
+        level=SIGNIFICANT,
+        tests=tests,
+        slice_tests=slice_tests,
+        draws=many,
+        seed=seed,
+        taken=tuple(taken for source in found for taken in source.taken),
+        losses=losses,
+        noise=tuple(noise.values()),
+        notes=tuple(notes),
+    )
 
 
 def texts_of(value: str | Iterable[str] | None) -> list[str]:
@@ -219,7 +234,7 @@ def _about(source: ComparedInput) -> dict[str, Any]:
 
 def chosen_measures(
     found: Sequence[ComparedInput], asked: Sequence[str], *, most: int = SHOWN
-) -> tuple[list[Measured], list[Note]]:
+) -> tuple[list[ComparedMeasure], list[Note]]:
     """The measures to compare by, all of which every input has; the ones that matter most where none is named."""
     from karat.core.language import expand, parse
 
@@ -234,7 +249,7 @@ def chosen_measures(
         if len(shared) > most:
             notes.append(Note("info", f"By {most} of {len(shared)} measures; -m names others."))
         return [found[0].measures[name] for name in shared[:most]], notes
-    chosen: dict[str, Measured] = {}
+    chosen: dict[str, ComparedMeasure] = {}
     for text in (one for given in asked for one in expand(given)):
         name = text if text in known else next((k for k in known if k.lower() == text.lower()), None)
         if name is None:
@@ -252,7 +267,7 @@ def chosen_measures(
 
 def _aligned(
     found: Sequence[ComparedInput], systems: Sequence[ScoredSystem], alike: set[str] | None
-) -> tuple[tuple[str, ...], tuple[Loss, ...]]:
+) -> tuple[tuple[str, ...], tuple[DroppedQuestions, ...]]:
     """The questions that every system has, in the order of their ids, and what is lost by that."""
     held = [set(system.questions) for system in systems]
     kept = set.intersection(*held) if alike is None else set.intersection(alike, *held)
@@ -272,12 +287,12 @@ def _aligned(
         mine = set().union(*held[start : start + len(source.systems)])
         start += len(source.systems)
         if len(mine) > len(kept):
-            losses.append(Loss(source.place, len(mine), len(kept), tuple(sorted(mine - kept)[:_FEW])))
+            losses.append(DroppedQuestions(source.place, len(mine), len(kept), tuple(sorted(mine - kept)[:_FEW])))
     return tuple(sorted(kept)), tuple(losses)
 
 
 def _arrays(
-    systems: Sequence[ScoredSystem], questions: Sequence[str], chosen: Sequence[Measured]
+    systems: Sequence[ScoredSystem], questions: Sequence[str], chosen: Sequence[ComparedMeasure]
 ) -> tuple[Floats, NDArray[np.uint8]]:
     """Values and status, measures x systems x questions."""
     values = np.empty((len(chosen), len(systems), len(questions)))

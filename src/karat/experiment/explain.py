@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from karat.core.ranked import Ints, Ranked
     from karat.core.types import Question, TestSet
     from karat.match import Pages, Resolution
-    from karat.results.explanation import Explanation, FusedHit, JudgedHit, LegHit, MeasureLine, UnitFate
+    from karat.results.explanation import Explanation, FusedHit, GoldUnitTrace, JudgedHit, LegHit, MeasureLine
     from karat.systems.retrieval import Retrieved
     from karat.systems.system import System
 
@@ -55,25 +55,25 @@ def explain(
     judged = judge(TestSet([asked]), [run], resolution, JudgingSettings(tokens=True))
     (rewritten,) = found.rewritten
     return Explanation(
-        asked,
-        system.settings.name,
-        k,
-        rewritten.queries,
-        tuple(map(str, rewritten.changes)),
-        tuple((name, _leg_hits(system, found, name, rewritten.queries, k)) for name in found.legs),
-        system.settings.fusion if found.parts is not None else None,
-        _fused(found, k),
-        _hits(found, number, resolution, k),
-        _fates(found, number, resolution, whole),
-        _lines(judged, measures, k),
-        (
+        question=asked,
+        system=system.settings.name,
+        k=k,
+        queries=rewritten.queries,
+        changes=tuple(map(str, rewritten.changes)),
+        legs=tuple((name, _leg_hits(system, found, name, rewritten.queries, k)) for name in found.legs),
+        fusion=system.settings.fusion if found.parts is not None else None,
+        fused=_fused(found, k),
+        hits=_hits(found, number, resolution, k),
+        units=_fates(found, number, resolution, whole),
+        measures=_lines(judged, measures, k),
+        notes=(
             *found.notes,
             *(() if questions.changed is None else (f"{questions.name} is {questions.changed}.",)),
             *(() if whole else (AMONG_FOUND,)),
             *_unknown(system, found, rewritten.queries),
             *resolution.notes,
         ),
-        tuple((step, float(spent[0])) for step, spent in found.seconds.items()),
+        seconds=tuple((step, float(spent[0])) for step, spent in found.seconds.items()),
     )
 
 
@@ -116,7 +116,7 @@ def _unknown(system: System, found: Retrieved, queries: Sequence[str]) -> list[s
 
 
 def _fused(found: Retrieved, k: int) -> tuple[FusedHit, ...]:
-    from karat.results.explanation import FusedHit, LegPart
+    from karat.results.explanation import EngineContribution, FusedHit
 
     if found.parts is None:
         return ()
@@ -125,7 +125,7 @@ def _fused(found: Retrieved, k: int) -> tuple[FusedHit, ...]:
     hits = []
     for i, (row, score) in enumerate(zip(rows[:k].tolist(), scores[:k].tolist(), strict=True)):
         legs = tuple(
-            LegPart(
+            EngineContribution(
                 int(parts.rank[leg, i]) or None,
                 None if np.isnan(parts.score[leg, i]) else float(parts.score[leg, i]),
                 float(parts.normalised[leg, i]),
@@ -154,7 +154,7 @@ def _hits(found: Retrieved, number: int, resolution: Resolution, k: int) -> tupl
         new = tuple(unit_label(resolution, u) for u in units if u not in seen)
         again = tuple(unit_label(resolution, u) for u in units if u in seen)
         seen.update(units)
-        hits.append(JudgedHit(rank, score, found.chunks[row], new, again))
+        hits.append(JudgedHit(rank=rank, score=score, chunk=found.chunks[row], new=new, again=again))
     return tuple(hits)
 
 
@@ -167,9 +167,9 @@ def unit_label(resolution: Resolution, unit: int) -> str:
     return f'"{gold.quote}"' + (f" ({place})" if place else "")
 
 
-def _fates(found: Retrieved, number: int, resolution: Resolution, whole: bool) -> tuple[UnitFate, ...]:
+def _fates(found: Retrieved, number: int, resolution: Resolution, whole: bool) -> tuple[GoldUnitTrace, ...]:
     """Where each gold unit stands in every leg and in the result."""
-    from karat.results.explanation import UnitFate
+    from karat.results.explanation import GoldUnitTrace
 
     reasons = {(u.question, u.gold): u.why for u in resolution.unresolved}
     question = resolution.testset.ids[number]
@@ -187,7 +187,11 @@ def _fates(found: Retrieved, number: int, resolution: Resolution, whole: bool) -
             deep = max(len(ranked.of(0)[0]) for ranked in found.legs.values())
             why = f"no engine has it among its first {deep:,} hits: a larger --depth may find it"
         grade = int(resolution.units.grade[unit])
-        fates.append(UnitFate(unit_label(resolution, unit), grade, len(holders), ranks, rank, why))
+        fates.append(
+            GoldUnitTrace(
+                label=unit_label(resolution, unit), grade=grade, chunks=len(holders), ranks=ranks, rank=rank, why=why
+            )
+        )
     return tuple(fates)
 
 

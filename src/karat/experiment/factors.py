@@ -12,7 +12,7 @@ import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.words import probability
-from karat.results.study import Effect, Factored, Level
+from karat.results.study import Effect, FactorAnalysis, FactorLevel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,7 +49,7 @@ def factors(
     factor: Sequence[str] = (),
     by: str | None = None,
     runs_dir: str | os.PathLike[str] = "runs",
-) -> Factored:
+) -> FactorAnalysis:
     """An analysis of variance of a grid: its factors, the interaction of each pair, marginal means, and the best cell.
 
     `grid` is a table with a row a score (a path, a frame, dicts) or a run (a folder, a name, LAST), whose
@@ -75,7 +75,7 @@ def factors(
     measure = measure_of(read.score, 1)
     higher = measure is None or measure.spec.direction != "lower"
     choice = _choice(read, higher) if read.blocks and not is_run else None
-    return Factored(
+    return FactorAnalysis(
         source=read.source, score=read.score, n=len(read.values),
         factors={name: _levels(read, name) for name in read.factors},
         balanced=found.balanced, by=read.by, blocks=len(set(read.blocks)), effects=effects,
@@ -198,7 +198,7 @@ def _adjusted(effects: Sequence[Effect]) -> tuple[Effect, ...]:
     return tuple(effect if effect.p is None else replace(effect, adjusted=next(adjusted)) for effect in effects)
 
 
-def _levels(grid: FactorGrid, factor: str) -> tuple[Level, ...]:
+def _levels(grid: FactorGrid, factor: str) -> tuple[FactorLevel, ...]:
     """The levels of a factor with their means: numbers in their order, then the others as they first stand."""
 
     def place(level: str) -> tuple[bool, float]:
@@ -209,7 +209,7 @@ def _levels(grid: FactorGrid, factor: str) -> tuple[Level, ...]:
 
     own = np.array(grid.factors[factor])
     some = {level: grid.values[own == level] for level in sorted(dict.fromkeys(grid.factors[factor]), key=place)}
-    return tuple(Level(level, len(values), float(values.mean())) for level, values in some.items())
+    return tuple(FactorLevel(level, len(values), float(values.mean())) for level, values in some.items())
 
 
 def _choice(grid: FactorGrid, higher: bool) -> Choice | None:

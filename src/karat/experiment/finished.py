@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.experiment.score import Choices
     from karat.experiment.store import RunFolder
-    from karat.results.gating import Gate, Verdict
+    from karat.results.gating import Gate, RuleResult
     from karat.results.study import Study
 
 
 class RunMean(float):
     """The mean of a measure: a number that knows what it is of."""
 
-    verdict: Verdict
+    verdict: RuleResult
     explained: Mapping[str, Any]
 
     def __repr__(self) -> str:
@@ -110,7 +110,7 @@ class FinishedRun(Report):
         mean.verdict, mean.explained = verdict, {"run": self, "rule": rule}
         return mean
 
-    def judged(self, rule: str, *, system: str | None = None) -> Verdict:
+    def judged(self, rule: str, *, system: str | None = None) -> RuleResult:
         """The verdict on one rule, by the rows there are."""
         from karat.experiment.gate import gate
 

@@ -17,7 +17,7 @@ from karat.experiment._named import listed
 from karat.experiment._subjects import failed_rows, subject_of
 from karat.experiment.rules import parse_rules
 from karat.experiment.store import find_run
-from karat.results.gating import Gate, Rule, Verdict
+from karat.results.gating import Gate, Rule, RuleResult
 from karat.results.serial import STUDY, load_study
 
 if TYPE_CHECKING:
@@ -83,7 +83,14 @@ def gate(
         [] if folder.is_done else [f"run {folder.id} is {folder.state}, not finished: resume it with `karat run`."]
     )
     if missing and (not allow_incomplete or not (folder.path / STUDY).is_file()):
-        return Gate(folder.id, (), baseline, None, tuple(missing), allow_incomplete)
+        return Gate(
+            run=folder.id,
+            verdicts=(),
+            baseline=baseline,
+            baseline_run=None,
+            incomplete=tuple(missing),
+            allows_incomplete=allow_incomplete,
+        )
     ours = _Side(folder.id, study or load_study(folder.path), system)
     theirs, notes = _baseline(asked, baseline, runs_dir, folder, ours)
     verdicts = []
@@ -97,9 +104,15 @@ def gate(
     let = (*allow, *(_OF_FAILED if (ours.study.evaluation.scores.status == Status.failed).any() else ()))
     guards = tuple(n for n in fired if n.guard is not None and n.level == "warning" and n.guard not in let)
     return Gate(
-        folder.id, tuple(verdicts), baseline if theirs is not None else None, theirs.id if theirs is not None else None,
-        tuple(missing), allow_incomplete, guards, (*_chosen(verdicts, ours), *notes, *_allowed(fired, allow)),
-    )  # fmt: skip
+        run=folder.id,
+        verdicts=tuple(verdicts),
+        baseline=baseline if theirs is not None else None,
+        baseline_run=theirs.id if theirs is not None else None,
+        incomplete=tuple(missing),
+        allows_incomplete=allow_incomplete,
+        guards=guards,
+        notes=(*_chosen(verdicts, ours), *notes, *_allowed(fired, allow)),
+    )
 
 
 def _place(rule: Rule, problem: str) -> int:
@@ -160,7 +173,7 @@ def _baseline(
     return _Side(before.id, study, about.system), notes
 
 
-def _verdict(rule: Rule, ours: _Side, theirs: _Side | None, allow_incomplete: bool) -> Verdict:
+def _verdict(rule: Rule, ours: _Side, theirs: _Side | None, allow_incomplete: bool) -> RuleResult:
     system, name = rule.system, rule.subject
     if system is None and ":" in name and name not in {m.name for m in ours.study.evaluation.scores.measures}:
         system, _, name = (part.strip() for part in name.partition(":"))
@@ -208,7 +221,7 @@ def _in_slice(study: Study, rule: Rule) -> NDArray[np.bool_]:
     return chosen
 
 
-def _missing(verdicts: Sequence[Verdict], ours: _Side, theirs: _Side | None) -> list[str]:
+def _missing(verdicts: Sequence[RuleResult], ours: _Side, theirs: _Side | None) -> list[str]:
     """What failed in the systems that rules are about, a sentence each."""
     sides = [("", ours, dict.fromkeys(v.system for v in verdicts))]
     if theirs is not None:
@@ -225,7 +238,7 @@ def _missing(verdicts: Sequence[Verdict], ours: _Side, theirs: _Side | None) -> 
     return found
 
 
-def _chosen(verdicts: Sequence[Verdict], ours: _Side) -> list[str]:
+def _chosen(verdicts: Sequence[RuleResult], ours: _Side) -> list[str]:
     """Which system was taken where a rule names none and there are several."""
     taken = [v.system for v in verdicts if v.rule.system is None]
     if not taken or ours.system is not None or len(ours.systems) == 1:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.progress import shown_in_notebook
 from karat.core.types import Question, TestSet
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
-    from karat.experiment.means import MeansSettings
+    from karat.experiment.models import ModelSettings
     from karat.results.drafts import Generated
     from karat.systems.index import Index
     from karat.testset.mix import Mix
@@ -29,7 +29,7 @@ PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, repr=False)
-class GeneratedTestSet(Glance):
+class GeneratedTestSet(NotebookView):
     """What came of a generation: the whole `testset`, the questions that are new in it, and what was spent.
 
     `generated` holds every draft that was rejected, with its reason, and the sample with why each other chunk was left
@@ -88,16 +88,16 @@ def generate(
     `samples` chunks give one accepted question of each kind, or `each` where no model is asked. `mix` is a file or
     mapping of categories with shares, or "default". `extend` is a test set to add to: in place unless `output` names
     another file; `fill_gaps` then goes where it asks little. `docs` are the only documents to ask about. `chat` is
-    what else `MeansSettings.of` takes: `base_url`, `max_calls`, `calls` ...
+    what else `ModelSettings.of` takes: `base_url`, `max_calls`, `calls` ...
     """
-    from karat.experiment.means import MeansSettings, close, means_of, spent_by, spent_notes
+    from karat.experiment.models import ModelSettings, close, models_of, spent_by, spent_notes
     from karat.systems.index import Index
     from karat.testset.gaps import AskedRows, asked_rows, gap_weights
     from karat.testset.generate import GenerationSettings
     from karat.testset.generate import generate as make
     from karat.testset.sample import LEAST_TOKENS, sections_of
 
-    settings = MeansSettings.of(model=model, **chat)
+    settings = ModelSettings.of(model=model, **chat)
     _check(settings, offline, mix is not None, extend is not None, fill_gaps)
     named = _names(kinds)
     target = _target(output, extend, force)
@@ -112,19 +112,19 @@ def generate(
         weights = gap_weights(opened.chunks, covered.rows, sections_of(opened.chunks, opened.docs))
     if target is not None and settings.chat is not None and settings.calls is None:
         settings = replace(settings, calls=f"{target}{CALLS}")
-    means = means_of(settings, index=opened, progress=say, announce=announce)
+    models = models_of(settings, index=opened, progress=say, announce=announce)
     try:
         wanted = GenerationSettings(
             samples=samples, kinds=named, offline=offline, each=each, seed=seed, mix=categories, weights=weights,
             least_tokens=LEAST_TOKENS if least_tokens is None else least_tokens, wanted_docs=docs,
         )  # fmt: skip
         made = make(
-            opened.chunks, wanted, means, docs=opened.docs, before=before.questions if before else (),
+            opened.chunks, wanted, models, docs=opened.docs, before=before.questions if before else (),
             asked=covered.by_kind, say=say,
         )  # fmt: skip
-        spent, told = spent_by(means), [note.text for note in spent_notes(means)]
+        spent, told = spent_by(models), [note.text for note in spent_notes(models)]
     finally:
-        close(means)
+        close(models)
     changed = (f"{extend} is {before.changed}.",) if before is not None and before.changed is not None else ()
     made = replace(made, notes=(*changed, *covered.notes, *made.notes))
     whole = TestSet((*(before.questions if before else ()), *made.questions), name=_name(target, extend))
@@ -136,7 +136,7 @@ def generate(
     )
 
 
-def _check(settings: MeansSettings, offline: bool, mix: bool, extend: bool, fill_gaps: bool) -> None:
+def _check(settings: ModelSettings, offline: bool, mix: bool, extend: bool, fill_gaps: bool) -> None:
     """Refuse what cannot be, before anything is read."""
     if settings.chat is None and not offline:
         raise UsageError(

@@ -10,10 +10,10 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.scores import Scores, Status
 
 if TYPE_CHECKING:
-    from karat.core.means import Means
     from karat.core.measure import Measure
+    from karat.core.models import Models
     from karat.core.run import Run
-    from karat.experiment.means import MeansSettings
+    from karat.experiment.models import ModelSettings
     from karat.experiment.store import RunFolder
     from karat.models.chat import ChatSettings
     from karat.results.evaluation import Evaluation, Note, Summary
@@ -28,7 +28,7 @@ _ANEW = ("failed rows", "equal n")  # guards that more measures may change
 def judge(
     folder: RunFolder,
     measures: Iterable[str],
-    settings: MeansSettings,
+    settings: ModelSettings,
     *,
     systems: Sequence[str] = (),
     say: Say = lambda what, done, total: None,
@@ -40,7 +40,7 @@ def judge(
     measured anew. `settings` without a chat model mean the one that the run's karat.yaml names.
     """
     from karat.core.language import parse_all
-    from karat.experiment.means import CALLS, check_needs, close, means_of, spent_by
+    from karat.experiment.models import CALLS, check_needs, close, models_of, spent_by
     from karat.experiment.outputs import ALL, write_study
     from karat.results.serial import load_study, save_study
 
@@ -52,16 +52,16 @@ def judge(
     if others:
         raise UsageError(f"{others[0]} is no measure of answers, which are all that is judged. Leave it out.")
     settings = replace(settings, chat=settings.chat or chat_of(folder), shared=folder.path.parent / CALLS)
-    means = means_of(settings.within(folder.path), progress=say, announce=announce)
-    check_needs(wanted, means)
+    models = models_of(settings.within(folder.path), progress=say, announce=announce)
+    check_needs(wanted, models)
     with folder.held():
         study = load_study(folder.path)
         runs = _answers(folder, systems)
         try:
-            judged = _scored(study, runs, wanted, means)
+            judged = _scored(study, runs, wanted, models)
         finally:
-            close(means)
-            if (spent := spent_by(means)) is not None:
+            close(models)
+            if (spent := spent_by(models)) is not None:
                 folder.update(models=[*folder.manifest.get("models", []), spent])
         say("summarising", 0, 1)
         spec = folder.manifest.get("spec", {})
@@ -122,16 +122,16 @@ def chat_of(folder: RunFolder) -> ChatSettings | None:
     return judging(folder).chat
 
 
-def judging(folder: RunFolder, *, calls: str | None = None, **options: Any) -> MeansSettings:
+def judging(folder: RunFolder, *, calls: str | None = None, **options: Any) -> ModelSettings:
     """The model, the budget and the repeats of the run's karat.yaml, with what options say in their place.
 
     What the run's manifest says of a model is data: its host is asked only if the user has named it, its key is the
     user's choice, and no variable of the environment is filled in.
     """
-    from karat.experiment.means import MeansSettings
+    from karat.experiment.models import ModelSettings
     from karat.experiment.spec import chat_settings, option_values
     from karat.experiment.store import MANIFEST
-    from karat.models.hosts import KEY_ENV, received
+    from karat.models.hosts import KEY_ENV, permitted
     from karat.systems.environment import filled, variables
 
     spec: Mapping[str, Any] = folder.manifest.get("spec", {})
@@ -139,7 +139,7 @@ def judging(folder: RunFolder, *, calls: str | None = None, **options: Any) -> M
     if written["model"] is None and options.get("model") is None:
         given = {name: value for name, value in options.items() if value is not None}
         option_values({}, **given)  # refuses what is for a model
-        return MeansSettings.of(calls=calls, **given)
+        return ModelSettings.of(calls=calls, **given)
     stored = written["model"].get("name") if isinstance(written["model"], Mapping) else written["model"]
     said = written | option_values(written, **options)
     place = str(folder.path / MANIFEST)
@@ -150,11 +150,11 @@ def judging(folder: RunFolder, *, calls: str | None = None, **options: Any) -> M
         )
     chat = chat_settings(filled(said["model"]))
     if options.get("base_url") is None and options.get("model") in (None, stored):
-        chat = received(chat, place)
+        chat = permitted(chat, place)
     if options.get("base_url") is not None or options.get("key_env") is not None:
         chat = replace(chat, key_env=options.get("key_env") or KEY_ENV)
     limits = said["budgets"] or {}
-    return MeansSettings.of(
+    return ModelSettings.of(
         model=chat, max_cost=limits.get("max_cost_usd"),
         max_calls=limits.get("max_calls"), repeat=said.get("judge_repeat", spec.get("judge_repeat", 1)), calls=calls,
     )  # fmt: skip
@@ -182,7 +182,7 @@ def judge_notes(scores: Scores) -> list[Note]:
     return found
 
 
-def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], means: Means) -> Scores:
+def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], models: Models) -> Scores:
     from karat.experiment._answered import answered_of, by_pair, missing_pairs, unanswered_of, unasked_of
     from karat.experiment._limited import unasked
     from karat.measures.compute import compute
@@ -194,7 +194,7 @@ def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], mean
     # every question that was to be answered has a row
     runs = [replace(run, unasked=unasked(testset, asked)) for run, asked in zip(runs, rows, strict=True)]
     return compute(
-        measures, [run.name for run in runs], testset.ids, answered=answered_of(testset, runs, means),
+        measures, [run.name for run in runs], testset.ids, answered=answered_of(testset, runs, models),
         failed=by_pair(testset, [run.failed for run in runs]), unanswered=unanswered_of(testset, runs),
         unasked=unasked_of(testset, runs), missing=missing_pairs(testset, runs),
         missing_is_zero=dialect.counts_missing(spec.get("missing")),

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from karat.core.asked import Asked, Context
-from karat.core.means import Means, Prompt, Said
+from karat.core.asked import AnswerRequest, Context
+from karat.core.models import ChatReply, Models, Prompt
 from karat.core.text.words import plural
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ class _CountingChat:
     def fingerprint(self) -> str:
         return self.settings.fingerprint
 
-    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
-        reply = Said(json.dumps({"claims": [_words(_ANSWER_WORDS)]}))
+    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, ChatReply], None] | None = None) -> list[ChatReply]:
+        reply = ChatReply(json.dumps({"claims": [_words(_ANSWER_WORDS)]}))
         for number, prompt in enumerate(prompts):
             if not prompt.turns:  # else it asks again for a reply that cannot be used, as no reply here can
                 self.prompts[self.settings.key_of(prompt)] = prompt
@@ -146,16 +146,16 @@ def planned_run(spec: str | os.PathLike[str] | Spec, testset: str | os.PathLike[
     if counting is not None and spec.answerer is not None and spec.answerer.name == "chat":
         from karat.answer import answerer_named
 
-        answerer = answerer_named(spec.answerer, Means(chat=counting))
+        answerer = answerer_named(spec.answerer, Models(chat=counting))
         contexts = spec.answerer.contexts
         answerer.answer(
-            [Asked(q.id, q.text, _contexts(name, q, contexts, words)) for name in names for q in asked],
+            [AnswerRequest(q.id, q.text, _contexts(name, q, contexts, words)) for name in names for q in asked],
             lambda one, reply: None,
         )
     if judging is not None and answer is not None:
         plan = replace(work.plan, answers=True, able=("chat",))
         measures = [m for m in parse_all(plan.measures, k=plan.choices.k, load_code=True) if "chat" in m.needs]
-        _judge(measures, names, asked, answer.contexts, words, Means(chat=judging, repeat=spec.keys.judge_repeat))
+        _judge(measures, names, asked, answer.contexts, words, Models(chat=judging, repeat=spec.keys.judge_repeat))
     found = dict(pair for one in (counting, judging) if one is not None for pair in one.estimates())
     budgets = spec.keys.budgets
     shown = tuple(name for name, _ in systems)
@@ -196,7 +196,7 @@ def _search(systems: Sequence[SystemSettings], questions: Sequence[str], words: 
 
     for number, settings in enumerate(systems):
         by_chat = [rewriter_named(text, tuple) for text in settings.rewrite if "chat" in needs_of(text)]
-        rewrite_all(by_chat, questions, Means(chat=chat))
+        rewrite_all(by_chat, questions, Models(chat=chat))
         if settings.rerank == CHAT:
             passages = [_words(words, f"{number} {place}") for place in range(settings.rerank_depth)]
             ChatReranker(chat).score_lists([(question, passages) for question in questions])
@@ -204,22 +204,26 @@ def _search(systems: Sequence[SystemSettings], questions: Sequence[str], words: 
 
 def _judge(
     measures: Sequence[Measure], systems: Sequence[str], questions: Sequence[Question], contexts: int, words: int,
-    means: Means,
+    models: Models,
 ) -> None:  # fmt: skip
     """Ask what judges would of answers to these questions."""
-    from karat.core.answered import Answered
+    from karat.core.answered import AnswerTable
     from karat.measures.compute import compute
 
     pairs = [(name, question) for name in systems for question in questions]
     if not measures or not pairs:
         return
     ids = tuple(q.id for q in questions)
-    answered = Answered(
-        tuple(systems), ids, [q.text for _, q in pairs], [_words(_ANSWER_WORDS, f"{name} {q.id}") for name, q in pairs],
-        [q.answers for _, q in pairs],
-        [tuple(one.text for one in _contexts(name, q, contexts, words)) for name, q in pairs],
-        [q.answerable for _, q in pairs], means,
-    )  # fmt: skip
+    answered = AnswerTable(
+        tuple(systems),
+        ids,
+        texts=[q.text for _, q in pairs],
+        answers=[_words(_ANSWER_WORDS, f"{name} {q.id}") for name, q in pairs],
+        references=[q.answers for _, q in pairs],
+        contexts=[tuple(one.text for one in _contexts(name, q, contexts, words)) for name, q in pairs],
+        answerable=[q.answerable for _, q in pairs],
+        models=models,
+    )
     compute(measures, list(systems), list(ids), answered=answered)
 
 

@@ -13,8 +13,8 @@ from karat.core.errors import NoOverlapError, UsageError
 from karat.core.text.words import plural
 from karat.experiment._compared_inputs import ScoredSystem, compared_inputs, named
 from karat.experiment._paired import judge_noise, range_notes
-from karat.results.comparison import Measured, Power, Spread
-from karat.results.evaluation import Note, Taken
+from karat.results.comparison import ComparedMeasure, PairSpread, Power
+from karat.results.evaluation import InputInfo, Note
 from karat.stats.arrays import TIE
 
 if TYPE_CHECKING:
@@ -56,10 +56,20 @@ def power(
     settings = {"level": level / comparisons, "power": power}
     if not inputs:
         told = "no run: the largest spread that scores from 0 to 1 can have"
-        made = _spread(Measured("any measure"), told, 0, 0, [WORST], len(questions), difference, settings, None)
+        made = _spread(ComparedMeasure("any measure"), told, 0, 0, [WORST], len(questions), difference, settings, None)
         note = Note("info", "Name a run, and what is seen between its systems takes the place of the worst case.")
         return Power(
-            questions.name, len(questions), None, (made,), level, power, comparisons, difference, (taken,), (), (note,)
+            testset=questions.name,
+            questions=len(questions),
+            run=None,
+            measures=(made,),
+            level=level,
+            power=power,
+            comparisons=comparisons,
+            difference=difference,
+            taken=(taken,),
+            noise=(),
+            notes=(note,),
         )
     found = compared_inputs(inputs, runs_dir=runs_dir, lower=texts_of(lower), columns=columns)
     systems = named(found)
@@ -77,11 +87,20 @@ def power(
             spreads.append(made_of)
     notes += _undefined(spreads, len(questions)) + _unseen(systems, questions.ids)
     places = ", ".join(source.place for source in found)
-    every: tuple[Taken, ...] = (taken, *(one for source in found for one in source.taken))
+    every: tuple[InputInfo, ...] = (taken, *(one for source in found for one in source.taken))
     return Power(
-        questions.name, len(questions), places, tuple(spreads), level, power, comparisons, difference, every,
-        tuple(noise.values()), tuple(notes),
-    )  # fmt: skip
+        testset=questions.name,
+        questions=len(questions),
+        run=places,
+        measures=tuple(spreads),
+        level=level,
+        power=power,
+        comparisons=comparisons,
+        difference=difference,
+        taken=every,
+        noise=tuple(noise.values()),
+        notes=tuple(notes),
+    )
 
 
 def _check(difference: float | None, level: float, power: float, comparisons: int) -> None:
@@ -101,13 +120,13 @@ def _refuse_strangers(ids: Sequence[str], name: str, systems: Sequence[ScoredSys
 
 
 def _measured(
-    measure: Measured,
+    measure: ComparedMeasure,
     systems: Sequence[ScoredSystem],
     ids: Sequence[str],
     noise: Mapping[tuple[str, str], JudgeNoise],
     difference: float | None,
     settings: Mapping[str, float],
-) -> tuple[Spread | None, list[Note]]:
+) -> tuple[PairSpread | None, list[Note]]:
     """The spreads between all pairs by a measure, and what they mean for as many questions as can have a value."""
     values = _values(measure.name, systems, ids)
     known = np.isfinite(values)
@@ -140,7 +159,7 @@ def _measured(
     return _spread(measure, told, len(pairs), n, spreads, questions, difference, settings, variance), notes
 
 
-def _undefined(spreads: Sequence[Spread], questions: int) -> list[Note]:
+def _undefined(spreads: Sequence[PairSpread], questions: int) -> list[Note]:
     """Which measures count fewer questions than there are."""
     fewer = [one for one in spreads if one.questions < questions]
     if not fewer:
@@ -158,7 +177,7 @@ def _unseen(systems: Sequence[ScoredSystem], ids: Sequence[str]) -> list[Note]:
 
 
 def _spread(
-    measure: Measured,
+    measure: ComparedMeasure,
     source: str,
     pairs: int,
     n: int,
@@ -167,7 +186,7 @@ def _spread(
     difference: float | None,
     settings: Mapping[str, float],
     judge: float | None,
-) -> Spread:
+) -> PairSpread:
     from karat.stats.power import detectable, needed
 
     most = None if measure.low is None or measure.high is None else measure.high - measure.low
@@ -181,13 +200,24 @@ def _spread(
         return None if difference is None else needed(spread, difference, **settings)
 
     share = None if judge is None or not middle else min(1.0, judge / middle**2)
-    return Spread(
-        measure.name, source, pairs, n, questions, spreads[0] if several else None, middle,
-        spreads[-1] if several else None, least(middle), least(spreads[0]) if several else None,
-        least(spreads[-1]) if several else None, takes(middle),
-        takes(spreads[0]) if several else None, takes(spreads[-1]) if several else None, share,
-        None if share is None else least(middle * (1 - share) ** 0.5),
-    )  # fmt: skip
+    return PairSpread(
+        measure=measure.name,
+        source=source,
+        pairs=pairs,
+        n=n,
+        questions=questions,
+        least=spreads[0] if several else None,
+        middle=middle,
+        most=spreads[-1] if several else None,
+        detectable=least(middle),
+        detectable_least=least(spreads[0]) if several else None,
+        detectable_most=least(spreads[-1]) if several else None,
+        needed=takes(middle),
+        needed_least=takes(spreads[0]) if several else None,
+        needed_most=takes(spreads[-1]) if several else None,
+        judge=share,
+        without_judge=None if share is None else least(middle * (1 - share) ** 0.5),
+    )
 
 
 def _values(name: str, systems: Sequence[ScoredSystem], ids: Sequence[str]) -> Floats:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EXPORTS = ("liverag", "trec")
 
 
-class Report(Glance):
+class Report(NotebookView):
     """Scores of one or more systems over a test set.
 
     `summary` and `per_query` are polars frames: one row per system x measure, and one per system x question.
@@ -218,7 +218,14 @@ class Report(Glance):
         evaluation = self._with_settings()
         main = next(iter(headlines(evaluation.scores.measures, evaluation.dialect)))
         systems = tuple(Configuration(run.name, run.settings) for run in self.runs)
-        study = Study(evaluation.testset.name, evaluation, systems, main.name, main.k or 5, seconds=evaluation.seconds)
+        study = Study(
+            evaluation.testset.name,
+            evaluation=evaluation,
+            configurations=systems,
+            main=main.name,
+            k=main.k or 5,
+            seconds=evaluation.seconds,
+        )
         return write_charts(study, folder / CHARTS)
 
 

@@ -59,7 +59,16 @@ class _RuleReader:
         self._space()
         if self.at < len(self.text):
             self._wrong(f"{self.text[self.at :]!r} is left over. One rule has one bound; give others as further rules")
-        return Rule(self.text, subject, sign, number, system, where, factor, confidence)
+        return Rule(
+            text=self.text,
+            subject=subject,
+            sign=sign,
+            number=number,
+            system=system,
+            where=where,
+            factor=factor,
+            confidence=confidence,
+        )
 
     def _wrong(self, problem: str, at: int | None = None) -> NoReturn:
         place = (self.at if at is None else at) + 1

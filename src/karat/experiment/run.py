@@ -20,11 +20,11 @@ from karat.experiment.study import study_of
 if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment.finished import FinishedRun
-    from karat.experiment.means import RunModels
+    from karat.experiment.models import RunModels
     from karat.experiment.spec import Spec
     from karat.experiment.store import RunFolder
     from karat.experiment.sweep.swept import Swept
-    from karat.results.evaluation import Note, Taken
+    from karat.results.evaluation import InputInfo, Note
     from karat.results.study import Study
     from karat.systems.index import Index
 
@@ -95,7 +95,7 @@ def run(
                 taken=(taken, *_taken(indexes)),
                 notes=(*notes, *_redone(damaged), *of_systems, *told, *unread_notes),
                 manifest=folder.manifest,
-                means=models.judging,
+                models=models.judging,
                 say=say,
             )  # fmt: skip
         study = _without_judgements(study, folder)
@@ -120,7 +120,7 @@ def _models(
     spec: Spec, folder: RunFolder, root: Path, indexes: Sequence[Index], say: Say, announce: Announce | None
 ) -> Iterator[RunModels]:
     """The models of a spec. What they are asked joins what the run has spent before, however it ends."""
-    from karat.experiment.means import run_models
+    from karat.experiment.models import run_models
 
     with run_models(spec, folder.path, root, indexes, say, announce) as models:
         try:
@@ -169,7 +169,7 @@ def sweep_of(
     )  # fmt: skip
 
 
-def questions_of(spec: Spec) -> tuple[TestSet, Taken]:
+def questions_of(spec: Spec) -> tuple[TestSet, InputInfo]:
     """The questions that a spec selects from its test set, and what that was read as."""
     from karat.experiment.score import mapped
     from karat.experiment.spec import ResultsFile
@@ -222,11 +222,11 @@ def _indexes(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
     return found
 
 
-def _taken(indexes: Sequence[BuiltIndex]) -> list[Taken]:
-    from karat.results.evaluation import Taken
+def _taken(indexes: Sequence[BuiltIndex]) -> list[InputInfo]:
+    from karat.results.evaluation import InputInfo
 
     return [
-        Taken(
+        InputInfo(
             str(made.index.path),
             "index",
             "{docs:,} documents, {pages:,} pages, {chunks:,} chunks".format(**made.index.about["corpus"]),

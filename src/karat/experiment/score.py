@@ -13,7 +13,7 @@ from karat.core.progress import shown_in_notebook
 
 if TYPE_CHECKING:
     from karat.core.judged import Repeats
-    from karat.core.means import Means
+    from karat.core.models import Models
     from karat.core.ranked import Ties
     from karat.core.run import Run
     from karat.core.scores import Scores
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from karat.measures.dialects import Missing
     from karat.models import EmbedderSettings
     from karat.models.chat import ChatSettings
-    from karat.results.evaluation import Evaluation, Note, Taken
+    from karat.results.evaluation import Evaluation, InputInfo, Note
     from karat.systems.index import Index
 
 
@@ -108,7 +108,7 @@ def score(
     called with an estimate before the first call.
     """
     from karat.experiment._measured import measures_of
-    from karat.experiment.means import MeansSettings, check_named, close, means_of, spent_notes
+    from karat.experiment.models import ModelSettings, check_named, close, models_of, spent_notes
     from karat.experiment.report import Report
     from karat.files import as_runs, as_testset
     from karat.measures.dialects import dialect_named
@@ -119,7 +119,7 @@ def score(
     )  # fmt: skip
     say = progress or (lambda step: None)
     check(choices)
-    settings = MeansSettings.of(
+    settings = ModelSettings.of(
         embedder=embedder, cross_encoder=cross_encoder, model=model, base_url=base_url, key_env=key_env,
         price_in=price_in, price_out=price_out, max_cost=max_cost, max_calls=max_calls, jobs=jobs,
         per_minute=per_minute, repeat=repeat, calls=calls,
@@ -136,16 +136,16 @@ def score(
         notes += check_printed(inputs[1:], choices.columns)
     opened = _opened(index) if index is not None else None
     resolution = resolved(questions, opened, choices, say) if opened is not None else None
-    means = means_of(
+    models = models_of(
         settings, index=opened, announce=announce,
         progress=lambda what, done, total: say(f"{what}: {done:,} of {total:,}"),
     )  # fmt: skip
     try:
-        check_named(settings, measures_of(questions, runs, dialect_named(choices.dialect), choices, means))
-        evaluation = evaluate(questions, runs, choices, say, inputs, notes, resolution, means)
-        evaluation = replace(evaluation, notes=(*evaluation.notes, *spent_notes(means)))
+        check_named(settings, measures_of(questions, runs, dialect_named(choices.dialect), choices, models))
+        evaluation = evaluate(questions, runs, choices, say, inputs, notes, resolution, models)
+        evaluation = replace(evaluation, notes=(*evaluation.notes, *spent_notes(models)))
     finally:
-        close(means)
+        close(models)
     return Report(evaluation, runs, choices)
 
 
@@ -174,7 +174,7 @@ def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
     return () if value is None else (value,) if isinstance(value, str) else tuple(value)
 
 
-def mapped(taken: Sequence[Taken], columns: Mapping[str, str]) -> tuple[Taken, ...]:
+def mapped(taken: Sequence[InputInfo], columns: Mapping[str, str]) -> tuple[InputInfo, ...]:
     """Inputs without the notes on mapped columns that another input has; a column that none has is refused."""
     for column, field_ in columns.items():
         about = f"--map {column}={field_}: "
@@ -244,15 +244,15 @@ def evaluate(
     runs: Sequence[Run],
     choices: Choices,
     progress: Callable[[str], None] = lambda step: None,
-    taken: Sequence[Taken] = (),
+    taken: Sequence[InputInfo] = (),
     notes: Sequence[Note] = (),
     resolution: Resolution | Sequence[Resolution | None] | None = None,
-    means: Means | None = None,
+    models: Models | None = None,
 ) -> Evaluation:
     """Score runs that are already read; `notes` are what was noticed before.
 
     With a `resolution` hits are chunks of the index it was made for; there may be one for each run, None for a run
-    whose hits are matched by what is known of them. `means` are the models that measures may ask, by default wordllama
+    whose hits are matched by what is known of them. `models` are the models that measures may ask, by default wordllama
     alone.
     """
     from karat.diagnose import guards
@@ -261,7 +261,7 @@ def evaluate(
     from karat.experiment._measured import joined_matching, joined_scores, measures_of, parted, reachable, scored
     from karat.experiment._remarks import dialect_notes, floor_notes, refusals_of, usage_of
     from karat.experiment.frozen import changed_notes
-    from karat.experiment.means import check_needs, means_of
+    from karat.experiment.models import check_needs, models_of
     from karat.measures.dialects import dialect_named
     from karat.report.build.choice import verdicts
     from karat.results.evaluation import Evaluation, Note
@@ -269,13 +269,13 @@ def evaluate(
 
     dialect = dialect_named(choices.dialect, bands=choices.bands)
     slices = slices_of(testset, choices.by)
-    means = means or means_of()
-    measures = measures_of(testset, runs, dialect, choices, means)
-    check_needs(measures, means)
+    models = models or models_of()
+    measures = measures_of(testset, runs, dialect, choices, models)
+    check_needs(measures, models)
     answered = answered_of(testset, runs)
     progress(f"matching hits and gold, computing {len(measures)} measures")
     groups = parted(runs, resolution)
-    parts = [scored(testset, some, dialect, choices, measures, found, means) for some, found in groups]
+    parts = [scored(testset, some, dialect, choices, measures, found, models) for some, found in groups]
     scores = joined_scores([run.name for run in runs], [part for part, _, _ in parts])
     judged = next((judged for _, judged, _ in parts if judged is not None), None)
     progress("summarising")
@@ -290,29 +290,29 @@ def evaluate(
         *notes,
         *(Note("warning", text) for _, found in groups if found is not None for text in found.notes),
         *(Note("warning", text) for text in (matching.notes if matching is not None else ())),
-        *dialect_notes(dialect, means),
-        *floor_notes(scores, means),
+        *dialect_notes(dialect, models),
+        *floor_notes(scores, models),
         *_judge_notes(scores),
         *guards.check(scores, summaries, matching, facts),
     )
     return Evaluation(
-        testset,
-        scores,
-        summaries,
-        tuple(taken),
-        matching,
-        targets(summaries, reachable(judged, scores, dialect)) if dialect.has_targets else (),
-        tuple(usage_of(runs)),
-        verdicts(summaries, scores.measures, dialect=dialect.name),
-        notes,
-        dialect.name,
-        ranked_ids(testset, runs, choices.ties),
-        _of_answers(testset, runs, "text"),
-        ranked_scores(testset, runs, choices.ties),
-        _of_answers(testset, runs, "confidence"),
-        refusals_of(testset, runs, answered),
-        ranked_places(testset, runs, choices.ties, "doc"),
-        ranked_places(testset, runs, choices.ties, "page"),
+        testset=testset,
+        scores=scores,
+        summaries=summaries,
+        taken=tuple(taken),
+        matching=matching,
+        targets=targets(summaries, reachable(judged, scores, dialect)) if dialect.has_targets else (),
+        usage=tuple(usage_of(runs)),
+        verdicts=verdicts(summaries, scores.measures, dialect=dialect.name),
+        notes=notes,
+        dialect=dialect.name,
+        ranked=ranked_ids(testset, runs, choices.ties),
+        answers=_of_answers(testset, runs, "text"),
+        ranked_scores=ranked_scores(testset, runs, choices.ties),
+        confidence=_of_answers(testset, runs, "confidence"),
+        refusals=refusals_of(testset, runs, answered),
+        docs=ranked_places(testset, runs, choices.ties, "doc"),
+        pages=ranked_places(testset, runs, choices.ties, "page"),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.means import Means
+from karat.core.models import Models
 from karat.core.ranked import Ranked
 from karat.experiment.study import Plan, StudySystem
 from karat.results.study import Configuration
@@ -84,15 +84,15 @@ class SpecSystems:
         journal: Journal,
         retry_errors: bool,
         say: Say,
-        means: Means | None = None,
+        models: Models | None = None,
     ) -> tuple[list[StudySystem], list[Note]]:
-        """What every system returned, from the journal where it is there already; `means` rewrite and rerank."""
-        means = means or Means()
+        """What every system returned, from the journal where it is there already; `models` rewrite and rerank."""
+        models = models or Models()
         listed = self.spec.systems()
         found: list[StudySystem] = []
         notes: list[Note] = []
         for made in self.indexes:
-            own, told = self._own(made, listed, _Journaled(records, journal, made.generation), means, say)
+            own, told = self._own(made, listed, _Journaled(records, journal, made.generation), models, say)
             found += own
             notes += told
         for one in listed:
@@ -100,7 +100,7 @@ class SpecSystems:
             told = []
             if isinstance(one.source, SystemSettings):
                 if one.source.has_store:
-                    systems, told = self._stores(one, one.source, means, say)
+                    systems, told = self._stores(one, one.source, models, say)
             else:
                 systems, told = self._outside(one, records, journal, retry_errors, say)
             found += systems
@@ -114,7 +114,7 @@ class SpecSystems:
         return found, notes
 
     def _own(
-        self, made: BuiltIndex, listed: Sequence[Listed], memory: Memory, means: Means, say: Say
+        self, made: BuiltIndex, listed: Sequence[Listed], memory: Memory, models: Models, say: Say
     ) -> tuple[list[StudySystem], list[Note]]:
         from karat.results.evaluation import Note
         from karat.systems.defaults import default_notes
@@ -128,7 +128,7 @@ class SpecSystems:
                 (p.configuration(), p.system) for p in points if p.system.essence(self.length) not in listed_already
             ]
         retrieval = Retrieval(
-            Engines(made.index), [q.text for q in self.testset], means, progress=say, memory=memory, one_by_one=True
+            Engines(made.index), [q.text for q in self.testset], models, progress=say, memory=memory, one_by_one=True
         )
         retrieval.plan([settings for _, settings in chosen], self.length)
         resolution = self._resolution(made)
@@ -142,7 +142,7 @@ class SpecSystems:
         return found, notes
 
     def _stores(
-        self, one: Listed, settings: SystemSettings, means: Means, say: Say
+        self, one: Listed, settings: SystemSettings, models: Models, say: Say
     ) -> tuple[list[StudySystem], list[Note]]:
         """A system that searches a store of another tool, whose chunks are its own; the rest comes from the index."""
         from karat.results.evaluation import Note
@@ -153,7 +153,7 @@ class SpecSystems:
         for made in self.indexes if fused or len(self.indexes) == 1 else [None]:
             shown = _marked(one.configuration, made) if made is not None and fused else one.configuration
             say(f"searching by {shown.name}", 0, 1)
-            system = System(settings, made.index if made is not None else None, means)
+            system = System(settings, made.index if made is not None else None, models)
             hits = system.search([q.text for q in self.testset], self.length)
             found.append(self._study_system(shown, hits.run(shown.name, self.testset.ids, self.choices.pages), ()))
             notes += [Note("warning", f"{shown.name}: {note}") for note in hits.notes]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError, did_you_mean
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.text.wellformed import well_formed_values
 from karat.io.checksum import DamagedError, file_sha256, sealed, sealed_line, unsealed, unsealed_line
 from karat.io.lock import is_locked, locked
@@ -29,7 +29,7 @@ _ID = re.compile(r"\d{8}T\d{6}Z-.+-[0-9a-f]{6}")
 
 
 @dataclass(repr=False)
-class RunFolder(Glance):
+class RunFolder(NotebookView):
     """One run's folder; its manifest says what it is, its journal what is done."""
 
     path: Path

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.core.docs import Problem
-    from karat.core.means import Means, Need
     from karat.core.measure import Measure
+    from karat.core.models import Models, Need
     from karat.core.ranked import Ranked
     from karat.core.run import Run
     from karat.core.types import TestSet
     from karat.experiment.score import Choices
     from karat.match import Key, Resolution
     from karat.results.comparison import Pair
-    from karat.results.evaluation import Evaluation, Note, Taken, Usage
+    from karat.results.evaluation import Evaluation, InputInfo, Note, Usage
     from karat.results.study import Choice, Failure, FailureCount
     from karat.systems.retrieval import Retrieval, Retrieved
 
@@ -140,16 +140,16 @@ def study_of(
     plan: Plan,
     *,
     problems: Sequence[Problem] = (),
-    taken: Sequence[Taken] = (),
+    taken: Sequence[InputInfo] = (),
     notes: Sequence[Note] = (),
     manifest: Mapping[str, Any] | None = None,
-    means: Means | None = None,
+    models: Models | None = None,
     say: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> Study:
     """Score what the systems returned and say what follows from it.
 
     Hits that are chunks of an index are scored by which of them hold the gold, others by what is known of them.
-    Failures are traced for systems whose hits are chunks of an index. `means` are the models that measures ask.
+    Failures are traced for systems whose hits are chunks of an index. `models` are the models that measures ask.
     """
     from dataclasses import replace
 
@@ -158,12 +158,12 @@ def study_of(
     from karat.measures.dialects import dialect_named
 
     spoken = dialect_named(plan.choices.dialect, bands=plan.choices.bands)
-    answered, able = any(c.run.has_answers for c in systems), means.able if means is not None else ()
+    answered, able = any(c.run.has_answers for c in systems), models.able if models is not None else ()
     runs, resolutions = [c.run for c in systems], [c.resolution for c in systems]
     cuts = (*plan.cuts, *tried_cuts(runs))
     plan = replace(plan, answers=plan.answers or answered, able=able, cuts=cuts)
     choices = replace(plan.choices, measures=plan.measures)
-    evaluation = evaluate(testset, runs, choices, lambda step: say(step, 0, 1), taken, notes, resolutions, means)
+    evaluation = evaluate(testset, runs, choices, lambda step: say(step, 0, 1), taken, notes, resolutions, models)
     evaluation = replace(evaluation, usage=(*evaluation.usage, *_retrieval_times(systems, evaluation)))
     say("choosing", 0, 1)
     choice, pairs = _chosen(evaluation, plan, systems, testset)
@@ -171,20 +171,20 @@ def study_of(
     shown = _shown(systems, choice)
     return Study(
         name,
-        evaluation,
-        tuple(c.configuration for c in systems),
-        plan.base.name,
-        plan.k,
-        choice,
-        pairs,
-        failures,
-        counts,
-        error_classes(evaluation, plan.recall) if spoken.has_error_classes else {},
-        {c.name: _hits(c, testset) for c in shown},
-        {c.name: tuple(c.seconds) for c in systems if len(c.seconds)},
-        {c.name: answers_of(c) for c in systems if c.run.has_answers},
-        dict(manifest or {}),
-        answer_gold,
+        evaluation=evaluation,
+        configurations=tuple(c.configuration for c in systems),
+        main=plan.base.name,
+        k=plan.k,
+        choice=choice,
+        pairs=pairs,
+        failures=failures,
+        failure_counts=counts,
+        error_classes=error_classes(evaluation, plan.recall) if spoken.has_error_classes else {},
+        hits={c.name: _hits(c, testset) for c in shown},
+        seconds={c.name: tuple(c.seconds) for c in systems if len(c.seconds)},
+        answers={c.name: answers_of(c) for c in systems if c.run.has_answers},
+        manifest=dict(manifest or {}),
+        answer_gold=answer_gold,
     )
 
 
@@ -203,12 +203,22 @@ def answers_of(system: StudySystem) -> dict[str, StudyAnswer]:
 
     return {
         qid: StudyAnswer(
-            system.name, qid, a.text, a.error, a.contexts or (), a.used or (),
-            a.used if a.given is None else a.given, a.model, a.tokens, a.cost_usd, a.confidence, declines(a.text or ""),
-            a.seconds.get("answer"),
+            system.name,
+            qid,
+            a.text,
+            error=a.error,
+            contexts=a.contexts or (),
+            used=a.used or (),
+            given=a.used if a.given is None else a.given,
+            model=a.model,
+            tokens=a.tokens,
+            cost_usd=a.cost_usd,
+            confidence=a.confidence,
+            declined=declines(a.text or ""),
+            seconds=a.seconds.get("answer"),
         )
         for qid, a in system.run.answers.items()
-    }  # fmt: skip
+    }
 
 
 def values_of(evaluation: Evaluation, measure: str) -> Floats:
@@ -359,7 +369,7 @@ def _hits(system: StudySystem, testset: TestSet) -> dict[str, tuple[StudyHit, ..
             in_legs = {name: where[row] for name, where in places.items() if row in where}
             score = float(run.scores[place]) if run.scores is not None else None
             units = tuple(held[key] for key in keys[place] if key in held)
-            hits.append(StudyHit(rank, score, chunk, units, in_legs))
+            hits.append(StudyHit(rank, score, chunk, holds=units, legs=in_legs))
         found[qid] = tuple(hits)
     return found
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.errors import UsageError
 from karat.core.language import parse
-from karat.core.means import Chats, Means
-from karat.core.scores import Outcome
+from karat.core.models import ChatModel, Models
+from karat.core.scores import MeasureResult
 from karat.experiment._tamper_cases import CASES, TamperCase
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Tampered:
 
 
 def tamper(
-    chat: Chats | None,
+    chat: ChatModel | None,
     measures: Sequence[Measure | str] = JUDGES,
     *,
     progress: Callable[[str, int, int], None] | None = None,
@@ -107,7 +107,7 @@ def tamper(
     for measure in (parse(one, load_code=True) if isinstance(one, str) else one for one in measures):
         if "chat" not in measure.spec.needs:
             raise UsageError(f"{measure.name} asks no model, so there is nothing to tamper with. Name a judge measure.")
-        outcome = _scores(measure, CASES, ("as it is",), Means(chat=chat, repeat=2, progress=progress))
+        outcome = _scores(measure, CASES, ("as it is",), Models(chat=chat, repeat=2, progress=progress))
         repeats = [outcome.details.get(i, {}).get("repeats") or [v, v] for i, v in enumerate(outcome.values.tolist())]
         base, again = np.array(repeats, np.float64).T
         high = np.array([measure.spec.name not in case.low for case in CASES])
@@ -122,7 +122,7 @@ def tamper(
         attacked = {name: [attack(case) for case in CASES] for name, attack in ATTACKS.items()}
         seen = {name: rows for name, rows in attacked.items() if _sees(measure, rows)}
         rows = [row for own in seen.values() for row in own]
-        after = _scores(measure, rows, tuple(seen), Means(chat=chat, progress=progress)).values.reshape(-1, len(CASES))
+        after = _scores(measure, rows, tuple(seen), Models(chat=chat, progress=progress)).values.reshape(-1, len(CASES))
         for name, values in zip((AGAIN, *seen), (again, *after), strict=True):
             both = known & np.isfinite(values)
             shift = (values - base)[both]
@@ -142,15 +142,21 @@ def _sees(measure: Measure, rows: Sequence[TamperCase]) -> bool:
     return measure.spec.needs_contexts if in_contexts else measure.spec.needs_answer
 
 
-def _scores(measure: Measure, cases: Sequence[TamperCase], systems: tuple[str, ...], means: Means) -> Outcome:
+def _scores(measure: Measure, cases: Sequence[TamperCase], systems: tuple[str, ...], models: Models) -> MeasureResult:
     """The measure over rows of cases, one run of them for each system; NaN where there is no value."""
     questions = tuple(map(str, range(len(CASES))))
-    answered = Answered(
-        systems, questions, [case.question for case in cases], [case.answer for case in cases],
-        [(case.reference,) for case in cases], [case.contexts for case in cases], [True] * len(cases), means,
-    )  # fmt: skip
+    answered = AnswerTable(
+        systems,
+        questions,
+        texts=[case.question for case in cases],
+        answers=[case.answer for case in cases],
+        references=[(case.reference,) for case in cases],
+        contexts=[case.contexts for case in cases],
+        answerable=[True] * len(cases),
+        models=models,
+    )
     found = measure.of(answered)
-    outcome = found if isinstance(found, Outcome) else Outcome(found)
+    outcome = found if isinstance(found, MeasureResult) else MeasureResult(found)
     values = np.array(outcome.values, np.float64)
     values[[*outcome.undefined, *outcome.failed]] = np.nan
     return replace(outcome, values=values)

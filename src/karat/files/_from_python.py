@@ -31,12 +31,12 @@ from karat.io import cells
 from karat.io.cells import CellError, quoted
 from karat.io.frames import is_frame
 from karat.io.input import Input
-from karat.results.evaluation import Taken
+from karat.results.evaluation import InputInfo
 
 Names = Mapping[str, str] | None
 """The user's column -> field."""
 
-Read = tuple[list[Run], list[Taken]]
+Read = tuple[list[Run], list[InputInfo]]
 _BLANKS = tuple(sign for sign in map(chr, range(128)) if sign.isspace())
 _LEVELS = {
     "list": "lists of documents",
@@ -50,22 +50,22 @@ _LEVELS = {
 """What a value of a dict of results may be, in words."""
 
 
-def as_testset(testset: Any, *, columns: Names = None) -> tuple[TestSet, Taken]:
+def as_testset(testset: Any, *, columns: Names = None) -> tuple[TestSet, InputInfo]:
     """A test set from a path, a TestSet, qrels as a dict, a list of dicts or a frame."""
     if isinstance(testset, TestSet):
-        return testset, Taken(testset.name, "TestSet", described_testset(testset))
+        return testset, InputInfo(testset.name, "TestSet", described_testset(testset))
     if isinstance(testset, str | os.PathLike):
         return read_testset(testset, columns=columns)
     if isinstance(testset, Mapping):
         judged = qrels_testset(testset, "test set (dict)")
-        return judged, Taken("test set (dict)", "dict", described_testset(judged))
+        return judged, InputInfo("test set (dict)", "dict", described_testset(judged))
     return read_input(Input.from_any(testset, "test set", columns), "testset")
 
 
 def as_runs(results: Any, name: str | None = None, *, columns: Names = None) -> Read:
     """Runs from a path or several, a Run or several, dicts, lists of records or frames; see this module's docstring."""
     if isinstance(results, Run):
-        return [results], [Taken(results.source, "Run", described([results]))]
+        return [results], [InputInfo(results.source, "Run", described([results]))]
     if isinstance(results, str | os.PathLike):
         runs, taken = read_results(results, columns=columns)
         return _renamed(runs, name), [taken]
@@ -111,7 +111,7 @@ def _from_dict(results: Mapping[Any, Any], name: str | None, columns: Names) -> 
     level = {_level(value) for value in results.values()}
     if level <= {"list", "empty"} or level <= {"scores", "empty"} or level == {"answer"}:
         run = run_of(results, name or "results", f"{name or 'results'} (dict)")
-        return [run], [Taken(run.source, "dict", described([run]))]
+        return [run], [InputInfo(run.source, "dict", described([run]))]
     if level <= {"system", "path", "empty"}:
         return _systems(results, name, columns)
     mixture = ", ".join(_LEVELS[each] for each in sorted(level))

@@ -12,8 +12,8 @@ from karat.io import cells
 from karat.io.cells import CellError, quoted
 from karat.io.fields import LABELS, Columns
 from karat.io.input import Input
-from karat.results.calibration import Label, Labels
-from karat.results.evaluation import Taken
+from karat.results.calibration import HumanLabel, Labels
+from karat.results.evaluation import InputInfo
 
 _WORDS = {
     "yes": 1.0, "true": 1.0, "correct": 1.0, "pass": 1.0, "right": 1.0,
@@ -50,10 +50,16 @@ def _read(input: Input) -> Labels:
     what = f"{plural(len(rows), 'label')} by {plural(len({label.rater for label in rows}), 'rater')}"
     notes = [f"{plural(empty, 'row')} without a label"] if empty else []
     notes += input.column_notes([aliases[0] for aliases in columns.of.values() if aliases])
-    return Labels(input.name, input.unit, rows, empty, Taken(input.name, "labels", what, tuple(notes)))
+    return Labels(
+        place=input.name,
+        unit=input.unit,
+        rows=rows,
+        empty=empty,
+        taken=InputInfo(input.name, "labels", what, tuple(notes)),
+    )
 
 
-def _label(input: Input, columns: Columns, row: int, record: Mapping[str, Any], float_ids: bool) -> Label | None:
+def _label(input: Input, columns: Columns, row: int, record: Mapping[str, Any], float_ids: bool) -> HumanLabel | None:
     """The label of a row; None where it is left empty."""
     with input.reading(row, columns):
         values = {field: columns.value(record, field) for field in ("id", "system", "measure", "rater")}
@@ -74,12 +80,20 @@ def _label(input: Input, columns: Columns, row: int, record: Mapping[str, Any], 
                 f"label {quoted(value)} is neither a number nor yes or no",
                 "Give numbers of one scale, or yes and no; leave the cell empty where a person did not say.",
             ) from None
-    return Label(id_of(texts["id"], float_ids), number, texts["system"], texts["measure"], texts["rater"], row, is_word)
+    return HumanLabel(
+        question=id_of(texts["id"], float_ids),
+        value=number,
+        system=texts["system"],
+        measure=texts["measure"],
+        rater=texts["rater"],
+        row=row,
+        is_word=is_word,
+    )
 
 
-def _refuse_mixtures(input: Input, rows: Sequence[Label]) -> None:
+def _refuse_mixtures(input: Input, rows: Sequence[HumanLabel]) -> None:
     """Words and numbers for one measure: nobody can say which number a yes is."""
-    first: dict[str | None, Label] = {}
+    first: dict[str | None, HumanLabel] = {}
     for label in rows:
         earlier = first.setdefault(label.measure, label)
         if earlier.is_word != label.is_word:
@@ -91,7 +105,7 @@ def _refuse_mixtures(input: Input, rows: Sequence[Label]) -> None:
             )
 
 
-def _refuse_doubles(input: Input, rows: Sequence[Label]) -> None:
+def _refuse_doubles(input: Input, rows: Sequence[HumanLabel]) -> None:
     seen: dict[tuple[str | None, ...], int] = {}
     for label in rows:
         who = "" if label.rater is None else f" by {quoted(label.rater)}"

@@ -105,7 +105,7 @@ class QuestionReader(RecordReader):
             kind, tags = self.text(record, "kind"), self._tags(record)
         if gold is None:
             answerable, gold = False, []
-        return Question(qid, text, answers, tuple(gold), kind, tags, answerable)
+        return Question(qid, text, answers=answers, gold=tuple(gold), kind=kind, tags=tags, answerable=answerable)
 
     def _answerable(self, record: Record) -> bool:
         value = self.columns.value(record, "answerable")

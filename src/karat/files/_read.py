@@ -14,7 +14,7 @@ from karat.files._questions import described_testset
 from karat.files._runs import described
 from karat.io.fields import GOLD_FIELDS, RESULTS, RETRIEVED_FIELDS, TESTSET, Columns
 from karat.io.input import TABLES, Input
-from karat.results.evaluation import Taken
+from karat.results.evaluation import InputInfo
 
 if TYPE_CHECKING:
     from karat.core.run import Run
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str]
 
 
-def read_testset(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[TestSet, Taken]:
+def read_testset(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[TestSet, InputInfo]:
     """A test set from a file or folder; `columns` renames the user's columns to karat's fields (`--map`).
 
     One that is frozen carries its version, or else, where it was changed since, a sentence on that.
@@ -39,12 +39,12 @@ def read_testset(path: Path, *, columns: Mapping[str, str] | None = None) -> tup
     return testset, replace(taken, what=f"{taken.what}, frozen as version {frozen.version}")
 
 
-def read_results(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[list[Run], Taken]:
+def read_results(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[list[Run], InputInfo]:
     """The systems of a results file."""
     return read_input(Input.open(path, columns), "results")
 
 
-def read_any(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[TestSet | list[Run], Taken]:
+def read_any(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[TestSet | list[Run], InputInfo]:
     """Whatever the file holds; what could be both is taken for what it fits better, a test set when in doubt."""
     input = Input.open(path, columns)
     testset, results = _best(input, "testset"), _best(input, "results")
@@ -52,14 +52,14 @@ def read_any(path: Path, *, columns: Mapping[str, str] | None = None) -> tuple[T
     return read_input(input, "results" if is_results else "testset")
 
 
-def read_input(input: Input, kind: Kind) -> tuple[Any, Taken]:
+def read_input(input: Input, kind: Kind) -> tuple[Any, InputInfo]:
     """A test set, or the runs of a results input, by the format that fits it best."""
     entry = _fitting(input, kind)
     reader = entry.reader(kind)
     assert reader is not None
     content, notes = reader(input)
     what = described_testset(content) if kind == "testset" else described(content)
-    return content, Taken(input.name, entry.name, what, _all_notes(entry, notes, input))
+    return content, InputInfo(input.name, entry.name, what, _all_notes(entry, notes, input))
 
 
 def _all_notes(entry: Format, notes: Sequence[str], input: Input) -> tuple[str, ...]:

@@ -256,10 +256,17 @@ class ResultReader(RecordReader):
             return None
         used = self.columns.value(record, "context_ids")
         return Answer(
-            qid, text if error is None else None, contexts, model, seconds, None if tokens is None else int(tokens),
-            cost, error, self._confidence(record) if error is None else None,
-            None if used is None else tuple(cells.id_text(item) for item in cells.as_list(used) or ()),
-        )  # fmt: skip
+            qid,
+            text if error is None else None,
+            contexts=contexts,
+            model=model,
+            seconds=seconds,
+            tokens=None if tokens is None else int(tokens),
+            cost_usd=cost,
+            error=error,
+            confidence=self._confidence(record) if error is None else None,
+            used=None if used is None else tuple(cells.id_text(item) for item in cells.as_list(used) or ()),
+        )
 
     def _confidence(self, record: Record) -> float | None:
         """A number from 0 to 1; what is none is left aside and counted, since others mean other things by the name."""

@@ -67,10 +67,10 @@ class RunBuilder:
         scored = size and all(score is not None for score in self.scores)
         return Run(
             name,
-            self.listed,
-            np.concatenate((np.zeros(1, np.int64), np.cumsum(np.array(self.sizes, np.int64)))),
-            self.docs,
-            np.array(self.scores, np.float64) if scored else None,
+            question_ids=self.listed,
+            offsets=np.concatenate((np.zeros(1, np.int64), np.cumsum(np.array(self.sizes, np.int64)))),
+            _docs=self.docs,
+            _scores=np.array(self.scores, np.float64) if scored else None,
             fields=self.fields,
             answers=self.answers,
             failed=self.failed,

@@ -19,7 +19,7 @@ from karat.io.cells import CellError, quoted
 from karat.io.fields import ID, QUESTION, RESULTS, TESTSET, Columns, field_name
 from karat.io.input import Input
 from karat.results.comparison import ScoreTable
-from karat.results.evaluation import Taken
+from karat.results.evaluation import InputInfo
 
 _COLUMNS: dict[str, tuple[str, ...]] = {
     "id": (*ID, *QUESTION),
@@ -105,9 +105,17 @@ def _read(input: Input) -> ScoreTable:
     empty = int((np.isnan(values) & held[:, :, None]).sum())
     notes = (f"{plural(empty, 'cell')} without a score",) if empty else ()
     return ScoreTable(
-        input.name, tuple(systems), tuple(questions), tuple(measures), values, held, failed, labels, texts,
-        Taken(input.name, "score table", what, notes),
-    )  # fmt: skip
+        place=input.name,
+        systems=tuple(systems),
+        questions=tuple(questions),
+        measures=tuple(measures),
+        values=values,
+        held=held,
+        failed=failed,
+        slices=labels,
+        texts=texts,
+        taken=InputInfo(input.name, "score table", what, notes),
+    )
 
 
 def _slice(label: str) -> str:

@@ -21,7 +21,7 @@ from karat.files._read import read_any, read_results, read_testset
 from karat.io.writing import replaced
 
 if TYPE_CHECKING:
-    from karat.results.evaluation import Taken
+    from karat.results.evaluation import InputInfo
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def convert(
     *,
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
-) -> tuple[Taken, str, list[str]]:
+) -> tuple[InputInfo, str, list[str]]:
     """Writes what one file holds as another: what it was taken for, the format written, and what that cannot hold."""
     kinds = [kind for kind in KINDS if _fitting(Path(target), kind, format)]
     what: TestSet | list[Run]

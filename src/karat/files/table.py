@@ -237,10 +237,10 @@ def _run(table: pl.DataFrame, input: Input) -> Run:
     scores = grouped["score"].explode().to_numpy() if "score" in table.columns else None
     return Run(
         name,
-        grouped["question"].to_list(),
-        np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes))),
-        grouped["doc"].explode(),
-        scores,
+        question_ids=grouped["question"].to_list(),
+        offsets=np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes))),
+        _docs=grouped["doc"].explode(),
+        _scores=scores,
         order="given" if scores is None else "score",
         fields=fields,
         source=input.name,

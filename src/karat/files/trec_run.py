@@ -82,7 +82,16 @@ def read(source: Source, name: str | None = None) -> tuple[Run, int]:
     offsets = np.concatenate(([0], np.cumsum(counts)))
     ids = list(codes)
     _refuse_repeats(source, ids, offsets, doc, hashes)
-    return Run(name or source.stem, ids, offsets, doc, score, order="score", unique=True, source=source.name), longer
+    return Run(
+        name or source.stem,
+        question_ids=ids,
+        offsets=offsets,
+        _docs=doc,
+        _scores=score,
+        order="score",
+        unique=True,
+        source=source.name,
+    ), longer
 
 
 def _parse(block: bytes, source: Source) -> tuple[pl.DataFrame, int]:

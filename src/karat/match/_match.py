@@ -67,14 +67,14 @@ def match(
     others = _other_shares(join, runs, settings, judged, try_all=try_all)
     is_counted = not (testset.is_plain and join.is_plain)
     matching = Matching(
-        join.name,
-        join.unit,
-        why,
-        share_matched(judged),
-        others,
-        _better_matcher(join, least_share(judged), others),
-        join.units.key.count(None) if is_counted else 0,
-        len(join.golds) if is_counted else 0,
+        matcher=join.name,
+        unit=join.unit,
+        why=why,
+        share=share_matched(judged),
+        others=others,
+        suggestion=_better_matcher(join, least_share(judged), others),
+        unusable=join.units.key.count(None) if is_counted else 0,
+        entries=len(join.golds) if is_counted else 0,
     )
     return _matched(join, runs, settings, judged, matching, runs, allow_zero=allow_zero)
 
@@ -91,10 +91,10 @@ def match_resolved(
     judged = judge(resolution.testset, runs, resolution, settings)
     strangers = {run.name: [i for i, row in enumerate(table.rows_of(run)) if row < 0] for run in runs}
     matching = Matching(
-        resolution.name,
-        resolution.unit,
-        "the chunks of the index that hold the gold",
-        share_matched(judged),
+        matcher=resolution.name,
+        unit=resolution.unit,
+        why="the chunks of the index that hold the gold",
+        share=share_matched(judged),
         unheld=(int((resolution.relevant & ~resolution.reached).sum()), int(resolution.relevant.sum())),
         strangers={
             run.name: (len(strangers[run.name]), len(run), run.doc_list[strangers[run.name][0]])

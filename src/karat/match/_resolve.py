@@ -46,7 +46,9 @@ class ChunkTable:
             "span": [chunk.span for chunk in chunks],
             "text": [text if text.strip() else None for text in chunks.texts],
         }
-        self.run = Run("index", ["index"], np.array([0, len(chunks)]), chunks.ids, fields=columns)
+        self.run = Run(
+            "index", question_ids=["index"], offsets=np.array([0, len(chunks)]), _docs=chunks.ids, fields=columns
+        )
         self.files = sorted({name for name in self.names if name.strip()})
         self.docs = [doc for doc in docs or () if not self._is_chunk(doc)]
 
@@ -101,7 +103,7 @@ class QuoteFinder:
             "text": [*(doc.text for doc in table.docs), *(table.chunks.texts[row] for row in self._alone)],
         }
         size = len(table.docs) + len(alone)
-        self._run = Run("texts", ["texts"], np.array([0, size]), [""] * size, fields=columns)
+        self._run = Run("texts", question_ids=["texts"], offsets=np.array([0, size]), _docs=[""] * size, fields=columns)
 
     @cached_property
     def _passages(self) -> Passages:

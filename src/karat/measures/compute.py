@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.errors import KaratError
 from karat.core.judged import Judged
 from karat.core.measure import Measure
-from karat.core.scores import EMPTY_ANSWER, MISSING_ANSWER, Floor, Outcome, Scores, Status
+from karat.core.scores import EMPTY_ANSWER, MISSING_ANSWER, Floor, MeasureResult, Scores, Status
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ def compute(
     questions: Sequence[str],
     *,
     judged: Judged | None = None,
-    answered: Answered | None = None,
+    answered: AnswerTable | None = None,
     unmatchable: Mapping[int, str] | None = None,
     failed: Mapping[int, str] | None = None,
     unanswered: Mapping[int, str] | None = None,
@@ -97,15 +97,24 @@ def compute(
             mark(unasked or {}, m, Status.undefined)
             mark(unanswered or {}, m, Status.failed)
         mark(failed or {}, m, Status.failed)
-    return Scores(tuple(systems), tuple(questions), tuple(measures), values, status, reasons, details, floors)
+    return Scores(
+        tuple(systems),
+        tuple(questions),
+        tuple(measures),
+        values=values,
+        status=status,
+        reasons=reasons,
+        details=details,
+        floors=floors,
+    )
 
 
-def _outcome(measure: Measure, data: Judged | Answered, pairs: int) -> Outcome:
+def _outcome(measure: Measure, data: Judged | AnswerTable, pairs: int) -> MeasureResult:
     """What a measure gives for each pair. Where another package's raises, or gives no such column, its rows fail."""
     try:
         with np.errstate(divide="ignore", invalid="ignore"):
             column = measure.of(data)
-        outcome = column if isinstance(column, Outcome) else Outcome(column)
+        outcome = column if isinstance(column, MeasureResult) else MeasureResult(column)
         try:
             values = np.array(outcome.values, np.float64)
         except (TypeError, ValueError):
@@ -120,7 +129,7 @@ def _outcome(measure: Measure, data: Judged | Answered, pairs: int) -> Outcome:
         if measure.spec.function.__module__.startswith("karat."):
             raise
         reason = f"{type(error).__name__}: {error}"
-        return Outcome(np.full(pairs, np.nan), failed=dict.fromkeys(range(pairs), reason))
+        return MeasureResult(np.full(pairs, np.nan), failed=dict.fromkeys(range(pairs), reason))
 
 
 def _without_gold(measure: Measure, judged: Judged | None) -> NDArray[np.int64]:

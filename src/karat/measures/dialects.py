@@ -9,8 +9,8 @@ from typing import Literal
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.judged import Repeats
 from karat.core.language import parse
-from karat.core.means import Need
 from karat.core.measure import Measure
+from karat.core.models import Need
 from karat.core.text import Norm
 
 Missing = Literal["zero", "skip"]
@@ -86,7 +86,7 @@ class Dialect:
         if measure.spec.name in self.meanings:
             meaning = parse(self.meanings[measure.spec.name])
             given = {**dict(meaning.given), **dict(measure.given)}
-            measure = Measure(meaning.spec, measure.k, measure.tokens, tuple(given.items()))
+            measure = Measure(meaning.spec, measure.k, tokens=measure.tokens, given=tuple(given.items()))
         norm = self.norm or norm
         return measure if norm is None else measure.with_norm(norm)
 

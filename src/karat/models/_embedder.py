@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from karat.core.errors import KaratError, UsageError
-from karat.core.means import Embeds
+from karat.core.models import EmbeddingModel
 from karat.core.registry import Registry
 from karat.core.text.wellformed import well_formed
 from karat.models.hosts import ServerSettings
@@ -70,7 +70,7 @@ class EmbedderSettings(ServerSettings):
         return language is None or self.label not in LANGUAGES or language in LANGUAGES[self.label]
 
 
-class Embedder(Embeds, Protocol):
+class Embedder(EmbeddingModel, Protocol):
     """An embedder that is ready to use.
 
     `fingerprint` changes whenever the vector of a passage may change (model, version, passage prefix): it is what

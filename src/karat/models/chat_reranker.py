@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.core.means import Chats, Prompt
+from karat.core.models import ChatModel, Prompt
 from karat.models.fences import RULE, fenced
 from karat.models.structured import ask_structured
 
@@ -43,7 +43,7 @@ class ChatReranker:
     out of range makes a reply useless; it is asked for once more, and then the list has an error.
     """
 
-    def __init__(self, chat: Chats) -> None:
+    def __init__(self, chat: ChatModel) -> None:
         self._chat = chat
 
     def score_lists(self, lists: Sequence[tuple[str, Sequence[str]]], /) -> list[Scored]:

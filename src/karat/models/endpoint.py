@@ -257,7 +257,7 @@ class ModelEndpoint(JsonEndpoint):
 
     def post(self, payload: Any) -> Any:
         """The reply to a request as JSON values, after retries where they may help."""
-        hosts.tell(self.address, self.key_env)
+        hosts.announce_host(self.address, self.key_env)
         content, attempts = self.submit(self.with_retries(lambda: self.send(payload))).result()
         if isinstance(content, RequestFailure):
             sentence = f"{self.place} failed: {after(content, attempts)}. {content.remedy}."

@@ -201,14 +201,14 @@ def check_way(address: str, variable: str) -> None:
             )
 
 
-def listen(listener: Callable[[str], None] | None) -> None:
+def on_host(listener: Callable[[str], None] | None) -> None:
     """Have a sentence on each host before its first request."""
     global _listener
     _listener = listener
     _told.clear()
 
 
-def tell(address: str, key_env: str) -> None:
+def announce_host(address: str, key_env: str) -> None:
     """Say that a host is about to be asked, once."""
     host = host_of(address)
     if _listener is not None and host not in _told:
@@ -239,7 +239,7 @@ def allow(settings: ServerSettings) -> None:
         allow_model(settings.folder)
 
 
-def received(settings: Asking, place: str) -> Asking:
+def permitted(settings: Asking, place: str) -> Asking:
     """Settings that stand in data at a place, if the user has named what they name; the key is the user's choice."""
     if settings.folder is not None and ("model", folder := _resolved(settings.folder)) not in _allowed():
         raise UsageError(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
-from karat.core.means import Chats, Prompt, Said
+from karat.core.models import ChatModel, ChatReply, Prompt
 from karat.core.text.blocks import after_thoughts
 from karat.core.text.wellformed import well_formed_values
 
@@ -40,7 +40,7 @@ class Structured(Generic[T]):
     value: T | None = None
     error: str | None = None
     raw: tuple[str, ...] = ()
-    said: tuple[Said, ...] = ()
+    said: tuple[ChatReply, ...] = ()
 
     @property
     def tokens(self) -> int | None:
@@ -65,10 +65,10 @@ def total(numbers: Iterable[N | None]) -> N | None:
 
 
 def ask_structured(
-    chat: Chats,
+    chat: ChatModel,
     prompts: Sequence[Prompt],
     schema: type[T] | Sequence[type[T]],
-    said: Callable[[int, Said], None] | None = None,
+    said: Callable[[int, ChatReply], None] | None = None,
     *,
     check: Callable[[int, T], str | None] | None = None,
 ) -> list[Structured[T]]:
@@ -79,7 +79,7 @@ def ask_structured(
     """
     schemas = [schema] * len(prompts) if isinstance(schema, type) else schema
 
-    def read(number: int, reply: Said) -> Structured[T]:
+    def read(number: int, reply: ChatReply) -> Structured[T]:
         if reply.error is not None or reply.text is None:
             return Structured(error=reply.error or "the model said nothing", said=(reply,))
         raw = reply.text if len(reply.text) <= KEPT else f"{reply.text[:KEPT]} ... ({len(reply.text):,} characters)"
@@ -105,7 +105,7 @@ def ask_structured(
     return results
 
 
-def _repair(prompt: Prompt, reply: Said, problem: str, schema: type[T]) -> Prompt:
+def _repair(prompt: Prompt, reply: ChatReply, problem: str, schema: type[T]) -> Prompt:
     shown = json.dumps(schema.model_json_schema(), ensure_ascii=False, sort_keys=True)
     wrong = (
         f"That reply cannot be used: {problem}. Answer the same request again with one JSON object and nothing else: "

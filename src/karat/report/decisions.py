@@ -13,7 +13,7 @@ from karat.results.study import SIGNIFICANT
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
-    from karat.results.comparison import Comparison, Measured, Pair, SystemMean
+    from karat.results.comparison import ComparedMeasure, Comparison, Pair, SystemMean
     from karat.results.evaluation import Mean, Summary, Target
     from karat.results.study import FailureCount, Study
 
@@ -154,7 +154,7 @@ def better(comparison: Comparison, pair: Pair) -> str | None:
     return pair.b if (pair.difference > 0) == (measure.direction != "lower") else pair.a
 
 
-def ranked_means(comparison: Comparison, measure: Measured) -> list[SystemMean]:
+def ranked_means(comparison: Comparison, measure: ComparedMeasure) -> list[SystemMean]:
     """Systems by a measure, the best first; of equal ones the earlier."""
     means = [(mean.mean, mean) for mean in comparison.means if mean.measure == measure.name and mean.mean is not None]
     sign = 1.0 if measure.direction == "lower" else -1.0

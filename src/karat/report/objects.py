@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from karat.results.comparison import Comparison, Power
     from karat.results.drafts import Generated
     from karat.results.explanation import Explanation
-    from karat.results.gating import Gate, Verdict
-    from karat.results.study import Choice, Factored, Study, SweepView
+    from karat.results.gating import Gate, RuleResult
+    from karat.results.study import Choice, FactorAnalysis, Study, SweepView
 
 
 def _ascii(document: Any) -> str:
@@ -44,7 +44,7 @@ def power(found: Power) -> str:
     return _ascii({**plain(found), "sentences": power_words.sentences(found)})
 
 
-def factors(factored: Factored) -> str:
+def factors(factored: FactorAnalysis) -> str:
     """All effects and levels."""
     return _ascii(plain(factored))
 
@@ -87,7 +87,7 @@ def gate(found: Gate, exit_code: int) -> str:
     return _ascii(plain(document))
 
 
-def _rule(v: Verdict) -> dict[str, Any]:
+def _rule(v: RuleResult) -> dict[str, Any]:
     return {
         "rule": v.rule.text, "outcome": v.outcome, "system": v.system, "subject": v.subject, "value": v.value,
         "sign": v.rule.sign, "bound": v.bound, "n": v.n, "low": v.low, "high": v.high, "level": v.level,

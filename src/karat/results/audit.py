@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from karat.results.checkup import Examined, Finding
+from karat.results.checkup import Finding, TestSetFindings
 
 ALL = "all"
 """Stands for all kinds together."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Quartiles:
     """How some numbers lie: how many there are, the least, the quarters and the most."""
 
@@ -24,7 +24,7 @@ class Quartiles:
     most: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KindRow:
     """The questions of one kind. Words are counted by white space.
 
@@ -44,8 +44,8 @@ class KindRow:
     literal: int | None = None
 
 
-@dataclass(frozen=True)
-class Attained:
+@dataclass(frozen=True, kw_only=True)
+class EngineRecall:
     """Recall@k over the questions of a kind with relevant gold: by each engine alone, and at most.
 
     `better` takes the better engine for each question; `ceiling` is what any ranking could reach (`exact`: one does).
@@ -80,7 +80,7 @@ class DocRow:
     questions: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TopicRow:
     """Chunks that are about the same, by the words that set them apart, and the questions that have gold in them."""
 
@@ -92,8 +92,8 @@ class TopicRow:
     thin: bool = False
 
 
-@dataclass(frozen=True)
-class Coverage:
+@dataclass(frozen=True, kw_only=True)
+class TopicCoverage:
     """How the questions lie over the corpus. `gini`: 0 if documents are asked about by their size, 1 if one has all."""
 
     questions: int  # with gold that some chunk holds
@@ -106,8 +106,8 @@ class Coverage:
     topics: tuple[TopicRow, ...] = ()
 
 
-@dataclass(frozen=True)
-class Detectable:
+@dataclass(frozen=True, kw_only=True)
+class DetectableDifference:
     """The smallest difference of two systems that so many questions tell at 80% power, two-sided at 5%, paired.
 
     `spread` is the standard deviation of the differences it goes by and `basis` says of what; `needed` is how many
@@ -123,8 +123,8 @@ class Detectable:
     needed: int
 
 
-@dataclass(frozen=True, repr=False)
-class Audit(Examined):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Audit(TestSetFindings):
     """All that was found about a test set, gravest first. `broken`: scores over it would measure mistakes.
 
     `left_out` names checks that were not made, each with the reason.
@@ -138,9 +138,9 @@ class Audit(Examined):
     findings: tuple[Finding, ...] = ()
     kinds: tuple[KindRow, ...] = ()
     languages: tuple[LanguageRow, ...] = ()
-    attained: tuple[Attained, ...] = ()
-    coverage: Coverage | None = None
-    detectable: tuple[Detectable, ...] = ()
+    attained: tuple[EngineRecall, ...] = ()
+    coverage: TopicCoverage | None = None
+    detectable: tuple[DetectableDifference, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from karat.results.evaluation import Note, Taken
+from karat.results.evaluation import InputInfo, Note
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HumanLabel:
     """What one person says of one answer by one measure. None: the file does not say."""
 
     question: str
@@ -21,18 +21,18 @@ class Label:
     is_word: bool = False  # 1 for yes, 0 for no, rather than a number of a scale
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Labels:
     """The labels of a file, and how many of its rows hold none."""
 
     place: str
     unit: str  # what a row of it is called: line, row, record
-    rows: tuple[Label, ...]
+    rows: tuple[HumanLabel, ...]
     empty: int
-    taken: Taken
+    taken: InputInfo
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Agreement:
     """How far two or more raters agree. None: undefined, and `why` says why."""
 
@@ -49,7 +49,7 @@ class Agreement:
     why: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Disagreement:
     """An answer that people and the measure put into different categories."""
 
@@ -59,7 +59,7 @@ class Disagreement:
     score: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Confusion:
     """People's categories by row, the measure's by column."""
 
@@ -71,8 +71,8 @@ class Confusion:
     off: tuple[Disagreement, ...] = ()
 
 
-@dataclass(frozen=True)
-class Corrected:
+@dataclass(frozen=True, kw_only=True)
+class CorrectedMean:
     """A system's mean by the measure alone, by people alone, and by the measure corrected by people."""
 
     system: str
@@ -108,13 +108,13 @@ class MeasureCalibration:
     bias_low: float | None
     bias_high: float | None
     confusion: Confusion | None
-    systems: tuple[Corrected, ...]
+    systems: tuple[CorrectedMean, ...]
     flips: float | None = None  # share of answers whose repeated judgements differ
     n_repeated: int = 0
     notes: tuple[Note, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bin:
     """Answers of about the same confidence."""
 
@@ -146,7 +146,7 @@ class Calibration:
     """All that labels tell about a run."""
 
     run: str
-    taken: Taken
+    taken: InputInfo
     measures: tuple[MeasureCalibration, ...]
     reliability: tuple[Reliability, ...] = ()
     unmatched: Mapping[str, int] = field(default_factory=dict)  # "measure X", "system Y", "question Z" -> labels

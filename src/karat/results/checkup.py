@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.text.words import plural
 from karat.results.serial import plain
 
@@ -25,6 +25,7 @@ class Finding:
     check: str
     severity: Severity
     title: str
+    _: KW_ONLY
     text: str = ""
     numbers: Mapping[str, int | float | str | None] = field(default_factory=dict)
     questions: tuple[str, ...] = ()
@@ -33,7 +34,7 @@ class Finding:
     remedy: str = ""
 
 
-class Examined(Glance):
+class TestSetFindings(NotebookView):
     """What a checkup and an audit have in common: findings about the questions of a test set."""
 
     testset: str
@@ -62,8 +63,8 @@ class Examined(Glance):
         return ("severity", "check", "finding", "questions"), rows
 
 
-@dataclass(frozen=True)
-class Reach:
+@dataclass(frozen=True, kw_only=True)
+class GoldCoverage:
     """How much of the relevant gold some chunk holds."""
 
     units: int
@@ -91,8 +92,8 @@ class Ceiling:
     exact: bool = True
 
 
-@dataclass(frozen=True, repr=False)
-class Checkup(Examined):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Checkup(TestSetFindings):
     """All that the doctor found, gravest first. `broken`: scores over this index would measure mistakes.
 
     `audit` is how good the questions themselves are, where that was looked at.
@@ -102,7 +103,7 @@ class Checkup(Examined):
     questions: int
     chunks: int
     docs: int
-    reach: Reach
+    reach: GoldCoverage
     kinds: Mapping[str, int] = field(default_factory=dict)  # matcher -> relevant units looked for by it
     findings: tuple[Finding, ...] = ()
     ceilings: tuple[Ceiling, ...] = ()

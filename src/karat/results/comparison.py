@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.text.words import names, plural
-from karat.results.evaluation import Mean, Note, Taken
+from karat.results.evaluation import InputInfo, Mean, Note
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Measured:
+class ComparedMeasure:
     """A measure that systems are compared by."""
 
     name: str
@@ -27,7 +27,7 @@ class Measured:
     high: float | None = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SystemMean(Mean):
     """A system by a measure over the compared questions. `over` is its mean relative to the baseline's, less 1."""
 
@@ -48,7 +48,7 @@ class Flip:
         return self.b - self.a
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pair:
     """Two systems (or cells) by one measure over the questions that both have a value for: b - a.
 
@@ -71,7 +71,7 @@ class Pair:
     losses: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SlicePair(Pair):
     """A pair within one slice of the questions."""
 
@@ -101,7 +101,7 @@ class ComparedPair(Pair):
 
 
 @dataclass(frozen=True)
-class Loss:
+class DroppedQuestions:
     """What aligning on the common questions left out of an input."""
 
     place: str
@@ -110,7 +110,7 @@ class Loss:
     examples: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeNoise:
     """What the repeats of a judge say about its scores of a system.
 
@@ -129,12 +129,12 @@ class JudgeNoise:
     error: float
 
 
-@dataclass(frozen=True, repr=False)
-class Comparison(Glance):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Comparison(NotebookView):
     """Systems compared over the same questions, paired by question."""
 
     systems: tuple[str, ...]
-    measures: tuple[Measured, ...]
+    measures: tuple[ComparedMeasure, ...]
     questions: tuple[str, ...]  # that all inputs hold, in the order of their ids
     means: tuple[SystemMean, ...]
     pairs: tuple[ComparedPair, ...]  # measure by measure
@@ -147,8 +147,8 @@ class Comparison(Glance):
     slice_tests: int = 0
     draws: int = 0
     seed: int = 0
-    taken: tuple[Taken, ...] = ()
-    losses: tuple[Loss, ...] = ()
+    taken: tuple[InputInfo, ...] = ()
+    losses: tuple[DroppedQuestions, ...] = ()
     noise: tuple[JudgeNoise, ...] = ()
     notes: tuple[Note, ...] = ()
 
@@ -172,8 +172,8 @@ class Comparison(Glance):
         return heads, rows
 
 
-@dataclass(frozen=True)
-class Spread:
+@dataclass(frozen=True, kw_only=True)
+class PairSpread:
     """How far apart two systems are from question to question by a measure, and what that lets questions tell."""
 
     measure: str
@@ -196,24 +196,24 @@ class Spread:
     without_judge: float | None = None  # what could be told of scores without it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Power:
     """What so many questions can tell, and how many it takes."""
 
     testset: str
     questions: int
     run: str | None
-    measures: tuple[Spread, ...]
+    measures: tuple[PairSpread, ...]
     level: float
     power: float
     comparisons: int = 1  # tests that the level is divided by
     difference: float | None = None
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[InputInfo, ...] = ()
     noise: Sequence[JudgeNoise] = ()
     notes: tuple[Note, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreTable:
     """Scores read from a table: system x question x measure, NaN where there is none, and what rows say beside.
 
@@ -229,4 +229,4 @@ class ScoreTable:
     failed: NDArray[np.bool_]
     slices: Mapping[str, Mapping[str, str]]  # name -> question -> value
     texts: Mapping[str, str]  # question -> its text
-    taken: Taken
+    taken: InputInfo

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 from karat.core.docs import Chunk
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.text.words import plural
 from karat.core.types import Question
 
@@ -31,6 +31,7 @@ class Draft:
     text: str
     kind: str
     fragments: tuple[Fragment, ...]
+    _: KW_ONLY
     answer: str | None = None
     quotes: tuple[str, ...] = ()
     language: str = ""
@@ -50,6 +51,7 @@ class Rejected:
     reason: str
     detail: str
     kind: str
+    _: KW_ONLY
     rows: tuple[int, ...]
     draft: Draft | None = None
 
@@ -76,8 +78,8 @@ class Sampled:
     seed: int = 0
 
 
-@dataclass(frozen=True, repr=False)
-class Generated(Glance):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Generated(NotebookView):
     """Questions that were made and accepted, what was rejected, and how many of each kind were wanted."""
 
     questions: tuple[Question, ...]

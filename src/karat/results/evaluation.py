@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.scores import Scores
 from karat.core.types import TestSet
 
 
 @dataclass(frozen=True)
-class Taken:
+class InputInfo:
     """What an input was taken for: printed first, so that no guess stays hidden."""
 
     place: str  # file name, or "results (dict)"
@@ -21,7 +21,7 @@ class Taken:
     notes: tuple[str, ...] = ()  # what the reader decided or noticed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Matching:
     """Which matcher was used and what share of the relevant gold units it found among the hits of each system."""
 
@@ -57,7 +57,7 @@ class Matching:
         return frozenset(name for name, lack in lacks.items() if lack != ranked)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Mean:
     """One measure of one system over some questions. None: there is no such number."""
 
@@ -71,7 +71,7 @@ class Mean:
     high: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Summary(Mean):
     """The same over all questions or over a slice of them, with the spread of their values."""
 
@@ -97,7 +97,7 @@ class Summary(Mean):
     note: str | None = None  # what must stand beside the mean wherever it is shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Target:
     """A value to reach, whether it was, and the highest this gold allows."""
 
@@ -109,7 +109,7 @@ class Target:
     ceiling: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Usage:
     """Seconds, tokens or cost of a system over the rows where they are known."""
 
@@ -159,14 +159,14 @@ class Note:
     guard: str | None = None  # name of the guard, when one fired
 
 
-@dataclass(frozen=True, repr=False)
-class Evaluation(Glance):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Evaluation(NotebookView):
     """Everything a report shows. `summaries` has the whole set first, then the slices."""
 
     testset: TestSet
     scores: Scores
     summaries: tuple[Summary, ...]
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[InputInfo, ...] = ()
     matching: Matching | None = None
     targets: tuple[Target, ...] = ()
     usage: tuple[Usage, ...] = ()

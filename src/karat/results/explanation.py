@@ -19,7 +19,7 @@ class LegHit:
 
 
 @dataclass(frozen=True)
-class LegPart:
+class EngineContribution:
     """What one leg gave to a fused hit; rank and score are None where the leg did not find it."""
 
     rank: int | None
@@ -35,10 +35,10 @@ class FusedHit:
     rank: int
     chunk: str
     score: float
-    parts: tuple[LegPart, ...]
+    parts: tuple[EngineContribution, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgedHit:
     """A hit of the result beside the gold: the units it holds for the first time, and those a hit above held."""
 
@@ -49,8 +49,8 @@ class JudgedHit:
     again: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class UnitFate:
+@dataclass(frozen=True, kw_only=True)
+class GoldUnitTrace:
     """A gold unit, where it stands, and why it is not found where it is not."""
 
     label: str
@@ -70,7 +70,7 @@ class MeasureLine:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Explanation:
     """All steps for one question. `legs` names the engines asked, in the order of `FusedHit.parts`."""
 
@@ -83,7 +83,7 @@ class Explanation:
     fusion: str | None
     fused: tuple[FusedHit, ...]
     hits: tuple[JudgedHit, ...]
-    units: tuple[UnitFate, ...]
+    units: tuple[GoldUnitTrace, ...]
     measures: tuple[MeasureLine, ...]
     notes: tuple[str, ...] = ()
     seconds: tuple[tuple[str, float], ...] = ()  # of each step

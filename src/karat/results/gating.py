@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, get_args
 
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.text.words import plural
 from karat.results.evaluation import Note
 
 Sign = Literal[">=", "<=", "==", "!=", ">", "<"]
 SIGNS: tuple[Sign, ...] = get_args(Sign)
-Outcome = Literal["pass", "fail", "unknown"]
+GateOutcome = Literal["pass", "fail", "unknown"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rule:
     """What a run must keep: a subject, of one slice and one system perhaps, beside a bound.
 
@@ -51,25 +51,26 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Broken:
+class RuleCounterexample:
     """A question that speaks against a rule: its value, that of the baseline before, and why where that is known."""
 
     question: str
+    _: KW_ONLY
     value: float | None
     before: float | None = None
     text: str = ""
     why: str = ""
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, kw_only=True)
+class RuleResult:
     """Whether a rule is kept. None: there is no such number.
 
     `low` and `high` are the interval of the value or, beside a baseline, of the value less `factor` times its value.
     """
 
     rule: Rule
-    outcome: Outcome
+    outcome: GateOutcome
     system: str
     subject: str  # by its full name
     value: float | None
@@ -81,12 +82,12 @@ class Verdict:
     baseline: float | None = None
     baseline_system: str | None = None
     reason: str = ""  # why it is not kept, or cannot be told
-    broken: tuple[Broken, ...] = ()
+    broken: tuple[RuleCounterexample, ...] = ()
     n_broken: int = 0  # of all, where `broken` holds the first
     n_failed: int = 0  # rows of the subject that failed, the baseline's too
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Baseline:
     """A run that later ones are held against, by a name; `system` where one of several is meant."""
 
@@ -97,12 +98,12 @@ class Baseline:
     set_at: str = ""
 
 
-@dataclass(frozen=True, repr=False)
-class Gate(Glance):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Gate(NotebookView):
     """What became of all rules, of what is missing from the run, and of the guards that fired on it."""
 
     run: str
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[RuleResult, ...]
     baseline: str | None = None  # its name
     baseline_run: str | None = None
     incomplete: tuple[str, ...] = ()  # what is missing, a sentence each
@@ -111,7 +112,7 @@ class Gate(Glance):
     notes: tuple[str, ...] = ()
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> GateOutcome:
         """fail: a rule is broken or a guard fired; unknown: what is missing could change it; pass: neither."""
         if self.guards or any(verdict.outcome == "fail" for verdict in self.verdicts):
             return "fail"
@@ -124,7 +125,7 @@ class Gate(Glance):
     def passed(self) -> bool:
         return self.outcome == "pass"
 
-    def of(self, outcome: Outcome) -> tuple[Verdict, ...]:
+    def of(self, outcome: GateOutcome) -> tuple[RuleResult, ...]:
         """The verdicts of one outcome."""
         return tuple(verdict for verdict in self.verdicts if verdict.outcome == outcome)
 

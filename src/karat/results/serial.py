@@ -172,12 +172,12 @@ def _scores(value: Mapping[str, Any]) -> Scores:
         tuple(value["systems"]),
         tuple(value["questions"]),
         tuple(map(_measure, value["measures"])),
-        np.where(status == Status.ok, values, np.nan),
-        status,
-        {(s, q, m): reason for s, q, m, reason in value["reasons"]},
-        {(s, q, m): shown for s, q, m, shown in value.get("details", ())},
-        {(s, m): scores.Floor(*floor) for s, m, *floor in value.get("floors", ())},
-        value.get("lists_end", {}),
+        values=np.where(status == Status.ok, values, np.nan),
+        status=status,
+        reasons={(s, q, m): reason for s, q, m, reason in value["reasons"]},
+        details={(s, q, m): shown for s, q, m, shown in value.get("details", ())},
+        floors={(s, m): scores.Floor(*floor) for s, m, *floor in value.get("floors", ())},
+        lists_end=value.get("lists_end", {}),
     )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from karat.core.docs import Chunk
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.text.words import number, plural
 from karat.results.comparison import Pair
-from karat.results.evaluation import Evaluation, Note, Taken
+from karat.results.evaluation import Evaluation, InputInfo, Note
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -43,7 +43,7 @@ class Configuration:
         return float(value) if value is not None else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cell:
     """A system at one cut-off, by the main measure."""
 
@@ -67,7 +67,7 @@ class KindChoice:
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Choice(Glance):
+class Choice(NotebookView):
     """The best cell by the main measure, with all that keeps it from being taken for more than it is."""
 
     measure: str
@@ -111,6 +111,7 @@ class Failure:
     system: str
     question: str
     label: FailureLabel
+    _: KW_ONLY
     detail: str  # one sentence with the numbers
     leg: str | None = None  # that had it, where the fusion lost it
     rank: int | None = None  # where the first missing unit stands
@@ -127,6 +128,7 @@ class FailureCount:
 
     system: str
     label: FailureLabel
+    _: KW_ONLY
     questions: tuple[str, ...]
     gain: float
     measure: str = ""  # whose mean the gain is of; empty: recall at the study's k
@@ -139,6 +141,7 @@ class StudyHit:
     rank: int
     score: float | None
     chunk: Chunk
+    _: KW_ONLY
     holds: tuple[str, ...] = ()  # gold units it credits
     legs: Mapping[str, tuple[int, float]] = field(default_factory=dict)  # leg -> rank and score there
 
@@ -155,6 +158,7 @@ class StudyAnswer:
     system: str
     question: str
     text: str | None = None
+    _: KW_ONLY
     error: str | None = None
     contexts: tuple[str, ...] = ()
     used: tuple[str, ...] = ()
@@ -168,10 +172,11 @@ class StudyAnswer:
 
 
 @dataclass(frozen=True, repr=False)
-class Study(Glance):
+class Study(NotebookView):
     """One run: what was compared, every score, the choice, the failures, and where all of it comes from."""
 
     name: str
+    _: KW_ONLY
     evaluation: Evaluation
     configurations: tuple[Configuration, ...]
     main: str  # the main measure, Recall@5
@@ -205,12 +210,12 @@ class SweepView:
     choices: Sequence[Choice]  # one for each of the measures
     configurations: Sequence[Configuration]
     measures: Sequence[Measure]  # the main one at each cut-off
-    taken: Sequence[Taken] = ()
+    taken: Sequence[InputInfo] = ()
     notes: Sequence[Note] = ()
     slice: str | None = None  # by which the best of each kind was chosen
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Effect:
     """What goes with one factor, or with two together beyond what goes with each.
 
@@ -235,7 +240,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Level:
+class FactorLevel:
     """One level of a factor: the mean of its scores, over all levels of the others."""
 
     name: str
@@ -244,13 +249,13 @@ class Level:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Factored:
+class FactorAnalysis:
     """Scores of a grid, taken apart by its factors. `choice` is among the cells of a table with blocks."""
 
     source: str
     score: str
     n: int
-    factors: Mapping[str, tuple[Level, ...]]
+    factors: Mapping[str, tuple[FactorLevel, ...]]
     balanced: bool
     by: str | None  # the column whose values are blocks
     blocks: int

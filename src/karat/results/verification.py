@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.text.words import plural
 from karat.results.serial import plain
 
-Verdict = Literal["mismatch", "impossible", "suspect", "unchecked", "ok"]
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+FigureStatus = Literal["mismatch", "impossible", "suspect", "unchecked", "ok"]
+FIGURE_STATUSES: tuple[FigureStatus, ...] = get_args(FigureStatus)
 FORMAT = 1
 
 
@@ -25,7 +25,7 @@ class Figure:
     where: str  # the system, or the labels of its row; empty: the whole file
     name: str  # the measure or column as the file spells it
     what: str  # mean, std, n, ...; `rows` for a column of values, one a question
-    verdict: Verdict
+    verdict: FigureStatus
     printed: float | None = None
     recomputed: float | None = None
     cause: str = ""
@@ -47,7 +47,7 @@ class Figure:
 
 
 @dataclass(frozen=True, repr=False)
-class Verification(Glance):
+class Verification(NotebookView):
     """Every figure that was looked at, in the order of the files. `broken`: at least one of them is wrong."""
 
     rows: str | None
@@ -65,11 +65,11 @@ class Verification(Glance):
         """The causes that were found, each once."""
         return tuple(dict.fromkeys(f.cause for f in self.figures if f.cause and f.verdict not in ("ok", "unchecked")))
 
-    def of(self, verdict: Verdict) -> tuple[Figure, ...]:
+    def of(self, verdict: FigureStatus) -> tuple[Figure, ...]:
         """The figures of one verdict."""
         return tuple(figure for figure in self.figures if figure.verdict == verdict)
 
-    def count(self, verdict: Verdict) -> int:
+    def count(self, verdict: FigureStatus) -> int:
         """How many printed values have this verdict; of a column, the cells that do."""
         return sum(f.apart if f.broken and f.apart else f.cells for f in self.of(verdict))
 
@@ -80,21 +80,21 @@ class Verification(Glance):
             "rows": self.rows,
             "table": self.table,
             "broken": self.broken,
-            "counts": {verdict: self.count(verdict) for verdict in VERDICTS},
+            "counts": {verdict: self.count(verdict) for verdict in FIGURE_STATUSES},
             "causes": list(self.causes),
             "figures": [{**plain(figure), "difference": plain(figure.difference)} for figure in self.figures],
             "notes": list(self.notes),
         }
 
     def _line(self) -> str:
-        counts = ", ".join(f"{n:,} {verdict}" for verdict in VERDICTS if (n := self.count(verdict)))
+        counts = ", ".join(f"{n:,} {verdict}" for verdict in FIGURE_STATUSES if (n := self.count(verdict)))
         files = " and ".join(name for name in (self.rows, self.table) if name is not None)
         return f"{files}; {plural(len(self.figures), 'figure')}" + (f": {counts}" if counts else "")
 
     def _table(self) -> Table:
         rows = (
             (f.verdict, f.where, f.name, f.what, f.printed, f.recomputed, f.why or f.cause)
-            for verdict in VERDICTS
+            for verdict in FIGURE_STATUSES
             for f in self.of(verdict)
         )
         return ("verdict", "where", "measure", "figure", "printed", "recomputed", "why"), rows

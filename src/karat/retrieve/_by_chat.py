@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from karat.core.errors import UsageError
-from karat.core.means import Means, Need, Prompt, Said
+from karat.core.models import ChatReply, Models, Need, Prompt
 from karat.core.text import normalise
 from karat.core.text.blocks import drop_blocks
 from karat.retrieve.rewrite import Change, Rewritten
@@ -35,12 +35,12 @@ class ChatRewriter(ABC):
         self._known: dict[str, Rewritten] = {}
 
     @abstractmethod
-    def read(self, reply: Said, text: str) -> list[str]:
+    def read(self, reply: ChatReply, text: str) -> list[str]:
         """The queries in a reply, whose text is free of thoughts; none where there is nothing to search."""
 
-    def prepare(self, queries: Sequence[str], means: Means) -> None:
+    def prepare(self, queries: Sequence[str], models: Models) -> None:
         """Ask for all queries that are not known yet."""
-        chat = means.chat_for(self.name)
+        chat = models.chat_for(self.name)
         missing = [query for query in dict.fromkeys(queries) if _has_words(query) and query not in self._known]
         if not missing:
             return
@@ -55,7 +55,7 @@ class ChatRewriter(ABC):
             raise UsageError(f"{self.name} was not told of the query {query[:60]!r}. Call prepare with it first.")
         return self._known[query]
 
-    def _from_reply(self, query: str, reply: Said) -> Rewritten:
+    def _from_reply(self, query: str, reply: ChatReply) -> Rewritten:
         seconds = reply.seconds or 0.0
         if reply.error is not None or reply.text is None:
             return Rewritten(query, (), error=f"{self.name}: {reply.error or 'no reply'}", seconds=seconds)

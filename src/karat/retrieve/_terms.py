@@ -25,7 +25,7 @@ import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.text.characters import OTHER, PUNCTUATION, SPACE, TECHNICAL, kinds_of, points_of, text_of
-from karat.core.text.codes import Coded, Vocabulary
+from karat.core.text.codes import TokenIds, Vocabulary
 from karat.core.text.languages import count_languages, stop_words
 
 Kind = Literal["plain", "words", "stem"]
@@ -141,7 +141,7 @@ class Terms:
         """An empty vocabulary that `encode` fills with words, not yet terms."""
         return Vocabulary("plain")
 
-    def encode(self, texts: Sequence[str], vocabulary: Vocabulary) -> Coded:
+    def encode(self, texts: Sequence[str], vocabulary: Vocabulary) -> TokenIds:
         """The words of each text as numbers of the vocabulary."""
         return vocabulary.encode(texts if self.kind == "plain" else self._parted(texts))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkab
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.means import Means, Need
+from karat.core.models import Models, Need
 from karat.core.registry import Registry
 from karat.io.source import Source
 
@@ -79,7 +79,7 @@ class Prepares(Protocol):
 
     needs: ClassVar[tuple[Need, ...]]
 
-    def prepare(self, queries: Sequence[str], means: Means) -> None: ...
+    def prepare(self, queries: Sequence[str], models: Models) -> None: ...
 
 
 def _find(source: Any) -> type[Rewriter] | None:
@@ -108,7 +108,7 @@ def check_named(text: str) -> None:
         rewriter_named(text, lambda: ())
 
 
-def rewrite_all(rewriters: Sequence[Rewriter], queries: Sequence[str], means: Means | None = None) -> list[Rewritten]:
+def rewrite_all(rewriters: Sequence[Rewriter], queries: Sequence[str], models: Models | None = None) -> list[Rewritten]:
     """The queries through one rewriter after the other: each takes every query that the one before it gave.
 
     A query that cannot be rewritten says why, and the rest go on.
@@ -116,7 +116,7 @@ def rewrite_all(rewriters: Sequence[Rewriter], queries: Sequence[str], means: Me
     done = [Rewritten(query, (query,)) for query in queries]
     for rewriter in rewriters:
         if isinstance(rewriter, Prepares):
-            rewriter.prepare(list(dict.fromkeys(query for one in done for query in one.queries)), means or Means())
+            rewriter.prepare(list(dict.fromkeys(query for one in done for query in one.queries)), models or Models())
         done = [_further(rewriter, one) for one in done]
     return done
 

@@ -70,7 +70,9 @@ def anova(
             p = float(f_tail(f, own, freedom))
         eta = squares / total if total > 0 else 0.0
         omega = max(0.0, (squares - own * error) / (total + error)) if total > 0 else 0.0
-        effects.append(Effect(term, own, freedom, squares, f, p, eta, omega))
+        effects.append(
+            Effect(factors=term, freedom=own, error_freedom=freedom, squares=squares, f=f, p=p, eta=eta, omega=omega)
+        )
     return Anova(tuple(effects), freedom, balanced=len(cells) == full and len(set(cells.tolist())) == 1)
 
 

@@ -28,7 +28,7 @@ def reliability(confidence: Floats, correct: Floats, *, bins: int = BINS, by: By
     for number in np.unique(place).tolist():
         own, right = confidence[place == number], correct[place == number]
         low, high = (number / bins, (number + 1) / bins) if by == "width" else (float(own.min()), float(own.max()))
-        filled.append(Bin(low, high, len(own), float(own.mean()), float(right.mean())))
+        filled.append(Bin(low=low, high=high, n=len(own), confidence=float(own.mean()), accuracy=float(right.mean())))
     return tuple(filled)
 
 

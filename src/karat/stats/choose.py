@@ -33,7 +33,7 @@ def cells_of(
     mean, n = mean_known(values.T), np.isfinite(values).sum(axis=1)
     low, high = mean_intervals(values, bounds)
     return tuple(
-        Cell(system, measure, k, float(average), finite(start), finite(end), int(many))
+        Cell(system=system, measure=measure, k=k, mean=float(average), low=finite(start), high=finite(end), n=int(many))
         for (system, measure, k), average, start, end, many in zip(labels, mean, low, high, n, strict=True)
     )
 

@@ -189,7 +189,16 @@ def targets(summaries: Iterable[Summary], ceilings: Mapping[str, float]) -> tupl
             continue
         met = None if summary.mean is None else summary.mean > threshold
         ceiling = ceilings.get(summary.measure, 1.0)
-        reached.append(Target(summary.system, summary.measure, threshold, summary.mean, met, ceiling))
+        reached.append(
+            Target(
+                system=summary.system,
+                measure=summary.measure,
+                threshold=threshold,
+                value=summary.mean,
+                met=met,
+                ceiling=ceiling,
+            )
+        )
     return tuple(reached)
 
 
@@ -200,7 +209,9 @@ def usage(system: str, what: str, values: Iterable[float | None]) -> Usage | Non
         return None
     least, p50, p95, most = map(float, np.percentile(known, [0, 50, 95, 100]))
     std = float(known.std(ddof=1)) if len(known) > 1 else None
-    return Usage(system, what, len(known), float(known.mean()), p50, p95, std, least, most)
+    return Usage(
+        system=system, what=what, n=len(known), mean=float(known.mean()), p50=p50, p95=p95, std=std, min=least, max=most
+    )
 
 
 def refusals(system: str, declined: Sequence[bool | None], answerable: Sequence[bool]) -> Refusals:

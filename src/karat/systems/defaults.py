@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from karat.core.means import Means
+from karat.core.models import Models
 from karat.core.text import NAMES
 from karat.models import EmbedderSettings
 from karat.models.embedders import multilingual
@@ -29,7 +29,7 @@ def default_embedder(language: Language | None) -> EmbedderSettings:
     return _USUAL if own or not _OTHER.knows(language) or not multilingual.is_installed() else _OTHER
 
 
-def system_for(index: Index | None, means: Means | None = None, **given: Any) -> System:
+def system_for(index: Index | None, models: Models | None = None, **given: Any) -> System:
     """A system over an index, of the settings that are given (not None); its default where no engine is among them.
 
     What only a hybrid has, such as alpha, names the hybrid. Its weight goes by the embedder of the index.
@@ -41,7 +41,7 @@ def system_for(index: Index | None, means: Means | None = None, **given: Any) ->
         notes = default_notes(index)
     if index is not None:
         named.setdefault("alpha", _default_alpha(index))
-    return System(SystemSettings(**named), index, means or Means(), notes)
+    return System(SystemSettings(**named), index, models or Models(), notes)
 
 
 def default_line(index: Index) -> str:

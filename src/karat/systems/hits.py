@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from karat.core.errors import KaratError, UsageError
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.text.words import clean, plural
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Hits(Glance, Sequence[tuple[float, "Chunk"]]):
+class Hits(NotebookView, Sequence[tuple[float, "Chunk"]]):
     """What one query found: score and chunk of each hit, best first; `about` says how it was searched."""
 
     about: Mapping[str, Any]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.docs import Problem
 from karat.core.errors import KaratError, UsageError, did_you_mean
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.progress import shown_in_notebook
 from karat.core.text import main_language
 from karat.core.text.boilerplate import navigation
@@ -36,7 +36,7 @@ _ENGINE = re.compile(r"[A-Za-z0-9_-]+")  # no store of another tool, no path
 
 
 @dataclass(repr=False)
-class Index(Glance):
+class Index(NotebookView):
     """Chunks that can be searched, the documents they were cut from, and what could not be read.
 
     Opened from a folder, each part is compared with its checksums and loaded when it is first asked for.
@@ -284,7 +284,9 @@ def _build(
         if lost := getattr(engine, "without_vector", 0):
             what = f"{lost:,} of {len(texts):,} chunks have no vector, since the model makes nothing of their texts"
             remedy = "Other engines and a hybrid can; or choose another --embedder."
-            problems.append(Problem(f"engine {name}", "no vector", f"{what}: it never finds them.", remedy, False))
+            problems.append(
+                Problem(f"engine {name}", "no vector", f"{what}: it never finds them.", remedy=remedy, fatal=False)
+            )
     if not built:
         raise KaratError(" ".join(problem.reason for problem in problems))
     return built, problems
@@ -304,7 +306,7 @@ def _boilerplate(chunks: Iterable[Chunk]) -> Iterator[Problem]:
         verb = "looks" if chunks_like_it == 1 else "look"
         reason = f"{chunks_like_it:,} of {plural(sizes[doc], 'chunk')} {verb} like boilerplate: {listed}."
         remedy = "They hold the words of many questions and answer none: leave such pages out of the documents."
-        yield Problem(doc, "boilerplate", reason, remedy, False)
+        yield Problem(doc, "boilerplate", reason, remedy=remedy, fatal=False)
 
 
 def _known(earlier: Index | None, name: str) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.means import Means
+from karat.core.models import Models
 from karat.core.ranked import Ranked
 from karat.systems.engines import Engines, on_one_table
 from karat.systems.settings import CHAT, SystemSettings, steps_of
@@ -99,9 +99,15 @@ def run_of(
     }
     known = {name: column for name, column in fields.items() if any(v is not None for v in column)}
     return Run(
-        name, [question_ids[i] for i in done], ranked.offsets, [chunk.id for chunk in hits], ranked.scores,
-        fields=known, failed={question_ids[i]: reason for i, reason in failed.items()}, unique=True,
-    )  # fmt: skip
+        name,
+        question_ids=[question_ids[i] for i in done],
+        offsets=ranked.offsets,
+        _docs=[chunk.id for chunk in hits],
+        _scores=ranked.scores,
+        fields=known,
+        failed={question_ids[i]: reason for i, reason in failed.items()},
+        unique=True,
+    )
 
 
 def check_pages(pages: str) -> Pages:
@@ -149,14 +155,14 @@ class Retrieval:
         self,
         engines: Engines,
         questions: Sequence[str],
-        models: Means | None = None,
+        models: Models | None = None,
         *,
         progress: Progress = lambda what, done, total: None,
         memory: Memory | None = None,
         one_by_one: bool = False,
     ) -> None:
         self.engines, self.questions, self._progress = engines, tuple(questions), progress
-        self._models, self._memory, self._one_by_one = models or Means(), memory or Memory(), one_by_one
+        self._models, self._memory, self._one_by_one = models or Models(), memory or Memory(), one_by_one
         self._rewritten: dict[tuple[str, ...], dict[int, Rewritten]] = {}
         self._rewriting: dict[tuple[str, ...], Seconds] = {}
         self._depth: dict[tuple[str, tuple[str, ...]], int] = {}

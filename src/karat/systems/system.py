@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from karat.core.errors import UsageError
-from karat.core.means import Means
+from karat.core.models import Models
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Retrieval, Retrieved
 from karat.systems.settings import DEPTH, SystemSettings
@@ -23,7 +23,7 @@ class System:
 
     settings: SystemSettings
     index: Index | None = None
-    models: Means = field(default_factory=Means)
+    models: Models = field(default_factory=Models)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

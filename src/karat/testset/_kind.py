@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from karat.core.means import Prompt
+from karat.core.models import Prompt
 from karat.core.registry import Registry
 from karat.core.text import NAMES
 from karat.results.drafts import Draft, Fragment

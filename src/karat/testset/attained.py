@@ -11,7 +11,7 @@ from karat.core.ranked import Ranked
 from karat.core.text import guess_language
 from karat.diagnose.ceilings import ceilings_by_question, mean_of
 from karat.fuse.rrf import fusion
-from karat.results.audit import ALL, Attained, Detectable, KindRow, LanguageRow, Quartiles
+from karat.results.audit import ALL, DetectableDifference, EngineRecall, KindRow, LanguageRow, Quartiles
 from karat.stats.power import WORST, detectable, needed
 from karat.testset.check._context import SEMANTIC, once
 from karat.testset.check.literal_wording import overlaps
@@ -82,7 +82,7 @@ def _recalls(context: CheckContext) -> dict[str, dict[int, Floats]]:
 
 
 @once
-def attained(context: CheckContext) -> tuple[Attained, ...]:
+def attained(context: CheckContext) -> tuple[EngineRecall, ...]:
     """Recall at each cut by kind beside what any ranking could reach, all kinds together first."""
     if not context.has_corpus:
         return ()
@@ -93,10 +93,11 @@ def attained(context: CheckContext) -> tuple[Attained, ...]:
             columns = {name: one[k][members] for name, one in _recalls(context).items()}
             means = {name: float(column.mean()) for name, column in columns.items()}
             better = float(np.max(list(columns.values()), axis=0).mean()) if columns else None
+            ceiling, exact = mean_of([best[q]["Recall", k] for q in members])
             rows.append(
-                Attained(
-                    kind, len(members), k, means.get("bm25"), means.get("dense"), better,
-                    *mean_of([best[q]["Recall", k] for q in members]),
+                EngineRecall(
+                    kind=kind, questions=len(members), k=k, bm25=means.get("bm25"), dense=means.get("dense"),
+                    better=better, ceiling=ceiling, exact=exact,
                 )
             )  # fmt: skip
     return tuple(rows)
@@ -145,9 +146,9 @@ def language_rows(context: CheckContext) -> tuple[LanguageRow, ...]:
 
 
 @once
-def detectable_by(context: CheckContext) -> tuple[Detectable, ...]:
+def detectable_by(context: CheckContext) -> tuple[DetectableDifference, ...]:
     """What can be told apart: by how retrievals differ on this very test set, and at worst."""
-    rows: list[Detectable | None] = []
+    rows: list[DetectableDifference | None] = []
     columns = {name: one[CUT] for name, one in _recalls(context).items()}
     if len(columns) == 2:
         bm25, dense = columns["bm25"], columns["dense"]
@@ -161,16 +162,16 @@ def detectable_by(context: CheckContext) -> tuple[Detectable, ...]:
     return tuple(row for row in rows if row is not None)
 
 
-def _row(differences: Floats, basis: str) -> Detectable | None:
+def _row(differences: Floats, basis: str) -> DetectableDifference | None:
     known = differences[np.isfinite(differences)]
     spread = float(known.std(ddof=1)) if len(known) > 1 else 0.0
     return _made(len(known), spread, basis) if spread > 0 else None
 
 
-def _made(questions: int, spread: float, basis: str) -> Detectable | None:
+def _made(questions: int, spread: float, basis: str) -> DetectableDifference | None:
     if questions < 2:
         return None
-    return Detectable(
+    return DetectableDifference(
         measure=MEASURE,
         questions=questions,
         basis=basis,

@@ -16,7 +16,7 @@ from karat.testset.topics import coverage_of
 
 if TYPE_CHECKING:
     from karat.core.docs import Doc
-    from karat.core.means import Embeds, Means
+    from karat.core.models import EmbeddingModel, Models
     from karat.core.types import TestSet
     from karat.match import Pages
     from karat.retrieve import Engine
@@ -30,7 +30,7 @@ def audit(
     chunks: Chunks | None,
     docs: Sequence[Doc] | None = None,
     *,
-    means: Means | None = None,
+    models: Models | None = None,
     seed: int = 0,
     by: str = "auto",
     pages: Pages = "physical",
@@ -43,8 +43,8 @@ def audit(
     """How good a test set is: what is wrong with its questions, what they cover, and what they can tell.
 
     Without `chunks` only what needs no corpus is looked at. `engines` are those of an index (`bm25`, `dense`), and
-    `vectors` those of its chunks; without them they are built here, with the embedder of `means` or karat's own. `only`
-    names some of the checks. A check that fails is itself a finding, and the others go on.
+    `vectors` those of its chunks; without them they are built here, with the embedder of `models` or karat's own.
+    `only` names some of the checks. A check that fails is itself a finding, and the others go on.
     """
     notify = progress or (lambda step: None)
     chosen = [AUDIT_CHECKS.get(name) for name in only] or list(AUDIT_CHECKS)
@@ -53,7 +53,7 @@ def audit(
         testset=testset, chunks=chunks if chunks is not None else Chunks([]), docs=docs, by=by, pages=pages,
         page_offset=page_offset, seed=seed, engines=engines or {}, vectors=vectors,
     )  # fmt: skip
-    context = _searchable(context, means, notes, notify)
+    context = _searchable(context, models, notes, notify)
     known = context.has_corpus
     missing = NO_CORPUS if chunks is None else "the index is empty"
     left_out = {one.name: missing for one in chosen if one.corpus and not known}
@@ -77,7 +77,7 @@ def audit(
 
 
 def _searchable(
-    context: CheckContext, means: Means | None, notes: list[str], notify: Callable[[str], None]
+    context: CheckContext, models: Models | None, notes: list[str], notify: Callable[[str], None]
 ) -> CheckContext:
     """The context with engines and vectors; what cannot be embedded is left out, and that is noted."""
     given, engines, vectors = bool(context.engines), dict(context.engines), context.vectors
@@ -93,7 +93,7 @@ def _searchable(
         notes.append("the dense engine of the index was not asked: the vectors of karat's own embedder were instead.")
     try:
         notify("embedding")
-        embedder = _embedder(engines.get("dense"), means)
+        embedder = _embedder(engines.get("dense"), models)
         asked = embedder.embed([question.text for question in context.questions], "query")
         if vectors is None and texts:
             vectors = embedder.embed(texts, "passage")
@@ -104,13 +104,13 @@ def _searchable(
     return replace(context, engines=engines, vectors=vectors, question_vectors=asked)
 
 
-def _embedder(dense: Engine | None, means: Means | None) -> Embeds:
+def _embedder(dense: Engine | None, models: Models | None) -> EmbeddingModel:
     """What made the vectors of the index; else the one that was given, else karat's own."""
-    own: Embeds | None = getattr(dense, "embedder", None)
+    own: EmbeddingModel | None = getattr(dense, "embedder", None)
     if own is not None:
         return own
-    if means is not None and means.embedder is not None:
-        return means.embedder()
+    if models is not None and models.embedder is not None:
+        return models.embedder()
     from karat.models import EmbedderSettings, embedder_named
 
     return embedder_named(EmbedderSettings())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.diagnose.ceilings import CUTS, ceilings
-from karat.results.checkup import Checkup, Reach
+from karat.results.checkup import Checkup, GoldCoverage
 from karat.testset.check import CHECKS, CheckContext, run
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ def files_of(chunks: Chunks, docs: Sequence[Doc] | None) -> int:
     return len({doc.part_of or doc.id for doc in docs} if docs is not None else {chunk.doc for chunk in chunks})
 
 
-def reach_of(resolution: Resolution) -> Reach:
+def reach_of(resolution: Resolution) -> GoldCoverage:
     """How much of the relevant gold some chunk holds."""
     of, reached = resolution.units.question[resolution.relevant], resolution.reached[resolution.relevant]
     size = len(resolution.testset)
     wanted, held = np.bincount(of, minlength=size), np.bincount(of[reached], minlength=size)
     has = wanted > 0
-    return Reach(
+    return GoldCoverage(
         units=len(of),
         reached=int(reached.sum()),
         questions=int(has.sum()),

@@ -25,7 +25,7 @@ from karat.testset.sample import LEAST_TOKENS, sample, sections_of
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks, Doc
-    from karat.core.means import Chats, Means
+    from karat.core.models import ChatModel, Models
     from karat.core.types import Question
     from karat.models.structured import Structured
     from karat.testset.check import DraftVerdict, Surroundings
@@ -71,7 +71,7 @@ class GenerationSettings:
 def generate(
     chunks: Chunks,
     settings: GenerationSettings,
-    means: Means,
+    models: Models,
     *,
     docs: Iterable[Doc] | None = None,
     before: Sequence[Question] = (),
@@ -96,9 +96,9 @@ def generate(
     )  # fmt: skip
     wanted, notes = _wanted(settings.kinds, settings.offline)
     asked_rows = {kind: frozenset(rows) for kind, rows in (asked or {}).items()}
-    surroundings = Surroundings(chunks, means, seed, before)
+    surroundings = Surroundings(chunks, models, seed, before)
     run = _Generation(chunks, settings, sampled, surroundings, say, sections, asked_rows)
-    slots = run.offline(wanted) if settings.offline else run.by_model(wanted, means)
+    slots = run.offline(wanted) if settings.offline else run.by_model(wanted, models)
     ids, pages = QuestionIds(one.id for one in before), QuotePages(docs)
     drafts = {ids.next(slot.kind.name): slot.draft for slot in slots if slot.draft is not None}
     questions = tuple(question_of(draft, id_, pages) for id_, draft in drafts.items())
@@ -159,9 +159,9 @@ class _Generation:
     known: Counter[str] = field(default_factory=Counter)  # chunks left out since the kind asks about them already
     _fragments: dict[int, Fragment] = field(default_factory=dict)
 
-    def by_model(self, kinds: Sequence[Kind], means: Means) -> list[QuestionSlot]:
+    def by_model(self, kinds: Sequence[Kind], models: Models) -> list[QuestionSlot]:
         """Slots filled by a chat model, in rounds."""
-        chat = means.chat_for("karat generate")
+        chat = models.chat_for("karat generate")
         supplies = {kind.name: self._supply(kind) for kind in kinds}
         slots = [QuestionSlot(kind, number) for kind in kinds for number in range(self.settings.samples)]
         open_slots = [slot for slot in slots if self._next(slot, supplies)]
@@ -213,10 +213,10 @@ class _Generation:
             drafts = offline_drafts(fragment, [kind.name])
             if fragment.language != LANGUAGE:
                 why = "without a model karat asks in English only; a chat model asks in other languages"
-                self.rejected.append(Rejected("other_language", why, kind.name, (row,)))
+                self.rejected.append(Rejected("other_language", why, kind.name, rows=(row,)))
             elif not drafts:
                 why = "no pattern finds a sentence in the chunk to make such a question of"
-                self.rejected.append(Rejected("nothing_to_ask", why, kind.name, (row,)))
+                self.rejected.append(Rejected("nothing_to_ask", why, kind.name, rows=(row,)))
             yield from islice(self._passing(drafts), self.settings.each)
 
     def _passing(self, drafts: Sequence[Draft]) -> Iterator[Draft]:
@@ -235,7 +235,7 @@ class _Generation:
         self.accepted += [verdict.draft for verdict in verdicts if verdict.rejected is None]
         return verdicts
 
-    def _ask(self, chat: Chats, slots: Sequence[QuestionSlot]) -> list[Draft | Rejected]:
+    def _ask(self, chat: ChatModel, slots: Sequence[QuestionSlot]) -> list[Draft | Rejected]:
         """For each slot, in order, the draft that the model wrote, or the reason why it wrote none."""
         from karat.models.structured import ask_structured
 
@@ -258,7 +258,7 @@ class _Generation:
             other = next((one for one in partners if frozenset((row, one)) not in pairs), None)
             if other is None:
                 why = "no other chunk is related to it"
-                self.rejected.append(Rejected("no_related_chunk", why, kind.name, (row,)))
+                self.rejected.append(Rejected("no_related_chunk", why, kind.name, rows=(row,)))
                 continue
             pairs.add(frozenset((row, other)))
             yield (row, other)
@@ -293,10 +293,10 @@ class _Generation:
 
 def _outcome(slot: QuestionSlot, setting: Setting, reply: Structured[Any], model: str) -> Draft | Rejected:
     if reply.value is None:
-        return Rejected(_reason(reply), reply.error or "the model said nothing", slot.kind.name, slot.rows)
+        return Rejected(_reason(reply), reply.error or "the model said nothing", slot.kind.name, rows=slot.rows)
     draft = slot.kind.draft(reply.value, setting, model)
     if not draft.text:
-        return Rejected("declined", "the model found nothing worth such a question", slot.kind.name, slot.rows)
+        return Rejected("declined", "the model found nothing worth such a question", slot.kind.name, rows=slot.rows)
     if declines(draft.text):
         return Rejected(
             reason="refused",

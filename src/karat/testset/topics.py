@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.text import stop_words
-from karat.results.audit import Coverage, DocRow, TopicRow
+from karat.results.audit import DocRow, TopicCoverage, TopicRow
 from karat.testset.check._context import once
 from karat.testset.lexicon import content_of, words_of
 
@@ -27,7 +27,7 @@ _READ = 200  # chunks that name it
 
 
 @once
-def coverage_of(context: CheckContext) -> Coverage:
+def coverage_of(context: CheckContext) -> TopicCoverage:
     """How the questions with gold in the corpus lie over it, by document and by topic."""
     touched = _touched(context)
     asked = sum(1 for rows in touched if rows)
@@ -40,7 +40,7 @@ def coverage_of(context: CheckContext) -> Coverage:
         )
     )
     topic = topics_of(context)
-    return Coverage(
+    return TopicCoverage(
         questions=asked,
         docs=len(docs),
         docs_asked=sum(1 for row in docs if row.questions),

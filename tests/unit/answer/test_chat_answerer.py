@@ -4,13 +4,13 @@ import pytest
 
 from karat.answer import AnswererSettings, answerer_named
 from karat.answer._prompt import prompt_of
-from karat.core.asked import Asked, Context
+from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import UsageError
-from karat.core.means import Means, Said
+from karat.core.models import ChatReply, Models
 from karat.core.text.refusals import declines
 
 CONTEXTS = (Context("a", "The watch lasts four hours."), Context("b", "Two people keep it."))
-ASKED = Asked("q", "How long is the watch?", CONTEXTS)
+ASKED = AnswerRequest("q", "How long is the watch?", CONTEXTS)
 
 
 class Stub:
@@ -30,7 +30,7 @@ class Stub:
 
 
 def answered(chat, *asked, **settings):
-    answerer = answerer_named(AnswererSettings("chat", **settings), Means(chat=chat))
+    answerer = answerer_named(AnswererSettings("chat", **settings), Models(chat=chat))
     answers = {}
     answerer.answer(asked, lambda one, answer: answers.update({one.id: answer}))
     return answerer, answers
@@ -38,13 +38,15 @@ def answered(chat, *asked, **settings):
 
 def test_it_needs_a_chat_model():
     with pytest.raises(UsageError, match=r"the answerer chat asks a chat model, and none is named\. .*--model"):
-        answerer_named(AnswererSettings("chat"), Means())
+        answerer_named(AnswererSettings("chat"), Models())
 
 
 def test_all_questions_are_asked_in_one_batch_and_each_gets_its_own_answer():
-    said = Said(" Four hours [1].\n", model="m-1", prompt_tokens=90, completion_tokens=6, cost_usd=0.25, seconds=1.5)
-    chat = Stub(said, Said("Oslo."), Said(error="timed out 6 times"))
-    _, answers = answered(chat, ASKED, Asked("r", "Where?"), Asked("s", "Who?", CONTEXTS[:1]))
+    said = ChatReply(
+        " Four hours [1].\n", model="m-1", prompt_tokens=90, completion_tokens=6, cost_usd=0.25, seconds=1.5
+    )
+    chat = Stub(said, ChatReply("Oslo."), ChatReply(error="timed out 6 times"))
+    _, answers = answered(chat, ASKED, AnswerRequest("r", "Where?"), AnswerRequest("s", "Who?", CONTEXTS[:1]))
     assert [len(batch) for batch in chat.batches] == [3]
     first = answers["q"]
     assert (first.question, first.text, first.model, first.error) == ("q", "Four hours [1].", "m-1", None)
@@ -57,7 +59,7 @@ def test_all_questions_are_asked_in_one_batch_and_each_gets_its_own_answer():
 
 
 def test_tokens_known_by_half_are_not_known():
-    _, answers = answered(Stub(Said("x", prompt_tokens=4)), ASKED)
+    _, answers = answered(Stub(ChatReply("x", prompt_tokens=4)), ASKED)
     assert answers["q"].tokens is None
 
 
@@ -71,22 +73,22 @@ def test_tokens_known_by_half_are_not_known():
     ],
 )
 def test_thoughts_are_no_part_of_an_answer(reply, text):
-    _, answers = answered(Stub(Said(reply)), ASKED)
+    _, answers = answered(Stub(ChatReply(reply)), ASKED)
     assert (answers["q"].text, answers["q"].error) == (text, None)
 
 
 def test_a_reply_that_was_cut_keeps_its_text_and_is_told_and_failed_where_it_has_none():
-    chat = Stub(Said("Four hou", cut=True), Said("<think>hm", cut=True))
-    answerer, answers = answered(chat, ASKED, Asked("r", "Where?"))
+    chat = Stub(ChatReply("Four hou", cut=True), ChatReply("<think>hm", cut=True))
+    answerer, answers = answered(chat, ASKED, AnswerRequest("r", "Where?"))
     assert (answers["q"].text, answers["q"].error) == ("Four hou", None)
     assert answers["r"].text is None
     assert answers["r"].error.startswith("the reply was cut off at the model's limit of tokens before it answered.")
     assert answerer.remarks == ("1 of 2 answers were cut off at the model's limit of tokens (max_tokens).",)
-    assert answered(Stub(Said("Four.")), ASKED)[0].remarks == ()
+    assert answered(Stub(ChatReply("Four.")), ASKED)[0].remarks == ()
 
 
 def test_contexts_that_do_not_fit_are_left_out_whole():
-    chat = Stub(Said("x"), Said("x"), Said("x"))
+    chat = Stub(ChatReply("x"), ChatReply("x"), ChatReply("x"))
     _, answers = answered(chat, ASKED, contexts=1)
     assert answers["q"].used == ("a",)
     _, answers = answered(chat, ASKED, context_tokens=8)
@@ -134,7 +136,7 @@ def test_a_template_of_the_users_is_the_message_and_other_braces_stay():
 )
 def test_a_template_without_its_places_is_refused(template, missing):
     with pytest.raises(UsageError) as told:
-        answerer_named(AnswererSettings("chat", prompt=template), Means(chat=Stub()))
+        answerer_named(AnswererSettings("chat", prompt=template), Models(chat=Stub()))
     assert str(told.value).startswith(f"the prompt has no {missing}. Write ")
 
 
@@ -142,7 +144,7 @@ def test_the_fingerprint_follows_what_answers_depend_on():
     def fingerprint(chat_fingerprint="stub", **settings):
         chat = Stub()
         chat.fingerprint = chat_fingerprint
-        return answerer_named(AnswererSettings("chat", **settings), Means(chat=chat)).fingerprint
+        return answerer_named(AnswererSettings("chat", **settings), Models(chat=chat)).fingerprint
 
     ways = [
         {},

@@ -4,10 +4,10 @@ import pytest
 
 from karat.answer import AnswererSettings
 from karat.answer._contexts import within
-from karat.core.asked import Asked, Context
+from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import UsageError
 
-ASKED = Asked("q", "Where?", tuple(Context(str(i), "word " * (i + 1)) for i in range(4)))
+ASKED = AnswerRequest("q", "Where?", tuple(Context(str(i), "word " * (i + 1)) for i in range(4)))
 
 
 def _read(**settings):
@@ -24,12 +24,12 @@ def test_no_more_tokens_than_asked_for():
 
 
 def test_what_stands_behind_the_first_that_does_not_fit_is_not_read():
-    asked = Asked("q", "Where?", (Context("long", "word " * 9), Context("short", "word")))
+    asked = AnswerRequest("q", "Where?", (Context("long", "word " * 9), Context("short", "word")))
     assert within(asked, AnswererSettings(context_tokens=5)) == ()
 
 
 def test_punctuation_is_no_token():
-    asked = Asked("q", "Where?", (Context("a", "one — two ... !"),))
+    asked = AnswerRequest("q", "Where?", (Context("a", "one — two ... !"),))
     assert within(asked, AnswererSettings(context_tokens=2)) == asked.contexts
 
 

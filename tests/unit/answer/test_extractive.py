@@ -3,9 +3,9 @@
 import pytest
 
 from karat.answer import AnswererSettings, answerer_named
-from karat.core.asked import Asked, Context
+from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import KaratError, UsageError
-from karat.core.means import Means
+from karat.core.models import Models
 from karat.core.text.refusals import declines
 
 LIBRARY = """Opening hours
@@ -39,10 +39,10 @@ MUSEUM = """Музей открыт ежедневно, кроме понеде�
 CONTEXTS = tuple(Context(str(i), text) for i, text in enumerate((LIBRARY, BICYCLE, MUSEUM)))
 
 
-def _answer(question, contexts=CONTEXTS, means=None, **settings):
+def _answer(question, contexts=CONTEXTS, models=None, **settings):
     answers = []
-    extractive = answerer_named(AnswererSettings("extractive", **settings), means or Means())
-    extractive.answer([Asked("q", question, contexts)], lambda one, answer: answers.append(answer))
+    extractive = answerer_named(AnswererSettings("extractive", **settings), models or Models())
+    extractive.answer([AnswerRequest("q", question, contexts)], lambda one, answer: answers.append(answer))
     (answer,) = answers
     return answer
 
@@ -124,7 +124,7 @@ def test_an_embedder_that_fails_makes_an_error_and_not_an_answer():
         def embed(self, texts, role):
             raise KaratError("the endpoint is down.")
 
-    answer = _answer("Who founded the library?", means=Means(embedder=Failing))
+    answer = _answer("Who founded the library?", models=Models(embedder=Failing))
     assert (answer.text, answer.error) == (None, "the texts could not be embedded: the endpoint is down.")
 
 

@@ -3,12 +3,12 @@
 import re
 from html import unescape
 
-from karat.core.glance import CELL, LINE, ROWS, Glance
+from karat.core.glance import CELL, LINE, ROWS, NotebookView
 
 HOSTILE = '<img src=x onerror="alert(1)">&\x1b[2J\u202e'
 
 
-class Many(Glance):
+class Many(NotebookView):
     def __init__(self, name, rows, columns=2):
         self.name, self.rows, self.columns = name, rows, columns
 

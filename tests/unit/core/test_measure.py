@@ -5,18 +5,23 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.errors import UsageError
 from karat.core.measure import MEASURES, Measure, facts, find_measure, list_measures, measure
-from karat.core.scores import Outcome
+from karat.core.scores import MeasureResult
 
 
 def answered(answers, references=None, contexts=None):
     n = len(answers)
-    return Answered(
-        ("s",), tuple(map(str, range(n))), ["what?"] * n, answers, references or [("ref",)] * n,
-        contexts or [None] * n, [True] * n,
-    )  # fmt: skip
+    return AnswerTable(
+        ("s",),
+        tuple(map(str, range(n))),
+        texts=["what?"] * n,
+        answers=answers,
+        references=references or [("ref",)] * n,
+        contexts=contexts or [None] * n,
+        answerable=[True] * n,
+    )
 
 
 def test_the_decorator_returns_the_function_itself():
@@ -140,5 +145,5 @@ def test_facts_of_every_measure_are_complete():
 
 
 def test_an_outcome_is_passed_on_as_it_is():
-    spec = find_measure(measure(name="o")(lambda answered: Outcome(np.zeros(1), {0: "why"})))
+    spec = find_measure(measure(name="o")(lambda answered: MeasureResult(np.zeros(1), {0: "why"})))
     assert Measure(spec).of(answered(["a"])).undefined == {0: "why"}

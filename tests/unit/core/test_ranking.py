@@ -45,5 +45,5 @@ def test_each_list_is_ranked_on_its_own():
 
 @pytest.mark.parametrize("order", ["given", "score"])
 def test_a_list_without_scores_stays_as_given(order):
-    run = Run("s", ["q"], np.array([0, 3]), ["b", "a", "c"], order=order)
+    run = Run("s", question_ids=["q"], offsets=np.array([0, 3]), _docs=["b", "a", "c"], order=order)
     assert ranking(run).tolist() == [0, 1, 2]

@@ -56,9 +56,21 @@ def test_a_score_that_is_no_finite_number_is_named(length, bad, shown):
 
 def full_run() -> Run:
     """A run with something in every field."""
-    return Run("s", ["a"], np.array([0, 2]), ["x", "y"], np.array([1.0, 2.0]), fields={"page": ["1", "2"]},
-               answers={"a": Answer("a", "yes")}, failed={"b": "why"}, unasked={"c": "no reference"}, source="file",
-               unique=True, texts={"a": "what?"}, settings={"alpha": 0.3})  # fmt: skip
+    return Run(
+        "s",
+        question_ids=["a"],
+        offsets=np.array([0, 2]),
+        _docs=["x", "y"],
+        _scores=np.array([1.0, 2.0]),
+        fields={"page": ["1", "2"]},
+        answers={"a": Answer("a", "yes")},
+        failed={"b": "why"},
+        unasked={"c": "no reference"},
+        source="file",
+        unique=True,
+        texts={"a": "what?"},
+        settings={"alpha": 0.3},
+    )
 
 
 def test_a_run_is_frozen():
@@ -92,7 +104,13 @@ def test_a_copy_of_dicts_has_the_same_hits():
 
 def test_times_alone_are_no_answers():
     def with_text(text):
-        return Run("s", [], np.array([0]), [], answers={"a": Answer("a", text, seconds={"answer": 1.0})})
+        return Run(
+            "s",
+            question_ids=[],
+            offsets=np.array([0]),
+            _docs=[],
+            answers={"a": Answer("a", text, seconds={"answer": 1.0})},
+        )
 
     assert not with_text(None).has_answers
     assert with_text("").has_answers

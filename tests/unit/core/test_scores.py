@@ -8,9 +8,13 @@ from karat.core.scores import Floor, Scores, Status
 
 def test_a_value_is_there_only_with_status_ok():
     scores = Scores(
-        ("s",), ("a", "b", "c"), (parse("MRR"),), np.array([[[0.5], [np.nan], [0.25]]]),
-        np.array([[[Status.ok], [Status.undefined], [Status.failed]]], np.uint8), {(0, 1, 0): "no relevant gold"},
-    )  # fmt: skip
+        ("s",),
+        ("a", "b", "c"),
+        (parse("MRR"),),
+        values=np.array([[[0.5], [np.nan], [0.25]]]),
+        status=np.array([[[Status.ok], [Status.undefined], [Status.failed]]], np.uint8),
+        reasons={(0, 1, 0): "no relevant gold"},
+    )
     assert [scores.value(0, q, 0) for q in range(3)] == [0.5, None, None]
     assert type(scores.value(0, 0, 0)) is float
     assert [scores.reason(0, q, 0) for q in range(3)] == [None, "no relevant gold", None]
@@ -26,9 +30,16 @@ def some(systems, measures, start):
     status = np.zeros(shape, np.uint8)
     status[0, 1, 0] = Status.failed
     return Scores(
-        systems, ("p", "q"), tuple(map(parse, measures)), np.where(status, np.nan, values), status,
-        {(0, 1, 0): f"why {start}"}, {(0, 0, 0): {"of": start}}, {(0, 0): Floor(start)}, {systems[0]: int(start)},
-    )  # fmt: skip
+        systems,
+        ("p", "q"),
+        tuple(map(parse, measures)),
+        values=np.where(status, np.nan, values),
+        status=status,
+        reasons={(0, 1, 0): f"why {start}"},
+        details={(0, 0, 0): {"of": start}},
+        floors={(0, 0): Floor(start)},
+        lists_end={systems[0]: int(start)},
+    )
 
 
 def test_systems_stand_one_after_the_other():

@@ -16,7 +16,7 @@ def texts(doc, setting):
 
 
 def test_a_short_document_is_one_numbered_chunk():
-    doc = Doc("a.txt", "\n Two words. \n", "Title", "http://x/a", meta={"lang": "en"})
+    doc = Doc("a.txt", "\n Two words. \n", "Title", url="http://x/a", meta={"lang": "en"})
     ((chunk,), problems) = chunk_docs([doc])
     assert problems == ()
     assert (chunk.id, chunk.doc, chunk.text, chunk.span, chunk.tokens) == (

@@ -12,13 +12,27 @@ from karat.corpus import chunk_docs, load_chunks, load_docs, save_chunks, save_d
 ODD = 'lone \ud800, NUL \0, \u2028 \u2029 \x85 \x7f, "quotes" \\ and\nlines\r\n'
 CHUNKS = [
     Chunk("a#0001", "a", "One."),
-    Chunk("a#0002", "a", ODD, ODD, "http://x", (1, 3), ("i", ""), (4, 9), 0, {ODD: ODD, "": ""}),
+    Chunk(
+        "a#0002",
+        "a",
+        ODD,
+        title=ODD,
+        url="http://x",
+        pages=(1, 3),
+        labels=("i", ""),
+        span=(4, 9),
+        tokens=0,
+        meta={ODD: ODD, "": ""},
+    ),
     Chunk('q"\\\n\ud800', "", ""),
     Chunk("ночь", "डॉ", "Ночь।", title=""),
 ]
 PAGES = (Page(1, 0, 3, "i"), Page(2, 3, 5))
 SECTIONS = (Section("S", 1, 0), Section("", 2, 1))
-DOCS = [Doc("a", ODD, "T", "u", PAGES, SECTIONS, None, {"k": "v"}), Doc("b", "", part_of="a")]
+DOCS = [
+    Doc("a", ODD, "T", url="u", pages=PAGES, sections=SECTIONS, part_of=None, meta={"k": "v"}),
+    Doc("b", "", part_of="a"),
+]
 
 
 @pytest.fixture

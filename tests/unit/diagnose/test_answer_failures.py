@@ -131,7 +131,7 @@ def measured(**columns):
     )
     values = np.array(list(columns.values()), float).T[None]
     status = np.isnan(values).astype(np.uint8)
-    return Scores(("s",), tuple(f"q{n}" for n in range(values.shape[1])), measures, values, status)
+    return Scores(("s",), tuple(f"q{n}" for n in range(values.shape[1])), measures, values=values, status=status)
 
 
 def test_the_judge_is_asked_first_and_its_range_does_not_matter():

@@ -15,7 +15,9 @@ SPECS = {
 
 def measure(text):
     name, _, cut = text.partition("@")
-    return Measure(SPECS[name], int(cut) if cut.isdigit() else None, int(cut[:-1]) if cut.endswith("t") else None)
+    return Measure(
+        SPECS[name], int(cut) if cut.isdigit() else None, tokens=int(cut[:-1]) if cut.endswith("t") else None
+    )
 
 
 def scores_of(table, statuses=None, reasons=None):
@@ -25,7 +27,7 @@ def scores_of(table, statuses=None, reasons=None):
     values = np.array([[row[m.name] for m in measures] for row in table.values()], float).transpose(0, 2, 1)
     status = np.zeros(values.shape, np.uint8) if statuses is None else np.array(statuses, np.uint8)
     questions = tuple(f"q{i}" for i in range(values.shape[1]))
-    return Scores(systems, questions, measures, values, status, reasons or {})
+    return Scores(systems, questions, measures, values=values, status=status, reasons=reasons or {})
 
 
 def fired(table, matching=None, facts=None, **made):
@@ -43,7 +45,7 @@ def test_a_sound_result_fires_nothing():
         "Hit@5": [1, 1],
         "Judged@10": [0.9, 0.8],
     }
-    matching = Matching("exact", "chunk", "ids agree", {"a": 0.8, "b": 0.7})
+    matching = Matching(matcher="exact", unit="chunk", why="ids agree", share={"a": 0.8, "b": 0.7})
     facts = Facts(
         extra={"a": 0},
         missing={"a": 0},
@@ -123,21 +125,23 @@ def test_unequal_n_is_said_once_for_measures_alike():
 def test_hardly_any_gold_matched():
     table = {"a": {"Hit@5": [0, 1]}}
     facts = Facts(gold_example="handbook.pdf", hit_examples={"a": "docs/handbook"})
-    said = fired(table, Matching("exact", "document", "", {"a": 0.05}), facts)["low id overlap"]
+    said = fired(table, Matching(matcher="exact", unit="document", why="", share={"a": 0.05}), facts)["low id overlap"]
     assert "only 5% of the gold documents" in said
     assert "gold is written 'handbook.pdf', hits 'docs/handbook'" in said
-    assert fired(table, Matching("exact", "document", "", {"a": 0.1}), facts) == {}
+    assert fired(table, Matching(matcher="exact", unit="document", why="", share={"a": 0.1}), facts) == {}
 
 
 def test_all_zero_with_zero_overlap_says_so_and_suggests_a_matcher():
     table = {"a": {"Hit@5": [0, 0], "Recall@5": [0, 0]}, "b": {"Hit@5": [1, 0], "Recall@5": [1, 0]}}
-    matching = Matching("exact", "chunk", "", {"a": 0.0, "b": 0.5}, others={"doc": 0.75, "url": 0.1})
+    matching = Matching(
+        matcher="exact", unit="chunk", why="", share={"a": 0.0, "b": 0.5}, others={"doc": 0.75, "url": 0.1}
+    )
     said = fired(table, matching)["zero overlap"]
     assert said.startswith("a: no gold chunk stands among its hits, so Hit@5, Recall@5 are 0.")
     assert said.endswith("--match doc would match 75% of the gold.")
-    suggested = Matching("exact", "chunk", "", {"a": 0.0}, suggestion="Try --match uuid.")
+    suggested = Matching(matcher="exact", unit="chunk", why="", share={"a": 0.0}, suggestion="Try --match uuid.")
     assert fired(table, suggested)["zero overlap"].endswith("Try --match uuid.")
-    assert fired(table, Matching("exact", "chunk", "", {"a": 0.2, "b": 0.5})) == {}
+    assert fired(table, Matching(matcher="exact", unit="chunk", why="", share={"a": 0.2, "b": 0.5})) == {}
 
 
 def test_empty_answers():
@@ -156,21 +160,23 @@ def test_a_few_empty_answers_are_said_without_alarm():
 
 def test_gold_that_the_matcher_cannot_use():
     table = {"a": {"Hit@5": [1]}}
-    said = fired(table, Matching("quote", "quote", "", {"a": 0.5}, unusable=2, entries=5))
+    said = fired(table, Matching(matcher="quote", unit="quote", why="", share={"a": 0.5}, unusable=2, entries=5))
     assert said["unusable gold"].startswith("2 of 5 gold entries name no quote")
-    assert fired(table, Matching("quote", "quote", "", {"a": 0.5}, unusable=0, entries=5)) == {}
+    assert fired(table, Matching(matcher="quote", unit="quote", why="", share={"a": 0.5}, unusable=0, entries=5)) == {}
 
 
 def test_gold_that_no_chunk_of_the_index_holds():
     table = {"a": {"Hit@5": [1]}}
-    said = fired(table, Matching("page", "page", "", {"a": 0.5}, unheld=(7, 17)))
+    said = fired(table, Matching(matcher="page", unit="page", why="", share={"a": 0.5}, unheld=(7, 17)))
     assert said["gold not in the index"].startswith("no chunk of the index holds 7 of 17 gold units")
-    assert fired(table, Matching("page", "page", "", {"a": 0.5}, unheld=(0, 17))) == {}
+    assert fired(table, Matching(matcher="page", unit="page", why="", share={"a": 0.5}, unheld=(0, 17))) == {}
 
 
 def test_hits_that_are_no_chunks_of_the_index():
     table = {"a": {"Hit@5": [1]}}
-    said = fired(table, Matching("page", "page", "", {"a": 0.5}, strangers={"a": (34, 340, "a_b")}))
+    said = fired(
+        table, Matching(matcher="page", unit="page", why="", share={"a": 0.5}, strangers={"a": (34, 340, "a_b")})
+    )
     assert said["hits not in the index"].startswith("a: 34 of 340 hits are no chunks of the index (such as 'a_b')")
 
 

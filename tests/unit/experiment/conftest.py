@@ -57,10 +57,14 @@ def study_of(questions):
             for place in places:
                 status[place], values[place], reasons[place] = kind, np.nan, why
         testset = testset or questions(values.shape[1])
-        scores = Scores(tuple(table), testset.ids, parse_all(measures), values, status, reasons)
-        evaluation = Evaluation(testset, scores, summarise(scores, intervals=False), notes=more.pop("notes", ()))
+        scores = Scores(tuple(table), testset.ids, parse_all(measures), values=values, status=status, reasons=reasons)
+        evaluation = Evaluation(
+            testset=testset, scores=scores, summaries=summarise(scores, intervals=False), notes=more.pop("notes", ())
+        )
         configurations = tuple(Configuration(name) for name in table)
-        return Study("made", evaluation, configurations, scores.measures[0].name, 5, **more)
+        return Study(
+            "made", evaluation=evaluation, configurations=configurations, main=scores.measures[0].name, k=5, **more
+        )
 
     return make
 

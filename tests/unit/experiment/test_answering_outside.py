@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from karat.answer import Answerer, AnswererSettings
-from karat.core.asked import Asked, Context
+from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import UsageError
 from karat.experiment.answering import outside_settings
 from karat.experiment.spec._answers import AnswerKeys
@@ -18,7 +18,7 @@ from karat.models.endpoint import JsonEndpoint
 from karat.systems.outside import answerer_outside
 
 CONTEXTS = (Context("a", "Four hours."), Context("b", "Two people."), Context("c", "Lantern."))
-ASKED = Asked("q 1", 'How "long" {id}?', CONTEXTS)
+ASKED = AnswerRequest("q 1", 'How "long" {id}?', CONTEXTS)
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +121,7 @@ def test_what_goes_wrong_is_the_error_of_the_answer(tmp_path, body, error):
 
 def test_one_failure_stops_nothing_and_many_stop_the_asking(tmp_path):
     body = "return 1 / 0 if question == 'bad' else question"
-    asked = [Asked(str(i), "bad" if i % 2 else "good", ()) for i in range(8)]
+    asked = [AnswerRequest(str(i), "bad" if i % 2 else "good", ()) for i in range(8)]
     _, found = called(tmp_path, body, *asked)
     assert [found[str(i)].text for i in range(8)] == ["good", None] * 4
     assert {answer.error for answer in found.values()} == {None, "ZeroDivisionError: division by zero"}
@@ -230,5 +230,5 @@ def test_what_an_endpoint_does_wrong_is_the_error_of_the_answer():
 
 def test_replies_that_never_fit_are_remarked():
     with serving((200, {"answr": "x"})) as (url, _):
-        answerer, _ = answers(f"http:{url}", ASKED, Asked("r", "Who?"))
+        answerer, _ = answers(f"http:{url}", ASKED, AnswerRequest("r", "Who?"))
     assert answerer.remarks[0].startswith("no reply fits the paths, so none could be read (")

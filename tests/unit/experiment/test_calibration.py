@@ -33,11 +33,18 @@ def made(values, *, systems=("bm25",), measures=None, confidence=None, missing=N
         status[place], values[place], reasons[place] = kind, np.nan, why
     questions = [Question(f"q{i}", f"question {i}?") for i in range(values.shape[1])]
     scores = Scores(
-        tuple(systems), tuple(q.id for q in questions), tuple(measures or (judge(),)), values, status, reasons,
-        details or {},
-    )  # fmt: skip
-    evaluation = Evaluation(TestSet(questions, name="qa"), scores, (), confidence=confidence or {})
-    return Study("mine", evaluation, tuple(map(Configuration, systems)), "Judge", 5)
+        tuple(systems),
+        tuple(q.id for q in questions),
+        tuple(measures or (judge(),)),
+        values=values,
+        status=status,
+        reasons=reasons,
+        details=details or {},
+    )
+    evaluation = Evaluation(
+        testset=TestSet(questions, name="qa"), scores=scores, summaries=(), confidence=confidence or {}
+    )
+    return Study("mine", evaluation=evaluation, configurations=tuple(map(Configuration, systems)), main="Judge", k=5)
 
 
 def labels(values, rater="ann", system="bm25", measure="Judge", start=0):

@@ -25,9 +25,13 @@ def judged_study(name="judged", repeats=2, noise=0.2, n=60):
     values = np.stack([replies.mean(axis=2), np.full((2, n), 0.5)], axis=2)
     details = {(s, q, 0): {"repeats": replies[s, q].tolist()} for s in range(2) for q in range(n)}
     testset = TestSet(questions, name="made")
-    scores = Scores(("x", "y"), testset.ids, measures, values, np.zeros(values.shape, np.uint8), details=details)
-    evaluation = Evaluation(testset, scores, ())
-    return Study(name, evaluation, tuple(Configuration(s) for s in scores.systems), "TokenF1", 5), replies
+    scores = Scores(
+        ("x", "y"), testset.ids, measures, values=values, status=np.zeros(values.shape, np.uint8), details=details
+    )
+    evaluation = Evaluation(testset=testset, scores=scores, summaries=())
+    return Study(
+        name, evaluation=evaluation, configurations=tuple(Configuration(s) for s in scores.systems), main="TokenF1", k=5
+    ), replies
 
 
 def test_repeats_of_a_judge():
@@ -146,7 +150,7 @@ def test_runs_that_are_scored_otherwise_are_refused():
     def study(name, matcher="exact", **spec):
         made, _ = judged_study(name)
         about = {"inputs": {"testset": {"digest": made.evaluation.testset.digest}}, "spec": spec}
-        evaluation = replace(made.evaluation, matching=Matching(matcher, "chunk", "", {}))
+        evaluation = replace(made.evaluation, matching=Matching(matcher=matcher, unit="chunk", why="", share={}))
         return replace(made, evaluation=evaluation, manifest=about)
 
     assert len(karat.compare(study("a"), study("b", repeats="once")).systems) == 4

@@ -10,9 +10,9 @@ from karat.experiment.review import apply_review, digest_of, export_review
 from karat.files import read_testset, write
 
 QUESTIONS = [
-    Question("q1", "How long?", ("four hours", "4 h"), (Gold(doc="a", quote="lasts four hours"),)),
-    Question("=q2", "=1+1 is\n what?", ("-x",), (Gold(doc="b"),)),
-    Question("q3", "Who?", (), (), answerable=False),
+    Question("q1", "How long?", answers=("four hours", "4 h"), gold=(Gold(doc="a", quote="lasts four hours"),)),
+    Question("=q2", "=1+1 is\n what?", answers=("-x",), gold=(Gold(doc="b"),)),
+    Question("q3", "Who?", answers=(), gold=(), answerable=False),
 ]
 
 

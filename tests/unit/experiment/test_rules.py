@@ -41,7 +41,7 @@ KIND = (("kind", "numerical"),)
     ],
 )
 def test_every_form(text, rule):
-    assert parse_rule(f" {text} ") == Rule(text, **rule)
+    assert parse_rule(f" {text} ") == Rule(text=text, **rule)
 
 
 def test_the_bound_in_words():

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from karat.core.errors import UsageError
-from karat.core.means import Said
+from karat.core.models import ChatReply
 from karat.core.text import sentences, stop_words, tokenise
 from karat.experiment._tamper_cases import CASES
 from karat.experiment.tamper import AGAIN, ATTACKS, JUDGES, tamper
@@ -45,7 +45,7 @@ class Honest:
 
     def ask(self, prompts, said=None):
         self.asked += len(prompts)
-        return [Said(json.dumps(self.reply(prompt, parts_of(prompt)))) for prompt in prompts]
+        return [ChatReply(json.dumps(self.reply(prompt, parts_of(prompt)))) for prompt in prompts]
 
     def reply(self, prompt, parts):
         measure, _, step = prompt.purpose.removeprefix("judge ").partition(": ")
@@ -179,7 +179,8 @@ def test_an_attack_that_silences_the_judge_counts_as_lost():
         def ask(self, prompts, said=None):
             replies = super().ask(prompts)
             return [
-                Said("I cannot judge this.") if "10/10" in p.user else r for p, r in zip(prompts, replies, strict=True)
+                ChatReply("I cannot judge this.") if "10/10" in p.user else r
+                for p, r in zip(prompts, replies, strict=True)
             ]
 
     by = {one.attack: one for one in tamper(Chokes(), ["Responsiveness"]).moved}

@@ -10,14 +10,23 @@ from karat.files import convert, read_any, read_results, read_testset, write
 
 FULL = TestSet(
     [
-        Question("q1", "\u201cWhat?\u201d", ("A", "B"), (Gold(doc="a.pdf", page="3", grade=2), Gold(quote="x\ty")),
-                 "k", {"question_level": "easy"}),
-        Question("q2", "Why?", (), (Gold(id="g", doc="d", url="u", chunk="c", span=(1, 4)),)),
-        Question("q3", "None?", ("none",), (), answerable=False),
+        Question(
+            "q1",
+            "\u201cWhat?\u201d",
+            answers=("A", "B"),
+            gold=(Gold(doc="a.pdf", page="3", grade=2), Gold(quote="x\ty")),
+            kind="k",
+            tags={"question_level": "easy"},
+        ),
+        Question("q2", "Why?", answers=(), gold=(Gold(id="g", doc="d", url="u", chunk="c", span=(1, 4)),)),
+        Question("q3", "None?", answers=("none",), gold=(), answerable=False),
     ]
-)  # fmt: skip
+)
 PLAIN = TestSet(
-    [Question("1", "a?", ("A",), (Gold(id="d1"), Gold(id="d2"))), Question("2", "b\tc?", ("B",), (Gold(id="d3"),))]
+    [
+        Question("1", "a?", answers=("A",), gold=(Gold(id="d1"), Gold(id="d2"))),
+        Question("2", "b\tc?", answers=("B",), gold=(Gold(id="d3"),)),
+    ]
 )
 
 
@@ -91,7 +100,11 @@ def test_what_is_known_of_answers_survives_canonical_results(tmp_path):
     assert (first.answers["2"].text, first.answers["2"].error) == (None, "no reply")
     assert write(first, tmp_path / "again.jsonl") == []
     (again,), _ = read_results(tmp_path / "again.jsonl")
-    same(Run("again", first.question_ids, first.offsets, first.docs, answers=first.answers), again, scores=False)
+    same(
+        Run("again", question_ids=first.question_ids, offsets=first.offsets, _docs=first.docs, answers=first.answers),
+        again,
+        scores=False,
+    )
 
 
 @pytest.mark.parametrize("name", ["out.tsv", "out.live.jsonl", "out.ragas.jsonl"])
@@ -172,7 +185,16 @@ def test_ragas_round_trip(tmp_path):
 
 def test_liverag_round_trip(tmp_path):
     testset = TestSet(
-        [Question("1", 'a "b"\tc?', ("A\nB",), (Gold(doc="d1"), Gold(doc="d2")), None, {"user_level": "x"})]
+        [
+            Question(
+                "1",
+                'a "b"\tc?',
+                answers=("A\nB",),
+                gold=(Gold(doc="d1"), Gold(doc="d2")),
+                kind=None,
+                tags={"user_level": "x"},
+            )
+        ]
     )
     write(testset, tmp_path / "x.tsv")
     assert rows_of(read_testset(tmp_path / "x.tsv")[0]) == rows_of(testset)

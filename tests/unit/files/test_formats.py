@@ -9,7 +9,7 @@ from karat.files import _read, formats
 from karat.files._format import Fit, Format
 from karat.files._runs import described
 from karat.io.input import Input
-from karat.results.evaluation import Taken
+from karat.results.evaluation import InputInfo
 
 MODULES = sorted(p.stem for p in Path(karat.files.__file__).parent.glob("*.py") if not p.stem.startswith("_"))
 
@@ -65,7 +65,7 @@ def test_a_reader_that_returns_no_notes_is_named(tmp_path, monkeypatch):
     path.write_text("#old\n")
     old = Format(
         name="old", about="a reader as it was", sniff=lambda input, kind: Fit(1.0, "it begins so"),
-        read_results=lambda input: ([], Taken("a.txt", "old", "nothing")),
+        read_results=lambda input: ([], InputInfo("a.txt", "old", "nothing")),
     )  # fmt: skip
     monkeypatch.setattr(_read, "formats", lambda: [old])
     with pytest.raises(KaratError, match=r"the format 'old' returned Taken where its notes belong.*adding-a-format"):

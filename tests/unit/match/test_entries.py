@@ -63,7 +63,13 @@ def test_every_entry_goes_by_its_own_kind_with_an_index_and_without():
 
 def test_hits_that_are_no_chunks_of_the_index_are_matched_by_what_they_say():
     own = run("own", "doc", "page", "text")
-    renamed = Run("own", own.question_ids, own.offsets, [f"x{i}" for i in range(len(own))], fields=own.fields)
+    renamed = Run(
+        "own",
+        question_ids=own.question_ids,
+        offsets=own.offsets,
+        _docs=[f"x{i}" for i in range(len(own))],
+        fields=own.fields,
+    )
     resolution = resolve(TESTSET, CHUNKS)
     found = match_resolved(resolution, [renamed], JudgingSettings())
     assert recalls(found) == [[1, 1, 1, pytest.approx(2 / 3)]]  # it has no chunk c0

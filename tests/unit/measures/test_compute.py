@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.errors import UsageError
 from karat.core.language import parse
 from karat.core.measure import Measure, measure
 from karat.core.run import Run
-from karat.core.scores import Outcome, Status
+from karat.core.scores import MeasureResult, Status
 from karat.core.types import TestSet
 from karat.match import judge
 from karat.measures.compute import compute
@@ -76,7 +76,9 @@ def test_an_infinite_value_is_a_failure_and_nan_undefined():
 
 
 def test_an_outcome_brings_its_own_reasons():
-    scores = scored(of(lambda judged: Outcome(np.ones(6), {0: "too short"}, {5: "refused"}), needs_gold=False))
+    scores = scored(
+        of(lambda judged: MeasureResult(np.ones(6), {0: "too short"}, failed={5: "refused"}), needs_gold=False)
+    )
     assert scores.reason(0, 0, 0) == "too short"
     assert scores.status[1, 2, 0] == Status.failed
     assert scores.value(0, 1, 0) == 1.0
@@ -120,10 +122,15 @@ def test_a_measure_cannot_change_what_the_next_one_sees():
 
 
 def test_answers_of_several_systems_stand_in_their_places():
-    answered = Answered(
-        ("one", "two"), ("a", "b"), ["q"] * 4, ["paris", "rome", None, "rome"], [("Paris",), ("Rome",)] * 2,
-        [None] * 4, [True] * 4,
-    )  # fmt: skip
+    answered = AnswerTable(
+        ("one", "two"),
+        ("a", "b"),
+        texts=["q"] * 4,
+        answers=["paris", "rome", None, "rome"],
+        references=[("Paris",), ("Rome",)] * 2,
+        contexts=[None] * 4,
+        answerable=[True] * 4,
+    )
     scores = compute([parse("EM"), parse("MRR")], ("one", "two"), ("a", "b"), answered=answered)
     assert scores.values[:, :, 0].tolist() == [[1, 1], [0, 1]]
     assert scores.reason(0, 0, 1) == "no retrieval results"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from karat.core.errors import UsageError
-from karat.core.means import Said
+from karat.core.models import ChatReply
 from karat.core.ranked import Ranked
 from karat.models.chat_reranker import ChatReranker
 from karat.retrieve import rerank
@@ -29,7 +29,7 @@ class Stub:
 
 def grades(*pairs, seconds=None):
     listed = [{"passage": passage, "grade": grade} for passage, grade in pairs]
-    return Said(json.dumps({"grades": listed}), seconds=seconds)
+    return ChatReply(json.dumps({"grades": listed}), seconds=seconds)
 
 
 def order(scored):
@@ -59,7 +59,7 @@ def test_the_prompt_fences_question_and_passages_and_numbers_them():
 @pytest.mark.parametrize(
     ("reply", "wrong"),
     [
-        (Said("The first is best."), "no JSON object"),
+        (ChatReply("The first is best."), "no JSON object"),
         (grades((5, 3)), "there is no passage 5; they are numbered from 1 to 4"),
         (grades((0, 3)), "there is no passage 0"),
         (grades((1, 3), (1, 4)), "passage 1 is graded twice"),
@@ -82,7 +82,7 @@ def test_a_reply_that_cannot_be_is_asked_for_once_more_and_then_the_list_failed(
 
 def test_lists_are_asked_in_one_batch_and_a_failure_leaves_its_list_as_it_stood():
     ranked = Ranked(np.array([0, 3, 3, 6]), np.array([2, 0, 1, 1, 3, 0]), np.array([9.0, 8, 7, 3, 2, 1]))
-    chat = Stub(grades((2, 9), (1, 1), seconds=1.0), Said(error="HTTP 500", seconds=4.0))
+    chat = Stub(grades((2, 9), (1, 1), seconds=1.0), ChatReply(error="HTTP 500", seconds=4.0))
     done = rerank(ranked, TEXTS.__getitem__, ["a", "b", "c"], ChatReranker(chat), 2)
     assert [len(batch) for batch in chat.asked] == [2]
     assert [rows.tolist() for rows, _ in done.ranked] == [[0, 2, 1], [], [1, 3, 0]]

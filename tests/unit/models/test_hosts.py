@@ -52,27 +52,27 @@ def test_an_address_that_two_readers_may_take_for_different_hosts_is_refused(add
 
 def test_what_data_name_is_refused_until_the_user_names_it():
     with pytest.raises(UsageError, match=r"^evil\.index names the host api\.example\.com, and karat sends nothing"):
-        hosts.received(AT, "evil.index")
+        hosts.permitted(AT, "evil.index")
     hosts.allow_host("api.example.com")
-    assert hosts.received(AT, "evil.index").key_env == "OPENAI_API_KEY"
+    assert hosts.permitted(AT, "evil.index").key_env == "OPENAI_API_KEY"
     hosts.allow(EmbedderSettings("openai", "m", base_url=URL, key_env="MINE"))
-    assert hosts.received(AT, "evil.index").key_env == "MINE"
+    assert hosts.permitted(AT, "evil.index").key_env == "MINE"
     other = EmbedderSettings("openai", "m", base_url="http://api.example.com/v1")
     with pytest.raises(UsageError, match=r"--allow-host api\.example\.com:80"):
-        hosts.received(other, "evil.index")
+        hosts.permitted(other, "evil.index")
 
 
 @pytest.mark.parametrize("settings", [EmbedderSettings("openai", "m"), ChatSettings("gpt-4o-mini")])
 def test_the_default_host_is_a_host_like_any_other(settings):
     with pytest.raises(UsageError, match=r"--allow-host api\.openai\.com"):
-        hosts.received(settings, "runs/x/manifest.json")
+        hosts.permitted(settings, "runs/x/manifest.json")
     hosts.allow(settings)
-    assert hosts.received(settings, "runs/x/manifest.json") == settings
+    assert hosts.permitted(settings, "runs/x/manifest.json") == settings
 
 
 @pytest.mark.parametrize("name", ["wordllama", "sbert", "multilingual", "acme"])
 def test_models_of_installed_packages_need_no_word(name):
-    assert hosts.received(EmbedderSettings(name), "some.index") == EmbedderSettings(name)
+    assert hosts.permitted(EmbedderSettings(name), "some.index") == EmbedderSettings(name)
 
 
 @pytest.mark.parametrize("settings", [
@@ -83,15 +83,15 @@ def test_a_folder_of_a_model_is_named_by_the_user_too(settings, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     hosts.allow_host("api.example.com")
     with pytest.raises(UsageError, match=f"it may hold code. If you trust it: --allow-model {tmp_path / 'model'}"):
-        hosts.received(settings, "evil.index")
+        hosts.permitted(settings, "evil.index")
     hosts.allow_model(tmp_path / "model")
-    assert hosts.received(settings, "evil.index") == settings
+    assert hosts.permitted(settings, "evil.index") == settings
 
 
 def test_a_model_without_a_host_named_still_needs_its_host():
     hosts.allow_model("model")
     with pytest.raises(UsageError, match="--allow-host"):
-        hosts.received(EmbedderSettings("onnx", "model", base_url=URL), "evil.index")
+        hosts.permitted(EmbedderSettings("onnx", "model", base_url=URL), "evil.index")
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:8/v1", "http://localhost:8/v1", "http://[::1]/v1", URL])
@@ -130,14 +130,14 @@ def test_a_file_that_karat_did_not_write_is_named(config):
     for text in ("nonsense", '{"hots": "x"}', "[]", '{"host": 1, "key_env": 2}', '{"host": ["x"], "key_env": "y"}'):
         config.write_text(f"{text}\n")
         with pytest.raises(InputError, match=r"allowed\.jsonl.*1.*Delete the line"):
-            hosts.received(AT, "evil.index")
+            hosts.permitted(AT, "evil.index")
 
 
 def test_a_folder_that_cannot_be_written_keeps_the_word_for_now(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
     hosts.allow_host("api.example.com")
-    assert hosts.received(AT, "own.index").key_env == "OPENAI_API_KEY"
+    assert hosts.permitted(AT, "own.index").key_env == "OPENAI_API_KEY"
 
 
 @pytest.mark.parametrize(
@@ -167,18 +167,18 @@ def test_nothing_is_read_from_the_folder_that_karat_works_in(monkeypatch, tmp_pa
     planted.parent.mkdir(parents=True)
     planted.write_text('{"host": "api.example.com", "key_env": "AWS_SECRET"}\n')
     with pytest.raises(UsageError, match="--allow-host"):
-        hosts.received(AT, "evil.index")
+        hosts.permitted(AT, "evil.index")
     hosts.allow_host("api.example.com")
-    assert hosts.received(AT, "evil.index").key_env == "OPENAI_API_KEY"
+    assert hosts.permitted(AT, "evil.index").key_env == "OPENAI_API_KEY"
 
 
 def test_each_host_is_told_once_before_it_is_asked(monkeypatch):
     told = []
-    hosts.listen(told.append)
+    hosts.on_host(told.append)
     monkeypatch.setenv("MINE", "sk-0123456789")
-    hosts.tell(URL, "MINE")
-    hosts.tell(URL, "MINE")
-    hosts.tell("http://127.0.0.1:8/v1", "NOT_SET")
-    hosts.listen(None)
-    hosts.tell("https://third.example/", "MINE")
+    hosts.announce_host(URL, "MINE")
+    hosts.announce_host(URL, "MINE")
+    hosts.announce_host("http://127.0.0.1:8/v1", "NOT_SET")
+    hosts.on_host(None)
+    hosts.announce_host("https://third.example/", "MINE")
     assert told == ["asking api.example.com, with the key in MINE", "asking 127.0.0.1:8, without a key"]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from karat.core.means import Prompt, Said
+from karat.core.models import ChatReply, Prompt
 from karat.models.structured import KEPT, ask_structured, parse_reply, total
 
 
@@ -31,7 +31,11 @@ class Scripted:
         found = []
         for number, prompt in enumerate(prompts):
             reply = self.replies[int(prompt.user)].pop(0)
-            one = reply if isinstance(reply, Said) else Said(reply, prompt_tokens=10, completion_tokens=2, cost_usd=0.5)
+            one = (
+                reply
+                if isinstance(reply, ChatReply)
+                else ChatReply(reply, prompt_tokens=10, completion_tokens=2, cost_usd=0.5)
+            )
             found.append(one)
             if said:
                 said(number, one)
@@ -158,26 +162,26 @@ def test_an_empty_reply_is_sent_back_as_such():
 
 
 def test_a_call_that_failed_is_not_repaired():
-    chat, (one, two) = ask([Said(error="429 after 5 tries")], [GOOD])
+    chat, (one, two) = ask([ChatReply(error="429 after 5 tries")], [GOOD])
     assert (one.value, one.error, one.raw) == (None, "429 after 5 tries", ())
     assert two.value is not None
     assert len(chat.calls) == 1
 
 
 def test_a_repair_that_fails_to_be_made_says_so():
-    _, (one,) = ask(["no", Said(error="the budget is spent")])
+    _, (one,) = ask(["no", ChatReply(error="the budget is spent")])
     assert one.value is None
     assert "the budget is spent" in one.error
 
 
 def test_unknown_tokens_and_cost_stay_unknown():
-    _, (one,) = ask([Said(GOOD, prompt_tokens=3)])
+    _, (one,) = ask([ChatReply(GOOD, prompt_tokens=3)])
     assert (one.tokens, one.cost_usd) == (None, None)
     assert total([]) is None
 
 
 def test_a_cut_reply_says_that_it_was_cut():
-    _, (one,) = ask([Said('{"grade"', cut=True), Said('{"gra', cut=True)])
+    _, (one,) = ask([ChatReply('{"grade"', cut=True), ChatReply('{"gra', cut=True)])
     assert "cut off at its limit of tokens" in one.error
 
 

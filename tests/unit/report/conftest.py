@@ -9,7 +9,7 @@ from karat.core.scores import Scores, Status
 from karat.core.text.words import BANDS
 from karat.core.types import Gold, Question, TestSet
 from karat.report.build.choice import verdicts
-from karat.results.evaluation import Evaluation, Matching, Note, Taken
+from karat.results.evaluation import Evaluation, InputInfo, Matching, Note
 from karat.stats.summary import summarise, targets, usage
 
 CUTS = "@{1,3,5,10,20}"
@@ -38,7 +38,8 @@ def make(
     """An evaluation of made-up scores; `values` (system x question x measure) may be given instead."""
     found = parse_all(measures) + ((token_f1(),) if answers else ())
     questions = questions or [
-        Question(f"q{i}", f"question {i}?", ("yes",), (Gold(id=f"d{i}"),), kinds[i % len(kinds)]) for i in range(n)
+        Question(f"q{i}", f"question {i}?", answers=("yes",), gold=(Gold(id=f"d{i}"),), kind=kinds[i % len(kinds)])
+        for i in range(n)
     ]
     n = len(questions)
     shape = (len(systems), n, len(found))
@@ -63,7 +64,9 @@ def make(
         for q in range(start, start + count):
             status[:, q], values[:, q] = kind, np.nan
             reasons.update({(s, q, m): why for s in range(shape[0]) for m in range(shape[2])})
-    scores = Scores(tuple(systems), tuple(q.id for q in questions), found, values, status, reasons)
+    scores = Scores(
+        tuple(systems), tuple(q.id for q in questions), found, values=values, status=status, reasons=reasons
+    )
     testset = TestSet(questions, name="qa.jsonl")
     slices = {name: [q.slice_value(name) for q in questions] for name in by}
     summaries = summarise(scores, slices=slices, bands=BANDS)
@@ -72,15 +75,15 @@ def make(
         scores=scores,
         summaries=summaries,
         taken=(
-            Taken("qa.jsonl", "canonical", f"{n} questions, {len(kinds)} kinds"),
-            *(Taken(f"{s}.run", "trec", f"{s}: {n * 20:,} hits for {n} questions") for s in systems),
+            InputInfo("qa.jsonl", "canonical", f"{n} questions, {len(kinds)} kinds"),
+            *(InputInfo(f"{s}.run", "trec", f"{s}: {n * 20:,} hits for {n} questions") for s in systems),
         ),
         matching=Matching(
-            "doc",
-            "document",
-            "gold names documents and hits carry a chunk suffix",
-            {s: 0.6 + 0.04 * i for i, s in enumerate(systems)},
-            {"exact": 0.0, "url": 0.0},
+            matcher="doc",
+            unit="document",
+            why="gold names documents and hits carry a chunk suffix",
+            share={s: 0.6 + 0.04 * i for i, s in enumerate(systems)},
+            others={"exact": 0.0, "url": 0.0},
         ),
         targets=targets(summaries, {"F1@5": 1 / 3}),
         usage=tuple(filter(None, (usage(s, "seconds", np.linspace(0.01, 0.5, n)) for s in systems))),

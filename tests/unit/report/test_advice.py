@@ -36,14 +36,30 @@ EXPLAIN = "karat explain 'my questions.jsonl' runs/indexes/a --question q5 -k 3 
     ],
 )
 def test_a_command_names_the_paths_of_the_run_and_the_system(make, settings, manifest, told):
-    counts = (FailureCount("best", "not_in_pool", ("q5",), 0.1),)
+    counts = (FailureCount("best", "not_in_pool", questions=("q5",), gain=0.1),)
     systems = (Configuration("best", settings),)
-    made = Study("s", make(("best",)), systems, "MRR", 3, failure_counts=counts, manifest=manifest)
+    made = Study(
+        "s",
+        evaluation=make(("best",)),
+        configurations=systems,
+        main="MRR",
+        k=3,
+        failure_counts=counts,
+        manifest=manifest,
+    )
     assert next_steps(made)[1] == f"See why: {told}"
 
 
 def test_gold_that_is_not_there_is_checked(make):
-    counts = (FailureCount("best", "gold_not_indexed", ("q5",), 0.1),)
+    counts = (FailureCount("best", "gold_not_indexed", questions=("q5",), gain=0.1),)
     systems = (Configuration("best", {"results": "hits.run"}),)
-    made = Study("s", make(("best",)), systems, "MRR", 3, failure_counts=counts, manifest={"inputs": INPUTS})
+    made = Study(
+        "s",
+        evaluation=make(("best",)),
+        configurations=systems,
+        main="MRR",
+        k=3,
+        failure_counts=counts,
+        manifest={"inputs": INPUTS},
+    )
     assert next_steps(made)[1] == "See why: karat check 'my questions.jsonl' runs/indexes/a"

@@ -75,18 +75,29 @@ def study(make):
         answers = {
             s: {
                 q: StudyAnswer(
-                    s, q, None if i == 3 else text, "timed out" if i == 3 else None, ("words",), ("c1",), ("c1",), "m",
-                    10 if i < 20 else None, None, 0.5, i == 4, 0.25,
+                    s,
+                    q,
+                    None if i == 3 else text,
+                    error="timed out" if i == 3 else None,
+                    contexts=("words",),
+                    used=("c1",),
+                    given=("c1",),
+                    model="m",
+                    tokens=10 if i < 20 else None,
+                    cost_usd=None,
+                    confidence=0.5,
+                    declined=i == 4,
+                    seconds=0.25,
                 )
                 for i, q in enumerate(scores.questions)
             }
             for s in systems
-        }  # fmt: skip
-        hits = {q: (StudyHit(1, 0.5, Chunk("c1", "d", "words"), ("gold",)),) for q in scores.questions}
-        best = Cell(systems[-1], "F1@5", 5, 0.5, 0.4, 0.6, n)
+        }
+        hits = {q: (StudyHit(1, 0.5, Chunk("c1", "d", "words"), holds=("gold",)),) for q in scores.questions}
+        best = Cell(system=systems[-1], measure="F1@5", k=5, mean=0.5, low=0.4, high=0.6, n=n)
         return Study(
             "s",
-            replace(
+            evaluation=replace(
                 evaluation,
                 scores=replace(scores, values=values, details=shown),
                 answers={s: [a.text for a in answers[s].values()] for s in systems},
@@ -97,10 +108,10 @@ def study(make):
                     for s in systems
                 },
             ),
-            tuple(Configuration(s) for s in systems),
-            "F1@5",
-            5,
-            Choice(
+            configurations=tuple(Configuration(s) for s in systems),
+            main="F1@5",
+            k=5,
+            choice=Choice(
                 measure="F1",
                 cells=(best,),
                 best=best,
@@ -293,7 +304,9 @@ def test_systems_without_answers_are_named_the_best_of_them_first(study):
 
 
 def test_failed_answers_without_a_score_have_nothing_to_gain(study):
-    made = replace(study(), failure_counts=(FailureCount("dense", "unsupported", ("q1",), 0.0, "answers"),))
+    made = replace(
+        study(), failure_counts=(FailureCount("dense", "unsupported", questions=("q1",), gain=0.0, measure="answers"),)
+    )
     text, page = shown(made), page_of(made)
     assert "+0.000" not in text
     assert "+.000" not in page
@@ -332,15 +345,17 @@ def test_markdown_lists_the_worst_of_each_system(study):
 
 def test_gains_of_different_measures_are_not_compared():
     lost, wrong = (
-        FailureCount("s", "below_k", ("a",), 0.3),
-        FailureCount("s", "wrong_answer", ("b", "c"), 0.1, "TokenF1"),
+        FailureCount("s", "below_k", questions=("a",), gain=0.3),
+        FailureCount("s", "wrong_answer", questions=("b", "c"), gain=0.1, measure="TokenF1"),
     )
     assert costliest([lost, wrong]) == [wrong, lost]
     assert costliest([replace(lost, gain=0.01), lost]) == [lost, replace(lost, gain=0.01)]
 
 
 def test_the_next_step_comes_from_answers_where_they_fail_most(study):
-    made = replace(study(), failure_counts=(FailureCount("dense", "refused", ("q1", "q2"), 0.1, "TokenF1"),))
+    made = replace(
+        study(), failure_counts=(FailureCount("dense", "refused", questions=("q1", "q2"), gain=0.1, measure="TokenF1"),)
+    )
     page = page_of(made, {})
     assert "would add .100 to the mean TokenF1" in page
     assert "+.100 <small>TokenF1</small>" in page
@@ -352,8 +367,8 @@ def test_the_next_step_comes_from_answers_where_they_fail_most(study):
 
 def test_the_waterfall_names_what_gains_are_of_and_a_right_refusal_succeeds(study):
     counts = (
-        FailureCount("dense", "below_k", ("q1",), 0.1),
-        FailureCount("dense", "wrong_answer", ("q2",), 0.1, "TokenF1"),
+        FailureCount("dense", "below_k", questions=("q1",), gain=0.1),
+        FailureCount("dense", "wrong_answer", questions=("q2",), gain=0.1, measure="TokenF1"),
     )
     made = replace(study(), failure_counts=counts)
     scores = made.evaluation.scores

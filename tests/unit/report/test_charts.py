@@ -32,7 +32,7 @@ def study(make):
     def made(systems=("bm25", "dense", "hybrid"), configurations=None, **given):
         evaluation = make(systems, measures=given.pop("measures", MEASURES), **{"n": 20, "by": ("kind",)} | given)
         configurations = configurations or tuple(Configuration(s) for s in systems)
-        return Study("s", evaluation, configurations, "F1@5", 5)
+        return Study("s", evaluation=evaluation, configurations=configurations, main="F1@5", k=5)
 
     return made
 
@@ -50,11 +50,26 @@ def full(study):
     return replace(
         made,
         failure_counts=(
-            FailureCount(best, "not_in_pool", ("q5", "q6"), 0.1),
-            FailureCount(best, "below_k", ("q7",), 0.05),
+            FailureCount(best, "not_in_pool", questions=("q5", "q6"), gain=0.1),
+            FailureCount(best, "below_k", questions=("q7",), gain=0.05),
         ),
         seconds={name: [0.01 * (i + 1) for i in range(20)] for name in names},
-        pairs=(Pair("F1@5", best, "minmax 0.0", 17, -0.1, -0.2, 0.0, 0.01, 0.02, 1, 2, 3),),
+        pairs=(
+            Pair(
+                measure="F1@5",
+                a=best,
+                b="minmax 0.0",
+                n=17,
+                difference=-0.1,
+                low=-0.2,
+                high=0.0,
+                p=0.01,
+                adjusted=0.02,
+                wins=1,
+                ties=2,
+                losses=3,
+            ),
+        ),
     )
 
 
@@ -216,7 +231,7 @@ def test_alpha_lines_group_by_what_else_differs_and_one_leg_alone_ends_them(stud
 
 
 def test_the_waterfall_counts_each_question_once_and_adds_up(full):
-    overlap = FailureCount(full.failure_counts[0].system, "lost_in_fusion", ("q6", "q8"), 0.02)
+    overlap = FailureCount(full.failure_counts[0].system, "lost_in_fusion", questions=("q6", "q8"), gain=0.02)
     spec = spec_of(replace(full, failure_counts=(*full.failure_counts, overlap)), "failure_waterfall")
     rows = rows_of(spec)
     assert [(row["step"].replace("\n", ""), row["count"]) for row in rows] == [

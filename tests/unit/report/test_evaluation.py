@@ -8,7 +8,7 @@ from karat.report.build.evaluation import document
 from karat.report.build.spread import spread
 from karat.report.document import Detail, Table, Value
 from karat.report.render import console, markdown
-from karat.results.evaluation import Taken
+from karat.results.evaluation import InputInfo
 from karat.stats.summary import summarise
 
 EIGHT = ("bm25", "dense", "hybrid", "splade", "colbert-v2", "rerank_bm25", "Pure_Dense_FAISS_long", "x")
@@ -106,7 +106,7 @@ def test_the_spread_of_the_headline_is_told_for_every_system(make):
 
 
 def test_a_long_path_keeps_its_end(make):
-    taken = Taken("/data/" + "deep/" * 20 + "bm25.run", "trec", "hits")
+    taken = InputInfo("/data/" + "deep/" * 20 + "bm25.run", "trec", "hits")
     assert "/bm25.run" in shown(dataclasses.replace(make(n=5), taken=(taken,)))
 
 

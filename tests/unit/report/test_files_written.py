@@ -171,7 +171,9 @@ def test_json_says_what_the_console_says(make, warning):
 
 
 def test_json_takes_any_mapping(make):
-    matching = Matching("exact", "chunk", "", MappingProxyType({"a": 0.5}), MappingProxyType({}))
+    matching = Matching(
+        matcher="exact", unit="chunk", why="", share=MappingProxyType({"a": 0.5}), others=MappingProxyType({})
+    )
     found = stdlib_json.loads(json.render(dataclasses.replace(make(n=5), matching=matching)))
     assert found["matching"]["share"] == {"a": 0.5}
 

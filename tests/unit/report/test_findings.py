@@ -9,17 +9,17 @@ from karat.report import objects
 from karat.report.build.findings import checkup_document, checkup_verdict
 from karat.report.document import level_of
 from karat.report.render import console
-from karat.results.checkup import Ceiling, Checkup, Finding, Reach
+from karat.results.checkup import Ceiling, Checkup, Finding, GoldCoverage
 
 BROKEN = Finding(
     "unknown_gold",
     "broken",
     "the gold names 1 file that the index does not hold",
-    "3 gold units can never be found.",
-    {"units": 3},
-    tuple(f"q{i}" for i in range(1, 10)),
-    ("a.pdf", "b.pdf", "c.pdf", "d.pdf"),
-    "Index it.",
+    text="3 gold units can never be found.",
+    numbers={"units": 3},
+    questions=tuple(f"q{i}" for i in range(1, 10)),
+    examples=("a.pdf", "b.pdf", "c.pdf", "d.pdf"),
+    remedy="Index it.",
 )
 WARNING = Finding("leaks", "warning", "2 questions leak", questions=("q1", "q2"), remedy="Rewrite them.")
 INFO = Finding("overview", "info", "by page: common 38")
@@ -36,7 +36,7 @@ def render(found, *, width=100, **how):
 
 
 def checkup(*findings, reached=38, ceilings=CEILINGS, **fields):
-    reach = Reach(41, reached, 30, 28, 1)
+    reach = GoldCoverage(units=41, reached=reached, questions=30, whole=28, without=1)
     return Checkup(**{
         "testset": "qa.jsonl", "questions": 32, "chunks": 212, "docs": 5, "reach": reach, "kinds": {"page": 41},
         "findings": findings, "ceilings": ceilings, **fields,
@@ -56,7 +56,10 @@ def test_it_opens_with_the_verdict():
     ("found", "said"),
     [
         (checkup(reached=41), "all 41 gold units can be found in this index."),
-        (checkup(reach=Reach(0, 0, 0, 0, 0)), "the test set has no relevant gold"),
+        (
+            checkup(reach=GoldCoverage(units=0, reached=0, questions=0, whole=0, without=0)),
+            "the test set has no relevant gold",
+        ),
         (checkup(chunks=0), "the index is empty: none of the 41 gold units can be found."),
         (checkup(BROKEN, BROKEN), "does not hold, and 1 more below;"),
         (checkup(), "38 of 41 gold units can be found in this index; 3 cannot; 1 of 30"),
@@ -99,7 +102,16 @@ def test_marks_follow_the_gravest():
 
 
 def test_hostile_text_stays_text():
-    bad = Finding("x", "broken", "\x1b[31m[bold]red\x07", "a\nb", {}, ("q\x1b]0;t\x07",), ("\u202etxet",), "\x9b31m")
+    bad = Finding(
+        "x",
+        "broken",
+        "\x1b[31m[bold]red\x07",
+        text="a\nb",
+        numbers={},
+        questions=("q\x1b]0;t\x07",),
+        examples=("\u202etxet",),
+        remedy="\x9b31m",
+    )
     said = render(checkup(bad, testset="\x1b[2Jqa"))
     assert not set(said) & set("\x1b\x07\x9b\u202e")
     assert "[bold]red" in said

@@ -13,7 +13,7 @@ from karat.report.build.gate import sentence as sentence_of
 from karat.report.document import level_of
 from karat.report.render import console, github, junit
 from karat.results.evaluation import Note
-from karat.results.gating import Broken, Gate, Verdict
+from karat.results.gating import Gate, RuleCounterexample, RuleResult
 
 HOSTILE = "a|b`c` <script>@everyone\x1b[31m %0A\r\n::error::x\x00"
 
@@ -24,7 +24,7 @@ def shown(gate, *, quiet=False, width=100):
 
 def verdict(text, outcome="pass", **more):
     given = {"system": "rrf", "subject": "MRR", "value": 0.5, "bound": 0.6, "n": 4, **more}
-    return Verdict(parse_rule(text), outcome, **given)
+    return RuleResult(rule=parse_rule(text), outcome=outcome, **given)
 
 
 BROKEN = verdict(
@@ -36,17 +36,29 @@ BROKEN = verdict(
     baseline=0.62,
     baseline_system="rrf",
     reason="0.5000 is below 0.6000 (baseline - 0.02)",
-    broken=(Broken("q1", 0.0, 1.0, "How long?"), Broken("q2", 0.25, None, HOSTILE, "it broke")),
+    broken=(
+        RuleCounterexample("q1", value=0.0, before=1.0, text="How long?"),
+        RuleCounterexample("q2", value=0.25, before=None, text=HOSTILE, why="it broke"),
+    ),
     n_broken=5,
 )
 KEPT = verdict("failed == 0", subject="failed", value=0.0, bound=0.0)
 OPEN = verdict("MRR > .4", "unknown", reason="with the 2 rows that failed it lies between 0.3000 and 0.5000")
-FAILS = Gate("run-1", (KEPT, BROKEN, OPEN), "main", "run-0", ("rrf: 2 of 4 rows failed.",), notes=("a note.",))
-PASSES = Gate("run-1", (KEPT,))
-GUARDED = Gate("run-1", (KEPT,), guards=(Note("warning", "F1 passes what it can be.", "f1 under its parts"),))
-STOPPED = Gate("run-1", (), incomplete=("run run-1 is stopped.",))
-UNKNOWN = Gate("run-1", (KEPT, OPEN), incomplete=("rrf: 2 of 4 rows failed.",))
-ALLOWED = Gate("run-1", (KEPT,), incomplete=("rrf: 2 of 4 rows failed.",), allows_incomplete=True)
+FAILS = Gate(
+    run="run-1",
+    verdicts=(KEPT, BROKEN, OPEN),
+    baseline="main",
+    baseline_run="run-0",
+    incomplete=("rrf: 2 of 4 rows failed.",),
+    notes=("a note.",),
+)
+PASSES = Gate(run="run-1", verdicts=(KEPT,))
+GUARDED = Gate(
+    run="run-1", verdicts=(KEPT,), guards=(Note("warning", "F1 passes what it can be.", "f1 under its parts"),)
+)
+STOPPED = Gate(run="run-1", verdicts=(), incomplete=("run run-1 is stopped.",))
+UNKNOWN = Gate(run="run-1", verdicts=(KEPT, OPEN), incomplete=("rrf: 2 of 4 rows failed.",))
+ALLOWED = Gate(run="run-1", verdicts=(KEPT,), incomplete=("rrf: 2 of 4 rows failed.",), allows_incomplete=True)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +126,9 @@ def test_the_comment_is_a_table_that_mentions_nobody():
 
 def test_neither_confidence_nor_a_system_is_taken_for_a_person():
     named = verdict("'@ops/team': Recall@5 >= .6 @95%", "fail", system="@ops/team", reason="@ops/team is below")
-    text = github.comment(Gate("run-1", (named,), incomplete=("(@ops): 1 row failed.",), notes=("about @ops.",)))
+    text = github.comment(
+        Gate(run="run-1", verdicts=(named,), incomplete=("(@ops): 1 row failed.",), notes=("about @ops.",))
+    )
     assert not re.search(r"(?<![0-9A-Za-z])@[0-9A-Za-z]", text)
     assert "Recall@5 \\>= .6 @<!-- -->95%" in text
 
@@ -160,7 +174,7 @@ def test_junit_has_a_test_for_every_rule():
 
 
 def test_junit_holds_nothing_that_xml_cannot():
-    gate = Gate("run\x00", (verdict("MRR > 1", "fail", system="r\x1b\ud800<&", reason="a\x0bb"),))
+    gate = Gate(run="run\x00", verdicts=(verdict("MRR > 1", "fail", system="r\x1b\ud800<&", reason="a\x0bb"),))
     _, counts, found = cases(gate)
     assert counts["failures"] == 1
     assert found["MRR > 1"].get("classname") == "karat gate.r??<&"

@@ -42,14 +42,21 @@ class Laid(Mapping):
 @pytest.fixture
 def study(make):
     def made(n, **given):
-        questions = [Question(f"q{i}", f"question {i}?", ("yes",), (Gold(id=f"d{i}"),), f"kind {i}") for i in range(n)]
+        questions = [
+            Question(f"q{i}", f"question {i}?", answers=("yes",), gold=(Gold(id=f"d{i}"),), kind=f"kind {i}")
+            for i in range(n)
+        ]
         evaluation = make(SYSTEMS, n, ("F1@5", "MRR"), answers=True, questions=questions, **given)
         ids = evaluation.scores.questions
         return Study(
-            "s", evaluation, tuple(map(Configuration, SYSTEMS)), "F1@5", 5,
-            failures=tuple(Failure(s, q, "below_k", "rank 9") for s in SYSTEMS for q in ids),
+            "s",
+            evaluation=evaluation,
+            configurations=tuple(map(Configuration, SYSTEMS)),
+            main="F1@5",
+            k=5,
+            failures=tuple(Failure(s, q, "below_k", detail="rank 9") for s in SYSTEMS for q in ids),
             answers={s: {q: StudyAnswer(s, q, "yes", contexts=("words",), used=("c1",)) for q in ids} for s in SYSTEMS},
-        )  # fmt: skip
+        )
 
     return made
 

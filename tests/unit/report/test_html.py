@@ -72,11 +72,24 @@ class Page(HTMLParser):
 
 
 def pair(a, b, difference=0.1, adjusted=0.2):
-    return Pair("F1@5", a, b, 18, difference, difference - 0.1, difference + 0.1, adjusted / 2, adjusted, 9, 5, 4)
+    return Pair(
+        measure="F1@5",
+        a=a,
+        b=b,
+        n=18,
+        difference=difference,
+        low=difference - 0.1,
+        high=difference + 0.1,
+        p=adjusted / 2,
+        adjusted=adjusted,
+        wins=9,
+        ties=5,
+        losses=4,
+    )
 
 
 def cell(system, mean=0.5):
-    return Cell(system, "F1@5", 5, mean, mean - 0.1, mean + 0.1, 18)
+    return Cell(system=system, measure="F1@5", k=5, mean=mean, low=mean - 0.1, high=mean + 0.1, n=18)
 
 
 @pytest.fixture
@@ -87,9 +100,12 @@ def study(make):
         evaluation = make(systems, 20, ("F1@5", "Recall@5", "MRR"), by=("kind",), **{"answers": True} | given)
         best, *others = (cell(s, 0.5 - i / 10) for i, s in enumerate(reversed(systems)))
         pairs = [pair(c.system, best.system, 0.1, 0.2 if i < equals else 0.01) for i, c in enumerate(others)]
-        chunk = Chunk("d1#1", "d1", text, "Title", "javascript:alert(3)", (3, 4), ("iii", "iv"))
+        chunk = Chunk("d1#1", "d1", text, title="Title", url="javascript:alert(3)", pages=(3, 4), labels=("iii", "iv"))
         hits = {
-            q.id: (StudyHit(1, 0.9, chunk, ("d1",), {"dense": (1, 0.5), "bm25": (7, 3.25)}), StudyHit(9, None, chunk))
+            q.id: (
+                StudyHit(1, 0.9, chunk, holds=("d1",), legs={"dense": (1, 0.5), "bm25": (7, 3.25)}),
+                StudyHit(9, None, chunk),
+            )
             for q in evaluation.testset
         }
         choice = Choice(
@@ -117,12 +133,12 @@ def study(make):
             choice=choice,
             pairs=tuple(pairs),
             failures=(
-                Failure(last, evaluation.testset.ids[5], "below_k", "rank 9 of 10", rank=9),
-                Failure(last, evaluation.testset.ids[6], "not_in_pool", "nowhere"),
+                Failure(last, evaluation.testset.ids[5], "below_k", detail="rank 9 of 10", rank=9),
+                Failure(last, evaluation.testset.ids[6], "not_in_pool", detail="nowhere"),
             ),
             failure_counts=(
-                FailureCount(last, "below_k", ("q5",), 0.01),
-                FailureCount(last, "not_in_pool", ("q6",), 0.05),
+                FailureCount(last, "below_k", questions=("q5",), gain=0.01),
+                FailureCount(last, "not_in_pool", questions=("q6",), gain=0.05),
             ),
             hits=dict.fromkeys(systems, hits),
             seconds={s: [0.001 * (i + 1)] * 20 for i, s in enumerate(systems)},
@@ -173,7 +189,7 @@ def test_alpha_stands_beside_each_kind(study):
 
 
 def test_what_there_is_not_is_left_out_and_nothing_breaks(make):
-    page = page_of(Study("bare", make(("bm25",), 3, ("MRR",)), (), "F1@5", 5), {})
+    page = page_of(Study("bare", evaluation=make(("bm25",), 3, ("MRR",)), configurations=(), main="F1@5", k=5), {})
     found = Page(page)
     ids = {attrs.get("id") for attrs in found.all("section")}
     assert {"summary", "scores", "questions", "provenance", "methods"} <= ids
@@ -201,7 +217,10 @@ def test_warnings_come_with_their_guard_before_notes(study, warning):
 def test_hostile_text_is_shown_and_never_becomes_markup(study):
     names = tuple(f"{HOSTILE}{i}" for i in range(3))
     gold = (Gold(doc=HOSTILE, quote=HOSTILE),)
-    questions = [Question(f"{HOSTILE}{i}", HOSTILE, (HOSTILE,), gold, HOSTILE, {HOSTILE: HOSTILE}) for i in range(20)]
+    questions = [
+        Question(f"{HOSTILE}{i}", HOSTILE, answers=(HOSTILE,), gold=gold, kind=HOSTILE, tags={HOSTILE: HOSTILE})
+        for i in range(20)
+    ]
     made = study(names, text=HOSTILE, questions=questions, notes=(Note("warning", HOSTILE, HOSTILE),))
     made = replace(made, name=HOSTILE, manifest={HOSTILE: [{HOSTILE: HOSTILE}, "javascript:alert(4)"]})
     page = page_of(made, {HOSTILE: SPEC})
@@ -347,9 +366,11 @@ def test_a_measure_where_less_is_better_leads_with_the_least(study, make):
     evaluation = make(("a", "b"), 4, ("MRR",), undefined=0)
     scores = replace(evaluation.scores, measures=(less,), values=np.array([[[0.9]] * 4, [[0.1]] * 4]))
     summaries = tuple(replace(s, measure="Loss", mean={"a": 0.9, "b": 0.1}[s.system]) for s in evaluation.summaries)
-    made = Study("less", replace(evaluation, scores=scores, summaries=summaries), (), "Loss", 5)
+    made = Study(
+        "less", evaluation=replace(evaluation, scores=scores, summaries=summaries), configurations=(), main="Loss", k=5
+    )
     assert StudyView(made).ranking == ["b", "a"]
-    best = Cell("b", "Loss", None, 0.1, 0.0, 0.2, 4)
+    best = Cell(system="b", measure="Loss", k=None, mean=0.1, low=0.0, high=0.2, n=4)
     said = ("b has the lowest Loss.",)
     choice = Choice(
         measure="Loss",

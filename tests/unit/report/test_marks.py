@@ -4,7 +4,10 @@ from karat.results.evaluation import Summary
 
 
 def row(*figures):
-    return [Summary(name, "m", 9, 0, 0, mean=mean, low=low, high=high) for name, mean, low, high in figures]
+    return [
+        Summary(system=name, measure="m", n=9, n_undefined=0, n_failed=0, mean=mean, low=low, high=high)
+        for name, mean, low, high in figures
+    ]
 
 
 def measure(direction="higher"):

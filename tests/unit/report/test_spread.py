@@ -12,7 +12,7 @@ RECALL = Measure(MeasureSpec("Recall", lambda judged, k=None: judged, cut="optio
 def say(values):
     questions = tuple(map(str, range(len(values))))
     rows = np.array(values, float).reshape(1, -1, 1)
-    (summary,) = summarise(Scores(("a",), questions, (RECALL,), rows, np.zeros(rows.shape, np.uint8)))
+    (summary,) = summarise(Scores(("a",), questions, (RECALL,), values=rows, status=np.zeros(rows.shape, np.uint8)))
     return spread(summary)
 
 
@@ -35,4 +35,4 @@ def test_spread_claims_no_shape_of_few_values():
     assert say([0.1, 0.9]) == "too few questions to tell a shape: 2, from .1 to .9"
     assert say([0.5]) == "the only question scores .5"
     assert say([0.25] * 6) == "all 6 questions score .25"
-    assert spread(Summary("a", "Recall@5", 0, 3, 0)) is None
+    assert spread(Summary(system="a", measure="Recall@5", n=0, n_undefined=3, n_failed=0)) is None

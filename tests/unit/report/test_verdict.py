@@ -29,11 +29,11 @@ def test_main_measures_take_one_of_each_kind():
 def summary(mean=0.71, n=50, **more):
     given = {"low": 0.66, "high": 0.76, "band": "Good", "meaning": "most is found", **more}
     return Summary(
-        "bm25",
-        "Recall@5",
-        n,
-        0,
-        more.pop("n_failed", 0),
+        system="bm25",
+        measure="Recall@5",
+        n=n,
+        n_undefined=0,
+        n_failed=more.pop("n_failed", 0),
         mean=mean,
         **{k: v for k, v in given.items() if k != "n_failed"},
     )
@@ -64,7 +64,7 @@ def test_a_verdict_with_failed_rows_gives_the_range():
 
 
 def test_a_verdict_without_a_value_says_so():
-    empty = Summary("bm25", "Recall@5", 0, 12, 0)
+    empty = Summary(system="bm25", measure="Recall@5", n=0, n_undefined=12, n_failed=0)
     assert said(empty) == "bm25: Recall@5 has no value (12 undefined, 0 failed)."
 
 
@@ -76,7 +76,10 @@ def test_the_ends_are_put_in_words(mean, words):
 
 
 def test_the_leader_is_named_with_its_interval_and_its_rivals():
-    row = [Summary(s, "Recall@5", 9, 0, 0, mean=m, low=m - 0.1, high=m + 0.1) for s, m in (("a", 0.5), ("b", 0.6))]
+    row = [
+        Summary(system=s, measure="Recall@5", n=9, n_undefined=0, n_failed=0, mean=m, low=m - 0.1, high=m + 0.1)
+        for s, m in (("a", 0.5), ("b", 0.6))
+    ]
     head = parse("Recall@5")
     close = leader(head, row, frozenset("b"), frozenset("a"))
     assert close == "highest Recall@5: b, .60 [.50, .70]; its interval overlaps that of a."

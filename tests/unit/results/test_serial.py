@@ -11,7 +11,7 @@ from karat.core.errors import InputError
 from karat.core.language import parse_all
 from karat.core.scores import Floor, Scores
 from karat.core.types import Question, TestSet
-from karat.results.evaluation import Evaluation, Taken, Usage
+from karat.results.evaluation import Evaluation, InputInfo, Usage
 from karat.results.serial import STUDY, load_study, save_study
 from karat.results.study import Failure, FailureCount, Study, StudyAnswer
 
@@ -26,20 +26,32 @@ DETAIL = {
 
 def made(details=DETAIL):
     scores = Scores(
-        ("a", "b"), ("q1",), parse_all(["TokenF1"]), np.array([[[0.5]], [[np.nan]]]),
-        np.array([[[0]], [[2]]], np.uint8), {(1, 0, 0): "timed out"}, {(0, 0, 0): details},
-        {(0, 0): Floor(0.25, 0.75, 9)}, {"a": 10},
+        ("a", "b"), ("q1",), parse_all(["TokenF1"]), values=np.array([[[0.5]], [[np.nan]]]),
+        status=np.array([[[0]], [[2]]], np.uint8), reasons={(1, 0, 0): "timed out"}, details={(0, 0, 0): details},
+        floors={(0, 0): Floor(0.25, 0.75, 9)}, lists_end={"a": 10},
     )  # fmt: skip
-    whole = StudyAnswer("a", "q1", "forty", None, (LONG, "x"), ("d1", "d2"), ("d1", "d2", "d3"), "m", 12, 0.5, 0.7)
-    none = StudyAnswer("b", "q1", None, "timed out", (LONG,), declined=True, seconds=0.25)
+    whole = StudyAnswer(
+        "a",
+        "q1",
+        "forty",
+        error=None,
+        contexts=(LONG, "x"),
+        used=("d1", "d2"),
+        given=("d1", "d2", "d3"),
+        model="m",
+        tokens=12,
+        cost_usd=0.5,
+        confidence=0.7,
+    )
+    none = StudyAnswer("b", "q1", None, error="timed out", contexts=(LONG,), declined=True, seconds=0.25)
     return Study(
         "s",
-        Evaluation(TestSet([Question("q1")]), scores, ()),
-        (),
-        "TokenF1",
-        5,
-        failures=(Failure("a", "q1", "refused", "it declines."),),
-        failure_counts=(FailureCount("a", "refused", ("q1",), 0.5, "TokenF1"),),
+        evaluation=Evaluation(testset=TestSet([Question("q1")]), scores=scores, summaries=()),
+        configurations=(),
+        main="TokenF1",
+        k=5,
+        failures=(Failure("a", "q1", "refused", detail="it declines."),),
+        failure_counts=(FailureCount("a", "refused", questions=("q1",), gain=0.5, measure="TokenF1"),),
         answers={"a": {"q1": whole}, "b": {"q1": none}},
     )
 
@@ -65,7 +77,7 @@ def test_what_an_earlier_version_stored_besides_is_left_aside(tmp_path):
 
 
 def test_a_kind_that_an_earlier_version_called_otherwise_is_read(tmp_path):
-    inputs = (Taken("a.jsonl", "canonical", "1 question"),)
+    inputs = (InputInfo("a.jsonl", "canonical", "1 question"),)
     before = made()
     save_study(replace(before, evaluation=replace(before.evaluation, taken=inputs)), tmp_path)
     written = json.loads(gzip.decompress((tmp_path / STUDY).read_bytes()))
@@ -76,13 +88,15 @@ def test_a_kind_that_an_earlier_version_called_otherwise_is_read(tmp_path):
 
 def test_times_that_an_earlier_version_stored_are_read(tmp_path):
     before = made()
-    times = Usage("a", "seconds", 3, 2.0, 2.0, 2.9, 1.0, 1.0, 3.0)
+    times = Usage(system="a", what="seconds", n=3, mean=2.0, p50=2.0, p95=2.9, std=1.0, min=1.0, max=3.0)
     save_study(replace(before, evaluation=replace(before.evaluation, usage=(times,))), tmp_path)
     written = json.loads(gzip.decompress((tmp_path / STUDY).read_bytes()))
     for name in ("std", "min", "max"):
         del written["study"]["evaluation"]["usage"][0][name]
     (tmp_path / STUDY).write_bytes(gzip.compress(json.dumps(written).encode()))
-    assert load_study(tmp_path).evaluation.usage == (Usage("a", "seconds", 3, 2.0, 2.0, 2.9),)
+    assert load_study(tmp_path).evaluation.usage == (
+        Usage(system="a", what="seconds", n=3, mean=2.0, p50=2.0, p95=2.9),
+    )
 
 
 def test_a_context_of_several_answers_is_written_once(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from karat.core.errors import UsageError
-from karat.core.means import Means, Said
+from karat.core.models import ChatReply, Models
 from karat.retrieve.rewrite import (
     Change,
     Prepares,
@@ -33,12 +33,14 @@ class Stub:
 
     def ask(self, prompts, said=None):
         self.batches.append([prompt.user for prompt in prompts])
-        return [said if isinstance(said := self.reply(prompt.user), Said) else Said(said) for prompt in prompts]
+        return [
+            said if isinstance(said := self.reply(prompt.user), ChatReply) else ChatReply(said) for prompt in prompts
+        ]
 
 
 def rewritten(text, reply, *queries):
     chat = Stub(lambda user: reply)
-    return rewrite_all([rewriter_named(text, no_texts)], queries or [QUERY], Means(chat=chat)), chat
+    return rewrite_all([rewriter_named(text, no_texts)], queries or [QUERY], Models(chat=chat)), chat
 
 
 def read(text, reply):
@@ -104,7 +106,7 @@ def test_phrasings_stand_one_a_line(reply, phrasings):
 
 
 def test_the_last_line_of_a_reply_that_was_cut_is_no_phrasing():
-    assert read("rephrase", Said("whole line\nhalf a li", cut=True)) == (QUERY, "whole line")
+    assert read("rephrase", ChatReply("whole line\nhalf a li", cut=True)) == (QUERY, "whole line")
 
 
 def test_so_many_phrasings_are_asked_for_and_no_more_are_taken():
@@ -116,7 +118,7 @@ def test_so_many_phrasings_are_asked_for_and_no_more_are_taken():
 
 def test_a_made_up_passage_is_searched_beside_the_question():
     assert read("hyde", "The watch\n\nlasts four hours.") == (QUERY, "The watch lasts four hours.")
-    assert read("hyde", Said("The watch lasts", cut=True)) == (QUERY, "The watch lasts")
+    assert read("hyde", ChatReply("The watch lasts", cut=True)) == (QUERY, "The watch lasts")
 
 
 def test_a_translation_is_searched_beside_the_question():
@@ -140,26 +142,28 @@ def test_a_question_in_that_language_already_stays_alone_without_a_remark():
     [
         ("rephrase", ""),
         ("rephrase", "Here they are:"),
-        ("rephrase", Said("half", cut=True)),
+        ("rephrase", ChatReply("half", cut=True)),
         ("hyde", "<think>never done"),
         ("hyde", "I'm sorry, but I cannot answer that."),
         ("translate:ru", " ... "),
-        ("translate:ru", Said("Сколько дл", cut=True)),
+        ("translate:ru", ChatReply("Сколько дл", cut=True)),
     ],
 )
 def test_a_reply_with_nothing_to_search_by_leaves_the_question_alone_and_says_so(text, reply):
     (done,), _ = rewritten(text, reply)
     assert (done.queries, done.error, done.changes) == ((QUERY,), None, ())
     name = text.partition(":")[0]
-    cut = " (it was cut off for want of tokens)" if isinstance(reply, Said) else ""
+    cut = " (it was cut off for want of tokens)" if isinstance(reply, ChatReply) else ""
     assert done.remarks == (f"{name}: the reply holds nothing to search by{cut}; the question was searched alone.",)
 
 
 def test_a_call_that_failed_is_the_error_of_its_question_and_the_rest_go_on():
     chat = Stub(
-        lambda user: Said(error="HTTP 500 six times", seconds=9.0) if "bad" in user else Said("ok", seconds=2.0)
+        lambda user: (
+            ChatReply(error="HTTP 500 six times", seconds=9.0) if "bad" in user else ChatReply("ok", seconds=2.0)
+        )
     )
-    done = rewrite_all([rewriter_named("rephrase", no_texts)], ["good", "bad", "fine"], Means(chat=chat))
+    done = rewrite_all([rewriter_named("rephrase", no_texts)], ["good", "bad", "fine"], Models(chat=chat))
     assert [one.queries for one in done] == [("good", "ok"), (), ("fine", "ok")]
     assert [one.error for one in done] == [None, "rephrase: HTTP 500 six times", None]
     assert [one.seconds for one in done] == [2.0, 9.0, 2.0]
@@ -169,8 +173,8 @@ def test_a_call_that_failed_is_the_error_of_its_question_and_the_rest_go_on():
 def test_each_query_is_asked_once_and_one_without_words_never():
     chat = Stub(lambda user: "x")
     made = [rewriter_named("hyde", no_texts)]
-    assert rewrite_all(made, ["", "?!", "a", "a"], Means(chat=chat))[0] == Rewritten("", ("",))
-    rewrite_all(made, ["a", "b"], Means(chat=chat))
+    assert rewrite_all(made, ["", "?!", "a", "a"], Models(chat=chat))[0] == Rewritten("", ("",))
+    rewrite_all(made, ["a", "b"], Models(chat=chat))
     assert [len(batch) for batch in chat.batches] == [1, 1]
 
 
@@ -181,7 +185,7 @@ def test_one_rewriter_after_the_other_asks_for_all_that_came_before_it_at_once()
         rewriter_named("rephrase:1", no_texts),
         rewriter_named("translate:de", no_texts),
     ]
-    done = rewrite_all(made, ["sar", "watch"], Means(chat=chat))
+    done = rewrite_all(made, ["sar", "watch"], Models(chat=chat))
     assert done[0].queries == ("sar rescue", "T sar rescue", "other", "T other")
     assert done[1].queries == ("watch", "T watch", "other", "T other")
     assert [len(batch) for batch in chat.batches] == [2, 3]
@@ -189,8 +193,8 @@ def test_one_rewriter_after_the_other_asks_for_all_that_came_before_it_at_once()
 
 
 def test_what_failed_is_not_rewritten_further():
-    chat = Stub(lambda user: Said(error="down") if user.startswith("Write") else Said("T"))
+    chat = Stub(lambda user: ChatReply(error="down") if user.startswith("Write") else ChatReply("T"))
     made = [rewriter_named("rephrase", no_texts), rewriter_named("translate:de", no_texts)]
-    (done,) = rewrite_all(made, ["watch"], Means(chat=chat))
+    (done,) = rewrite_all(made, ["watch"], Models(chat=chat))
     assert (done.queries, done.error) == ((), "rephrase: down")
     assert [len(batch) for batch in chat.batches] == [1]

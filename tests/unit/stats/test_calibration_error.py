@@ -22,7 +22,7 @@ def test_bins_of_equal_mass_never_part_equal_confidences():
     sure = np.array([0.1] * 7 + [0.5, 0.6, 0.9])
     bins = reliability(sure, np.zeros(10), bins=5, by="mass")
     assert [b.n for b in bins] == [7, 1, 2]
-    assert bins[0] == Bin(0.1, 0.1, 7, pytest.approx(0.1), 0.0)
+    assert bins[0] == Bin(low=0.1, high=0.1, n=7, confidence=pytest.approx(0.1), accuracy=0.0)
     even = reliability(np.arange(100) / 100, np.zeros(100), by="mass")
     assert [b.n for b in even] == [10] * 10
 

@@ -35,7 +35,13 @@ def test_all_right_is_no_certainty():
 
 
 def test_a_summary_of_all_right_has_a_lower_end_below_one():
-    scores = Scores(("a",), tuple(map(str, range(20))), parse_all(["Hit@5"]), np.ones((1, 20, 1)), np.zeros((1, 20, 1)))
+    scores = Scores(
+        ("a",),
+        tuple(map(str, range(20))),
+        parse_all(["Hit@5"]),
+        values=np.ones((1, 20, 1)),
+        status=np.zeros((1, 20, 1)),
+    )
     (summary,) = summarise(scores)
     assert (summary.mean, summary.high) == (1.0, 1.0)
     assert summary.low == pytest.approx(0.8389, abs=1e-4)

@@ -17,7 +17,7 @@ def scores_of(rows, *, measure=None, statuses=None):
     values = np.array([[[np.nan if v in kinds else v] for v in row] for row in rows.values()], float)
     status = np.array([[[kinds.get(v, Status.ok)] for v in row] for row in rows.values()], np.uint8)
     questions = tuple(f"q{i}" for i in range(values.shape[1]))
-    return Scores(tuple(rows), questions, (measure or a_measure(),), values, status)
+    return Scores(tuple(rows), questions, (measure or a_measure(),), values=values, status=status)
 
 
 def test_figures_by_hand():
@@ -156,16 +156,16 @@ def test_a_number_over_nothing_is_none():
 def test_targets_are_met_above_not_at():
     found = targets(
         [
-            Summary("a", "F1@5", 9, 0, 0, mean=0.5),
-            Summary("a", "Hit@5", 9, 0, 0, mean=0.81),
-            Summary("a", "MRR", 0, 9, 0),
-            Summary("a", "MRR", 3, 0, 0, mean=0.9, slice="kind", value="x"),
-            Summary("a", "Recall@5", 9, 0, 0, mean=0.5),
+            Summary(system="a", measure="F1@5", n=9, n_undefined=0, n_failed=0, mean=0.5),
+            Summary(system="a", measure="Hit@5", n=9, n_undefined=0, n_failed=0, mean=0.81),
+            Summary(system="a", measure="MRR", n=0, n_undefined=9, n_failed=0),
+            Summary(system="a", measure="MRR", n=3, n_undefined=0, n_failed=0, mean=0.9, slice="kind", value="x"),
+            Summary(system="a", measure="Recall@5", n=9, n_undefined=0, n_failed=0, mean=0.5),
         ],
         {"F1@5": 1 / 3},
     )
-    assert targets([Summary("a", "MRR(rel=2)", 9, 0, 0, mean=0.6)], {})[0].met
-    assert targets([Summary("a", "MRR", 0, 0, 9)], {})[0].met is None
+    assert targets([Summary(system="a", measure="MRR(rel=2)", n=9, n_undefined=0, n_failed=0, mean=0.6)], {})[0].met
+    assert targets([Summary(system="a", measure="MRR", n=0, n_undefined=0, n_failed=9)], {})[0].met is None
     assert [(t.measure, t.threshold, t.met, t.ceiling) for t in found] == [
         ("F1@5", 0.5, False, 1 / 3),
         ("Hit@5", 0.8, True, 1.0),

@@ -6,7 +6,7 @@ import pytest
 
 import karat
 from karat.core.errors import KaratError, UsageError
-from karat.core.means import Means, Said
+from karat.core.models import ChatReply, Models
 from karat.experiment._provenance import _read_by
 from karat.experiment.explain import explain
 from karat.experiment.search import search_all
@@ -49,16 +49,20 @@ class Stub:
 
 def on_air(user):
     """A passage on the radio for the question that asks who is on the air; the other call fails."""
-    return Said("The radio room answers to a call name.", seconds=50.0) if "air" in user else Said(error="HTTP 500")
+    return (
+        ChatReply("The radio room answers to a call name.", seconds=50.0)
+        if "air" in user
+        else ChatReply(error="HTTP 500")
+    )
 
 
 def graded(user):
     """Ten for the passage that holds "by two people"; where there is none, a failure."""
     before, found, _ = user.partition("by two people")
     if not found:
-        return Said(error="HTTP 500", seconds=3.0)
+        return ChatReply(error="HTTP 500", seconds=3.0)
     number = int(before.rpartition("<<<passage ")[2].partition(" ")[0])
-    return Said(json.dumps({"grades": [{"passage": number, "grade": 10}]}), seconds=3.0)
+    return ChatReply(json.dumps({"grades": [{"passage": number, "grade": 10}]}), seconds=3.0)
 
 
 def lists(found):
@@ -67,7 +71,7 @@ def lists(found):
 
 def test_a_question_is_searched_with_what_the_model_made_of_it_and_a_failure_has_no_hits(index):
     chat = Stub(on_air)
-    found = System(HYDE, index, Means(chat=chat)).search(QUESTIONS, 2)
+    found = System(HYDE, index, Models(chat=chat)).search(QUESTIONS, 2)
     assert lists(System(SystemSettings("bm25"), index).search(QUESTIONS[1:], 2)) == [["fuel"]]
     assert lists(found) == [[], ["radio", "fuel"]]
     assert found.failed == {0: "hyde: HTTP 500"}
@@ -80,8 +84,8 @@ def test_a_question_is_searched_with_what_the_model_made_of_it_and_a_failure_has
 
 def test_a_failure_leaves_the_scores_of_the_others_as_they_are(index):
     """Where no question has several phrasings, nothing is fused, and scores are the engine's own."""
-    chat = Stub(lambda user: Said(error="down") if "night" in user else Said(""))
-    found = System(HYDE, index, Means(chat=chat)).search([*QUESTIONS, QUESTIONS[1]], 3)
+    chat = Stub(lambda user: ChatReply(error="down") if "night" in user else ChatReply(""))
+    found = System(HYDE, index, Models(chat=chat)).search([*QUESTIONS, QUESTIONS[1]], 3)
     alone = System(SystemSettings("bm25"), index).search(QUESTIONS[1:], 3)
     assert found.ranked.of(1)[1].tolist() == found.ranked.of(2)[1].tolist() == alone.ranked.of(0)[1].tolist()
     assert found.notes == (
@@ -90,7 +94,7 @@ def test_a_failure_leaves_the_scores_of_the_others_as_they_are(index):
 
 
 def test_where_every_question_failed_nothing_is_searched(index):
-    found = System(HYDE, index, Means(chat=Stub(lambda user: Said(error="down")))).search(QUESTIONS, 2)
+    found = System(HYDE, index, Models(chat=Stub(lambda user: ChatReply(error="down")))).search(QUESTIONS, 2)
     assert lists(found) == [[], []]
     assert set(found.failed) == {0, 1}
 
@@ -98,11 +102,11 @@ def test_where_every_question_failed_nothing_is_searched(index):
 def test_hits_are_reranked_by_the_model(index):
     chat = Stub(graded)
     settings = SystemSettings("dense", rerank="chat", rerank_depth=4)
-    found = System(settings, index, Means(chat=chat)).search(["Who drinks coffee?", "Fuel?"], 3)
+    found = System(settings, index, Models(chat=chat)).search(["Who drinks coffee?", "Fuel?"], 3)
     assert lists(found)[0][0] == "watch"
     assert found.failed == {}
     shallow = SystemSettings("dense", rerank="chat", rerank_depth=1)
-    found = System(shallow, index, Means(chat=chat)).search(["fuel in each tank?"], 3)
+    found = System(shallow, index, Models(chat=chat)).search(["fuel in each tank?"], 3)
     assert found.failed == {0: "reranking by chat: HTTP 500"}
     assert [len(batch) for batch in chat.batches] == [2, 1]
 
@@ -154,31 +158,31 @@ def singly(index, questions, models, memory=None):
 
 
 def test_a_run_asks_once_for_all_legs_and_counts_the_models_seconds_once(index):
-    chat, memory = Stub(lambda user: Said("The radio room.", seconds=50.0)), Kept()
-    retrieval = singly(index, QUESTIONS, Means(chat=chat), memory)
+    chat, memory = Stub(lambda user: ChatReply("The radio room.", seconds=50.0)), Kept()
+    retrieval = singly(index, QUESTIONS, Models(chat=chat), memory)
     hybrid = retrieval.of(SystemSettings(rewrite=("hyde",)), 3)
     alone = retrieval.of(HYDE, 3)
     assert [len(batch) for batch in chat.batches] == [2]
     assert all(50 <= seconds < 90 for seconds in hybrid.total_seconds)
     assert all(50 <= seconds < 90 for seconds in alone.total_seconds)
     assert (hybrid.failed, hybrid.notes) == ({}, ())
-    found = System(HYDE, index, Means(chat=chat)).search(QUESTIONS, 3, whole=True)
+    found = System(HYDE, index, Models(chat=chat)).search(QUESTIONS, 3, whole=True)
     assert alone.ranked.rows.tolist() == found.ranked.rows.tolist()
-    again = singly(index, QUESTIONS, Means(chat=Stub(lambda user: pytest.fail("asked again"))), memory)
+    again = singly(index, QUESTIONS, Models(chat=Stub(lambda user: pytest.fail("asked again"))), memory)
     assert again.of(HYDE, 3).total_seconds == alone.total_seconds
-    other = Stub(lambda user: Said("Fuel."), label="other")
-    singly(index, QUESTIONS, Means(chat=other), memory).of(HYDE, 3)
+    other = Stub(lambda user: ChatReply("Fuel."), label="other")
+    singly(index, QUESTIONS, Models(chat=other), memory).of(HYDE, 3)
     assert len(other.batches) == 1
 
 
 def test_what_failed_in_a_run_is_told_and_tried_again_when_it_goes_on(index):
     memory = Kept()
-    failing = singly(index, QUESTIONS, Means(chat=Stub(on_air)), memory)
+    failing = singly(index, QUESTIONS, Models(chat=Stub(on_air)), memory)
     retrieved = failing.of(HYDE, 3)
     assert retrieved.failed == {0: "hyde: HTTP 500"}
     assert retrieved.ranked.of(0)[0].tolist() == []
-    chat = Stub(lambda user: Said("The watch."))
-    mended = singly(index, QUESTIONS, Means(chat=chat), memory).of(HYDE, 3)
+    chat = Stub(lambda user: ChatReply("The watch."))
+    mended = singly(index, QUESTIONS, Models(chat=chat), memory).of(HYDE, 3)
     assert [len(batch) for batch in chat.batches] == [1]
     assert mended.failed == {}
     assert mended.ranked.of(1)[0].tolist() == retrieved.ranked.of(1)[0].tolist()
@@ -187,21 +191,21 @@ def test_what_failed_in_a_run_is_told_and_tried_again_when_it_goes_on(index):
 def test_a_run_with_reranking_tells_failures_and_seconds_by_question(index):
     questions = ["night watch two people", "Fuel litres"]
     settings = SystemSettings("bm25", rerank="chat", rerank_depth=1)
-    retrieved = singly(index, questions, Means(chat=Stub(graded))).of(settings, 2)
+    retrieved = singly(index, questions, Models(chat=Stub(graded))).of(settings, 2)
     assert retrieved.failed == {1: "reranking by chat: HTTP 500"}
     assert all(3 <= seconds < 6 for seconds in retrieved.total_seconds)
 
 
 def test_deeper_searches_share_what_the_model_said(index):
-    chat = Stub(lambda user: Said("The radio room."))
-    retrieval = singly(index, QUESTIONS, Means(chat=chat))
+    chat = Stub(lambda user: ChatReply("The radio room."))
+    retrieval = singly(index, QUESTIONS, Models(chat=chat))
     retrieval.of(HYDE, 3)
     assert len(retrieval.deep(HYDE)("bm25", 1).rows)
     assert len(chat.batches) == 1
 
 
 def test_one_query_that_failed_is_an_error_and_many_are_counted(index, tmp_path):
-    system = System(HYDE, index, Means(chat=Stub(on_air)))
+    system = System(HYDE, index, Models(chat=Stub(on_air)))
     with pytest.raises(KaratError, match="hyde: HTTP 500"):
         search_one(system, QUESTIONS[0], 3)
     hits = search_one(system, QUESTIONS[1], 3)

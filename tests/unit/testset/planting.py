@@ -128,8 +128,8 @@ def world(seed, language="en", docs=40, per_doc=1, kinds=("literal", "paraphrase
                     lines.append(sentence)
                     for kind, asks in (("literal", literal), ("paraphrase", other)):
                         if kind in kinds and rng.random() < (0.5 if per_doc == 1 else 0.25):
-                            q = Question(f"c{len(made.questions):04}", asks.format(e=machine), (v,),
-                                         (Gold(chunk=id_),), kind)  # fmt: skip
+                            q = Question(f"c{len(made.questions):04}", asks.format(e=machine), answers=(v,),
+                                         gold=(Gold(chunk=id_),), kind=kind)  # fmt: skip
                             made.questions.append(q)
                             made.told[q.id] = sentence
                             break

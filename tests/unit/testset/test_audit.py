@@ -7,7 +7,7 @@ import pytest
 
 from karat.core.docs import Chunk, Chunks
 from karat.core.errors import KaratError
-from karat.core.means import Means
+from karat.core.models import Models
 from karat.core.text.detect import passage_reference
 from karat.core.types import Gold, Question, TestSet
 from karat.report import objects
@@ -37,7 +37,7 @@ CHUNKS = Chunks.ordered([Chunk(f"{doc}.md#{n}", f"{doc}.md", text) for n, (doc, 
 
 def ask(id_, text, answer=None, gold=None, kind=None, **more):
     golds = () if gold is None else (Gold(chunk=gold),)
-    return Question(id_, text, () if answer is None else (answer,), golds, kind, **more)
+    return Question(id_, text, answers=() if answer is None else (answer,), gold=golds, kind=kind, **more)
 
 
 CLEAN = [
@@ -207,7 +207,7 @@ class TestGold:
         (finding,) = found([*CLEAN, asked], "unjudged_chunks", chunks)
         assert finding.questions == ("x",)
         assert "also notice.md#0" in finding.examples[0]
-        both = Question("x", asked.text, asked.answers, (*asked.gold, Gold(chunk="notice.md#0")))
+        both = Question("x", asked.text, answers=asked.answers, gold=(*asked.gold, Gold(chunk="notice.md#0")))
         assert found([*CLEAN, both], "unjudged_chunks", chunks) == ()
 
     def test_the_same_told_of_another_thing_is_no_answer(self):
@@ -229,8 +229,8 @@ class TestTables:
             assert max(row.bm25, row.dense) <= row.better <= row.ceiling
 
     def test_two_units_in_two_chunks_reach_half_at_one(self):
-        both = Question("x", "When does the galley open, and when is laundry?", ("six, Saturday",),
-                        (Gold(chunk="galley.md#0"), Gold(chunk="galley.md#9")))  # fmt: skip
+        both = Question("x", "When does the galley open, and when is laundry?", answers=("six, Saturday",),
+                        gold=(Gold(chunk="galley.md#0"), Gold(chunk="galley.md#9")))  # fmt: skip
         rows = {row.k: row for row in audit(TestSet([both]), CHUNKS).attained}
         assert (rows[1].ceiling, rows[5].ceiling) == (0.5, 1.0)
 
@@ -317,7 +317,7 @@ class TestWhole:
         def none():
             raise KaratError("the endpoint is down.")
 
-        made = audit(TestSet(CLEAN), CHUNKS, means=Means(embedder=none))
+        made = audit(TestSet(CLEAN), CHUNKS, models=Models(embedder=none))
         assert "the endpoint is down" in made.notes[0]
         assert made.coverage.topics == ()
         assert all(row.dense is None and row.bm25 is not None for row in made.attained)

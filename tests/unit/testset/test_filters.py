@@ -7,7 +7,7 @@ import pytest
 
 from karat.core.docs import Chunk, Chunks
 from karat.core.errors import UsageError
-from karat.core.means import Means
+from karat.core.models import Models
 from karat.core.types import Question
 from karat.results.drafts import Draft, Fragment
 from karat.testset.check import FILTERS, Surroundings, judge_draft, judge_drafts
@@ -45,7 +45,7 @@ def fragment(name, language="en"):
 
 def draft(text, answer, quote, name="boats", kind="literal", **more):
     language = "ru" if name == "ru" else "en"
-    return Draft(text, kind, (fragment(name, language),), answer, (quote,), language, **more)
+    return Draft(text, kind, (fragment(name, language),), answer=answer, quotes=(quote,), language=language, **more)
 
 
 GOOD = draft("How much does a ticket to Skarn cost?", "12 crowns", "A ticket costs 12 crowns.")
@@ -55,7 +55,7 @@ SECRET = Draft("Who repairs the lighthouse lamp?", "unanswerable", (fragment("bo
 
 @pytest.fixture(scope="module")
 def surroundings():
-    return Surroundings(CHUNKS, Means())
+    return Surroundings(CHUNKS, Models())
 
 
 def reason_of(one, surroundings, accepted=()):
@@ -188,7 +188,7 @@ def test_repeated_questions_are_rejected(surroundings):
 def test_repeated_questions_are_found_without_comparing_each_with_each():
     words = [f"w{a}{b}" for a in "bcdf" for b in "ghjk"]
     texts = [f"What is the {a} of the {b} and {c}?" for a in words[:6] for b in words[6:11] for c in words[11:]]
-    around = Surroundings(CHUNKS, Means())
+    around = Surroundings(CHUNKS, Models())
     earlier = around.accepted([replace(GOOD, text=text) for text in texts])
     for place, text in enumerate(texts):
         worth = earlier.candidates(text, 0.85)
@@ -199,12 +199,12 @@ def test_repeated_questions_are_found_without_comparing_each_with_each():
 
 
 def test_questions_that_exist_are_not_repeated():
-    known = Surroundings(CHUNKS, Means(), before=[Question("q1", "From where does the ferry to Skarn leave?")])
+    known = Surroundings(CHUNKS, Models(), before=[Question("q1", "From where does the ferry to Skarn leave?")])
     assert reason_of(PIER, known) == "duplicate"
 
 
 def test_nearly_the_same_question_about_the_same_chunk_is_seen_by_its_vector():
-    near = Surroundings(CHUNKS, Means(embedder=Letters))
+    near = Surroundings(CHUNKS, Models(embedder=Letters))
     first = replace(PIER, text="Where does the ferry for Skarn island depart?")
     second = replace(PIER, text="Where do ferries for Skarn islands departing?")
     third = replace(second, answer="the north pier at 07:40")
@@ -239,11 +239,11 @@ def test_another_chunk_that_says_it_in_its_own_way_joins_with_its_own_quote():
         "What does a ferry ticket cost for adults?",
         "literal",
         (Fragment(0, chunks[0], "en"),),
-        "12 crowns",
-        (texts["a"],),
-        "en",
+        answer="12 crowns",
+        quotes=(texts["a"],),
+        language="en",
     )
-    found = judge_draft(one, Surroundings(chunks, Means()), [])
+    found = judge_draft(one, Surroundings(chunks, Models()), [])
     assert [fragment.row for fragment in found.draft.fragments] == [0, 1]
     assert found.draft.quotes[1] in texts["b"]
 
@@ -259,11 +259,11 @@ def test_the_words_that_ask_need_not_stand_in_another_chunk():
         "How many tonnes does the silo hold?",
         "literal",
         (Fragment(0, chunks[0], "en"),),
-        "12 tonnes",
-        (texts["a"],),
-        "en",
+        answer="12 tonnes",
+        quotes=(texts["a"],),
+        language="en",
     )
-    found = judge_draft(one, Surroundings(chunks, Means()), [])
+    found = judge_draft(one, Surroundings(chunks, Models()), [])
     assert [fragment.chunk.id for fragment in found.draft.fragments] == ["a", "b"]
 
 
@@ -273,11 +273,11 @@ def test_the_words_that_ask_do_not_make_a_question_less_general():
         "How many litres does the tank hold?",
         "literal",
         (Fragment(0, chunks[0], "en"),),
-        "7 litres",
-        ("The tank holds 7 litres.",),
-        "en",
+        answer="7 litres",
+        quotes=("The tank holds 7 litres.",),
+        language="en",
     )
-    assert reason_of(one, Surroundings(chunks, Means())) == "too_general"
+    assert reason_of(one, Surroundings(chunks, Models())) == "too_general"
 
 
 def test_a_question_that_many_chunks_answer_is_too_general():
@@ -286,11 +286,11 @@ def test_a_question_that_many_chunks_answer_is_too_general():
         "When is the gate locked?",
         "literal",
         (Fragment(0, chunks[0], "en"),),
-        "at 21:00",
-        ("The gate is locked at 21:00.",),
-        "en",
+        answer="at 21:00",
+        quotes=("The gate is locked at 21:00.",),
+        language="en",
     )
-    around = Surroundings(chunks, Means())
+    around = Surroundings(chunks, Models())
     assert reason_of(one, around) == "too_general"
     said = FILTERS.get("answered_elsewhere").find(one, around, [])
     assert "5 other chunks answer it" in str(said)
@@ -308,7 +308,7 @@ def test_drafts_judged_together_fare_as_one_by_one(surroundings):
     drafts = [GOOD, PIER, GOOD, SECRET, *(replace(GOOD, **changes) for _, changes in BAD), PIER]
     alone, kept = [], []
     for one in drafts:
-        verdict = judge_draft(one, Surroundings(CHUNKS, Means()), kept)
+        verdict = judge_draft(one, Surroundings(CHUNKS, Models()), kept)
         if verdict.rejected is None:
             kept.append(verdict.draft)
         alone.append(verdict)
@@ -319,7 +319,7 @@ def test_drafts_judged_together_fare_as_one_by_one(surroundings):
 
 def test_there_is_something_to_ask_about():
     with pytest.raises(UsageError, match="no chunks"):
-        Surroundings(Chunks([]), Means())
+        Surroundings(Chunks([]), Models())
 
 
 def test_every_filter_is_called_as_its_file():

@@ -8,7 +8,7 @@ import pytest
 
 from karat.core.docs import Chunk, Chunks, Doc, Page
 from karat.core.errors import UsageError
-from karat.core.means import Means, Said
+from karat.core.models import ChatReply, Models
 from karat.core.types import Gold, Question, TestSet
 from karat.match import resolve
 from karat.results.drafts import Draft, Fragment
@@ -92,7 +92,7 @@ class Writer:
         self.batches += 1
         self.prompts += prompts
         told = [self.reply(prompt) for prompt in prompts]
-        return [one if isinstance(one, Said) else Said(one, model="m") for one in told]
+        return [one if isinstance(one, ChatReply) else ChatReply(one, model="m") for one in told]
 
 
 LITERAL = GenerationSettings(samples=1, kinds=("literal",))
@@ -101,7 +101,7 @@ LITERAL = GenerationSettings(samples=1, kinds=("literal",))
 def make(chunks, writer, samples=4, kinds=("literal",), **more):
     wanted = {name: more.pop(name) for name in list(more) if name in GenerationSettings.__dataclass_fields__}
     settings = GenerationSettings(samples=samples, kinds=kinds, **wanted)
-    return generate(chunks, settings, Means(chat=writer), **more)
+    return generate(chunks, settings, Models(chat=writer), **more)
 
 
 def reasons(made):
@@ -168,8 +168,8 @@ def test_a_chunk_that_fails_gives_its_place_to_one_of_the_reserve(chunks):
         ("no JSON at all", "unreadable"),
         ('{"question": "Who?", "answer"', "unreadable"),
         ('{"question": "Who keeps it?"}', "unreadable"),
-        (Said('{"question": "Who ke', cut=True), "cut_off"),
-        (Said(error="the server had an error"), "model_failed"),
+        (ChatReply('{"question": "Who ke', cut=True), "cut_off"),
+        (ChatReply(error="the server had an error"), "model_failed"),
         ('{"question": "", "answer": "", "quote": ""}', "declined"),
         (
             '{"question": "Who paints boats in Antwerp?", "answer": "Bo", "quote": "Bo paints boats in spring."}',
@@ -299,7 +299,7 @@ def test_unknown_and_missing_kinds_are_refused(chunks):
     with pytest.raises(UsageError, match="no kind of question is named"):
         make(chunks, Writer(), kinds=())
     with pytest.raises(UsageError, match="asks a chat model, and none is named"):
-        generate(chunks, LITERAL, Means())
+        generate(chunks, LITERAL, Models())
 
 
 def test_numbers_go_on_from_the_highest_of_each_kind():
@@ -322,7 +322,7 @@ def test_the_page_is_that_of_the_quote_and_gold_is_found_however_the_text_is_cut
     kept = f"The {THINGS[2][0]} is kept by {THINGS[2][1]} and nobody else."
     across = doc.text[doc.pages[1].end - 40 : doc.pages[2].start + 30].split(" ", 1)[1].rsplit(" ", 1)[0]
     fragment = Fragment(0, whole, "en")
-    draft = Draft("Who?", "literal", (fragment,), "x", (kept,), "en")
+    draft = Draft("Who?", "literal", (fragment,), answer="x", quotes=(kept,), language="en")
     questions = [
         question_of(draft, "a", QuotePages([doc])),
         question_of(replace(draft, quotes=(across,)), "b", QuotePages([doc])),
@@ -357,10 +357,10 @@ RUSSIAN = (
 
 def test_without_a_model_documents_in_other_languages_are_refused():
     with pytest.raises(UsageError, match=r"no chunk is in English \(of 1 that can be asked about\), .*--model"):
-        generate(Chunks([Chunk("m#0", "m", RUSSIAN)]), replace(LITERAL, offline=True), Means())
+        generate(Chunks([Chunk("m#0", "m", RUSSIAN)]), replace(LITERAL, offline=True), Models())
 
 
 def test_without_a_model_each_chunk_in_another_language_is_counted(chunks):
     mixed = Chunks.ordered([*chunks, Chunk("m#0", "m", RUSSIAN)])
-    made = generate(mixed, replace(LITERAL, samples=11, offline=True), Means())
+    made = generate(mixed, replace(LITERAL, samples=11, offline=True), Models())
     assert [one.rows for one in made.rejected if one.reason == "other_language"] == [(mixed.row_of["m#0"],)]

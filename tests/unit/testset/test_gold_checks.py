@@ -54,7 +54,7 @@ class TestUnknownGold:
 
 
 class TestUnreadFiles:
-    problem = Problem("in/secret.pdf", "encrypted", "the file is encrypted.", "Give its password.")
+    problem = Problem("in/secret.pdf", "encrypted", "the file is encrypted.", remedy="Give its password.")
 
     def test_gold_in_a_file_that_could_not_be_read(self, book, examined, asked):
         doc, chunks = book()

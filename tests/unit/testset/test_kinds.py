@@ -15,7 +15,7 @@ TWO = "The water book lies in the well house. It is signed by the cook every mor
 
 
 def fragment(row=0, text=ONE, language="en", title=None):
-    return Fragment(row, Chunk(f"c{row}", "d.md", text, title), language)
+    return Fragment(row, Chunk(f"c{row}", "d.md", text, title=title), language)
 
 
 def setting(pieces=1, **more):

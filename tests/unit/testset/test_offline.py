@@ -8,7 +8,7 @@ from karat.testset.offline import OFFLINE_KINDS, offline_drafts
 
 
 def drafts_of(text, language="en", title="", span=None):
-    return offline_drafts(Fragment(3, Chunk("c", "d", text, title, span=span), language), ["literal"])
+    return offline_drafts(Fragment(3, Chunk("c", "d", text, title=title, span=span), language), ["literal"])
 
 
 def asked_of(text, **more):

@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from karat.core.means import Means
+from karat.core.models import Models
 from karat.core.text import guess_language
 from karat.models import EmbedderSettings, embedder_named
 from karat.results.drafts import Fragment
@@ -28,7 +28,7 @@ def judged(demo):
     chunks = demo.chunks
     fragments = [Fragment(row, chunk, guess_language(chunk.text) or "") for row, chunk in enumerate(chunks)]
     drafts = [draft for fragment in fragments for draft in offline_drafts(fragment, ["literal"])]
-    surroundings = Surroundings(chunks, Means(embedder=lambda: embedder_named(EmbedderSettings())))
+    surroundings = Surroundings(chunks, Models(embedder=lambda: embedder_named(EmbedderSettings())))
     return surroundings, judge_drafts(drafts, surroundings, [])
 
 

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.docs import Chunk, Chunks
 from karat.core.language import parse
-from karat.core.means import Means
+from karat.core.models import Models
 from karat.core.types import Gold, Question, TestSet
 from karat.results.drafts import Draft, Fragment
 from karat.testset.audit import audit
@@ -68,7 +68,7 @@ DIFFERENT = [
 def test_callers_agree_on_repeated_questions(pair):
     questions = [Question(f"q{place}", text, answers=(str(place),)) for place, text in enumerate(pair)]
     chunks = Chunks([Chunk("c", "d", "Nothing of the kind.")])
-    around = Surroundings(chunks, Means(), before=questions[:1])
+    around = Surroundings(chunks, Models(), before=questions[:1])
     seen = [
         bool(list(repeated_questions.find(SimpleNamespace(questions=questions)))),
         "near_duplicates" in {finding.check for finding in audit(TestSet(questions), None).findings},
@@ -113,12 +113,14 @@ def test_callers_agree_on_support(answer):
     chunks, testset = Chunks([chunk]), TestSet([question])
     case = SimpleNamespace(questions=[question], gold_rows=[np.array([0])], chunks=chunks, language_of=lambda row: "en")
     draft = Draft(kind="paraphrase", text="How?", answer=answer, quotes=(GOLD,), fragments=(Fragment(0, chunk, "en"),))
-    answered = Answered(("s",), ("q",), [""], [answer + " [1]"], [()], [(GOLD,)], [True])
+    answered = AnswerTable(
+        ("s",), ("q",), texts=[""], answers=[answer + " [1]"], references=[()], contexts=[(GOLD,)], answerable=[True]
+    )
     claim = parse("Faithfulness(by=heuristic)").of(answered).details[0]["claims"][0]
     seen = [
         not list(unsupported_answers.find(case)),
         "answers_without_support" not in {finding.check for finding in audit(testset, chunks).findings},
-        unsupported_answer.find(draft, Surroundings(chunks, Means()), []) is None,
+        unsupported_answer.find(draft, Surroundings(chunks, Models()), []) is None,
         claim["verdict"] == "supported",
         parse("CitationPrecision").of(answered).values[0] == 1,
     ]

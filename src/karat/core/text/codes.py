@@ -35,7 +35,7 @@ _MULTIPLIERS = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F, 0xE7
 
 
 @dataclass(frozen=True)
-class Coded:
+class TokenIds:
     """Token numbers of many texts: those of text i are `codes[offsets[i]:offsets[i + 1]]`."""
 
     codes: Ints
@@ -57,30 +57,30 @@ class Coded:
         """The text of each token."""
         return np.repeat(np.arange(len(self)), self.sizes)
 
-    def take(self, chosen: Ints) -> Coded:
+    def take(self, chosen: Ints) -> TokenIds:
         """The texts of these numbers, in this order; one may be taken again and again."""
         if len(chosen) == len(self) and np.array_equal(chosen, np.arange(len(self))):
             return self
         sizes = self.sizes[chosen]
         offsets = _offsets(sizes)
         steps = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
-        return Coded(self.codes[steps], offsets)
+        return TokenIds(self.codes[steps], offsets)
 
-    def part(self, start: int, stop: int) -> Coded:
+    def part(self, start: int, stop: int) -> TokenIds:
         """The texts from `start` up to `stop`."""
         offsets = self.offsets[start : stop + 1]
-        return Coded(self.codes[offsets[0] : offsets[-1]], offsets - offsets[0])
+        return TokenIds(self.codes[offsets[0] : offsets[-1]], offsets - offsets[0])
 
-    def where(self, kept: Bools) -> Coded:
+    def where(self, kept: Bools) -> TokenIds:
         """The same texts with only the tokens marked True."""
         total = np.concatenate(([0], np.cumsum(kept)))
-        return Coded(self.codes[kept], total[self.offsets])
+        return TokenIds(self.codes[kept], total[self.offsets])
 
-    def bigrams(self, size: int) -> Coded:
+    def bigrams(self, size: int) -> TokenIds:
         """Each two neighbouring tokens as one; `size` is that of the vocabulary."""
         inner = self.owners[1:] == self.owners[:-1]
         pairs = (self.codes[:-1] * size + self.codes[1:])[inner]
-        return Coded(pairs, _offsets(np.maximum(self.sizes - 1, 0)))
+        return TokenIds(pairs, _offsets(np.maximum(self.sizes - 1, 0)))
 
 
 class Vocabulary:
@@ -97,13 +97,13 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def encode(self, texts: Sequence[str]) -> Coded:
+    def encode(self, texts: Sequence[str]) -> TokenIds:
         """The texts as token numbers. New tokens join the vocabulary; earlier numbers stay."""
         parts = clean_all(texts, self.norm)
         found = [self._number(chunk) for chunk in _chunks(parts)]
         codes = np.concatenate([codes for codes, _ in found] or [np.zeros(0, np.int64)])
         sizes = np.concatenate([sizes for _, sizes in found] or [np.zeros(0, np.int64)])
-        coded = Coded(codes, _offsets(sizes))
+        coded = TokenIds(codes, _offsets(sizes))
         return coded.where(codes >= self._dropped) if self._dropped else coded
 
     def words(self) -> list[str]:
@@ -139,7 +139,7 @@ class _Numbers(dict[bytes, int]):
         return number
 
 
-def shared(left: Coded, right: Coded, size: int, *, distinct: bool = False) -> tuple[Ints, Ints, Ints]:
+def shared(left: TokenIds, right: TokenIds, size: int, *, distinct: bool = False) -> tuple[Ints, Ints, Ints]:
     """For each i, how many tokens text i of both sides share, and how many each has.
 
     Tokens are counted as often as they stand on both sides (`distinct`: once). `size` is that of the vocabulary.
@@ -158,7 +158,7 @@ def shared(left: Coded, right: Coded, size: int, *, distinct: bool = False) -> t
     return both[0], both[1], both[2]
 
 
-def _shared(ours: Coded, theirs: Coded, size: int, distinct: bool) -> tuple[Ints, Ints, Ints]:
+def _shared(ours: TokenIds, theirs: TokenIds, size: int, distinct: bool) -> tuple[Ints, Ints, Ints]:
     count = len(ours)
     owner = np.concatenate((ours.owners, theirs.owners))
     code = np.concatenate((ours.codes, theirs.codes))

@@ -78,7 +78,7 @@ class Claim:
         """The claim without these words."""
         return replace(self, words={form: token for form, token in self.words.items() if form not in words})
 
-    def against(self, held: Held, weight: Callable[[str], float] = lambda term: 1.0) -> Support:
+    def against(self, held: SupportText, weight: Callable[[str], float] = lambda term: 1.0) -> Support:
         """How far a text supports the claim. `weight`: how much a word or figure counts, where a corpus tells."""
         words = {form: token for form, token in self.words.items() if form not in held.words}
         lacking = [_shown(figure) for figure in self.figures if held.readings.isdisjoint(figure)]
@@ -88,7 +88,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Held:
+class SupportText:
     """A text by all its words and every reading of its figures, those in letters among them."""
 
     text: str
@@ -96,13 +96,13 @@ class Held:
     readings: frozenset[str]
 
     @classmethod
-    def of(cls, text: str, language: str | None, words: Words) -> Held:
+    def of(cls, text: str, language: str | None, words: Words) -> SupportText:
         tokens = frozenset(tokenise(text))
         spelled = {NUMBER_WORDS[word] for word in tokens if word in NUMBER_WORDS}
         return cls(text, tokens.union(words(text, language)), frozenset(readings(text) | spelled))
 
     @classmethod
-    def together(cls, texts: Iterable[Held]) -> Held:
+    def together(cls, texts: Iterable[SupportText]) -> SupportText:
         """Several texts as one."""
         parts = list(texts)
         return cls(
@@ -112,12 +112,14 @@ class Held:
         )
 
 
-def held_sentences(context: str, language: str | None, words: Words) -> list[Held]:
+def held_sentences(context: str, language: str | None, words: Words) -> list[SupportText]:
     """The sentences of a context."""
-    return [Held.of(" ".join(sentence.split()), language, words) for sentence in sentences(open_blocks(context))]
+    return [SupportText.of(" ".join(sentence.split()), language, words) for sentence in sentences(open_blocks(context))]
 
 
-def nearest(claim: Claim, candidates: Iterable[tuple[int, Held]], enough: float) -> tuple[Support, int, Held] | None:
+def nearest(
+    claim: Claim, candidates: Iterable[tuple[int, SupportText]], enough: float
+) -> tuple[Support, int, SupportText] | None:
     """The candidate that holds most of a claim: how far it supports it, its number and itself.
 
     One that supports the claim goes before all others; of the best the first. None: all hold nothing.

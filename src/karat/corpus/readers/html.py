@@ -76,7 +76,7 @@ def _read(file: File) -> Iterator[Doc]:
     title = _one_line(tree.css_first("head > title"))
     first = next((section.title for section in blocks.sections if section.level == 1), None)
     yield Doc(
-        file.id, body, title or first or file.stem, _url(tree, text), sections=tuple(blocks.sections)
+        file.id, body, title or first or file.stem, url=_url(tree, text), sections=tuple(blocks.sections)
     )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def _read(file: File) -> Iterator[Doc]:
     first = next((section.title for section in parsed.sections if section.level == 1), None)
     title = facts.pop("title", None) or first or file.stem
     url = next((facts[name] for name in _URLS if facts.get(name, "").startswith(("http://", "https://"))), None)
-    yield Doc(file.id, text, title, url, sections=tuple(parsed.sections), meta=facts)
+    yield Doc(file.id, text, title, url=url, sections=tuple(parsed.sections), meta=facts)
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:

@@ -15,7 +15,7 @@ from karat.diagnose.verify.causes import because
 from karat.diagnose.verify.names import COUNTS, CUTS, STATISTICS, TESTS, Labels, is_measured, measure_of, spelled
 from karat.diagnose.verify.numbers import FEW, Number, as_column, cut_of, has_decimal_commas, pointed, read_cell
 from karat.files import RawTable
-from karat.results.verification import Figure, Verdict
+from karat.results.verification import Figure, FigureStatus
 
 NO_LABELS = frozenset({  # columns and keys beside figures that are none of them, and tell no rows apart
     "n_undefined", "n_failed", "n_missing", "worst", "best", "equal", "threshold", "met", "ceiling", "band", "meaning",
@@ -51,7 +51,9 @@ class PrintedFigure:
         cut = next((v for name, v in self.labels if spelled(name) in CUTS), None)
         return measure_of(self.name, cut_of(cut) or k or UNKNOWN_K) if self.name else None
 
-    def figure(self, verdict: Verdict, detail: str = "", *, cause: str = "", recomputed: float | None = None) -> Figure:
+    def figure(
+        self, verdict: FigureStatus, detail: str = "", *, cause: str = "", recomputed: float | None = None
+    ) -> Figure:
         """What became of checking it: the cause in words, with the detail, which alone is a sentence."""
         return Figure(
             where=self.where, name=self.name or self.statistic, what=self.statistic, verdict=verdict,

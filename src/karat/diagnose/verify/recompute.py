@@ -133,7 +133,7 @@ def _score(hits: Units, gold: Units, measure: Measure, repeats: Repeats) -> Floa
     ids = [str(i) for i in range(len(hits))]
     testset = TestSet([Question(i, gold=tuple(Gold(id=u) for u in units)) for i, units in zip(ids, gold, strict=True)])
     offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(row) for row in hits]))).astype(np.int64)
-    run = Run("rows", ids, offsets, [hit or "\0" for row in hits for hit in row])
+    run = Run("rows", question_ids=ids, offsets=offsets, _docs=[hit or "\0" for row in hits for hit in row])
     try:
         return scores_of(judge(testset, [run], settings=JudgingSettings(repeats=repeats)), [measure])[measure.name]
     except KaratError:

@@ -28,7 +28,7 @@ from karat.diagnose.verify.names import (
 )  # fmt: skip
 from karat.diagnose.verify.numbers import Number, as_column, cut_of, has_decimal_commas, pointed, read_cell
 from karat.files import RawTable
-from karat.results.verification import Figure, Verdict
+from karat.results.verification import Figure, FigureStatus
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -93,7 +93,7 @@ class QuestionRows:
         return ["" if cell is None else str(cell).strip() for cell in self.cells(column)]
 
     def figure(
-        self, column: str, verdict: Verdict, detail: str = "", *, cause: str = "", what: str = "rows", **more: Any
+        self, column: str, verdict: FigureStatus, detail: str = "", *, cause: str = "", what: str = "rows", **more: Any
     ) -> Figure:
         """What became of checking a column: the cause in words, with the detail, which alone is a sentence."""
         why = because(cause, detail) if cause else detail

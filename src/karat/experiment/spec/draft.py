@@ -17,7 +17,7 @@ from karat.systems.index_folder import is_index
 if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment.spec import Spec
-    from karat.results.evaluation import Taken
+    from karat.results.evaluation import InputInfo
     from karat.retrieve import Progress
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./ ()-]*[A-Za-z0-9_./()]|[A-Za-z_./]")
@@ -87,7 +87,7 @@ def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[s
     return replace(spec, written=replace(spec.written, lines={}))  # nobody has a file with these lines
 
 
-def _questions(docs: Path, testset: Path) -> tuple[TestSet, Taken]:
+def _questions(docs: Path, testset: Path) -> tuple[TestSet, InputInfo]:
     """The questions of a test set; documents and questions must be there."""
     from karat.files import read_testset
 
@@ -117,7 +117,7 @@ def _looked(docs: Path, progress: Progress | None) -> tuple[str, list[str]]:
     return held, [*lost[:5], *more]
 
 
-def _text(path: Path, docs: Path, testset: Path, held: str, questions: TestSet, taken: Taken) -> str:
+def _text(path: Path, docs: Path, testset: Path, held: str, questions: TestSet, taken: InputInfo) -> str:
     slices, key = _slices(questions), "index" if is_index(docs) else "corpus"
     lines = [
         "# An experiment: which of these systems finds the gold of these questions best?",

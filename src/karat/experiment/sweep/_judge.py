@@ -59,7 +59,9 @@ def _by_keys(pool: Pool, resolution: Resolution) -> HeldUnits:
 
     testset = resolution.testset
     ids = resolution.chunks.ids
-    run = Run("candidates", testset.ids, pool.offsets, [ids[row] for row in pool.rows.tolist()])
+    run = Run(
+        "candidates", question_ids=testset.ids, offsets=pool.offsets, _docs=[ids[row] for row in pool.rows.tolist()]
+    )
     keys = resolution.hit_keys(run)
     named = zip(resolution.units.question.tolist(), resolution.units.key, strict=True)
     groups: dict[tuple[int, Key | int], int] = {(q, key or u): u for u, (q, key) in enumerate(named)}
@@ -129,17 +131,17 @@ def judged_of(
     pair, rank, unit, new = (np.concatenate([getattr(f, name) for f in found]) for name in _Found.ENTRIES)
     order = np.lexsort((rank, pair))
     judged = Judged(
-        tuple(names),
-        resolution.testset.ids,
-        pair[order],
-        rank[order],
-        unit[order],
-        new[order],
-        resolution.units.question,
-        resolution.units.grade,
-        slots.ravel(),
-        distinct.ravel(),
-        _in_order(np.concatenate([f.stale[0] for f in found]), np.concatenate([f.stale[1] for f in found])),
+        systems=tuple(names),
+        questions=resolution.testset.ids,
+        pair=pair[order],
+        rank=rank[order],
+        unit=unit[order],
+        new=new[order],
+        gold_question=resolution.units.question,
+        gold_grade=resolution.units.grade,
+        slots=slots.ravel(),
+        distinct=distinct.ravel(),
+        stale=_in_order(np.concatenate([f.stale[0] for f in found]), np.concatenate([f.stale[1] for f in found])),
         repeats=repeats,
         tokens_missing="it was not asked for",
         collection=collection,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
-from karat.core.glance import Glance, Table
+from karat.core.glance import NotebookView, Table
 from karat.core.text.words import plural
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from karat.core.types import TestSet
     from karat.experiment.sweep.grid import Point
     from karat.match import Pages, Resolution
-    from karat.results.evaluation import Evaluation, Note, Taken
+    from karat.results.evaluation import Evaluation, InputInfo, Note
     from karat.results.study import Choice, Configuration, SweepView
     from karat.systems.index import Index
     from karat.systems.pool import Pool
@@ -60,7 +60,7 @@ class SweptIndex:
 
 
 @dataclass(frozen=True, repr=False)
-class Swept(Glance):
+class Swept(NotebookView):
     """Scores of every configuration of a sweep.
 
     `cells` are the main measure at each of its cut-offs, `main` what they have in common.
@@ -73,7 +73,7 @@ class Swept(Glance):
     main: str
     length: int
     notes: tuple[Note, ...] = ()
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[InputInfo, ...] = ()
     dialect: str = "karat"
 
     @cached_property
@@ -157,8 +157,13 @@ class Swept(Glance):
             bands=dialect_named(self.dialect).bands,
         )  # fmt: skip
         return Evaluation(
-            self.testset, self.scores, summaries, self.taken, notes=self.notes, dialect=self.dialect
-        )  # fmt: skip
+            testset=self.testset,
+            scores=self.scores,
+            summaries=summaries,
+            taken=self.taken,
+            notes=self.notes,
+            dialect=self.dialect,
+        )
 
     def view(self, by: str | None = "kind", *, seed: int = 0) -> SweepView:
         """What reports show of it: the choice at each cut-off, and by the values of a slice."""

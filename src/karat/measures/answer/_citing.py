@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from karat.core.measure import Answered, Outcome
+from karat.core.measure import AnswerTable, MeasureResult
 from karat.core.text import guess_language, open_blocks
 from karat.core.text.citations import cited_sentences
-from karat.core.text.support import Claim, Held
+from karat.core.text.support import Claim, SupportText
 from karat.measures.answer._support import by_pair
 from karat.models.terms import terms
 
@@ -24,7 +24,9 @@ class Sentence:
     supported_by: frozenset[int]
 
 
-def over_sentences(answered: Answered, support: float, score: Callable[[list[Sentence]], float | str]) -> Outcome:
+def over_sentences(
+    answered: AnswerTable, support: float, score: Callable[[list[Sentence]], float | str]
+) -> MeasureResult:
     """A score from the sentences of each answer that cites at all."""
 
     def of_answer(answer: str, contexts: tuple[str, ...], _: int) -> float | str:
@@ -33,7 +35,7 @@ def over_sentences(answered: Answered, support: float, score: Callable[[list[Sen
             return NO_CITATIONS
         language = guess_language(answer)
         held = [
-            answered.once(("held", text, language), partial(Held.of, open_blocks(text), language, terms))
+            answered.once(("held", text, language), partial(SupportText.of, open_blocks(text), language, terms))
             for text in contexts
         ]
         return score([Sentence(cites, _supporting(text, language, held, support)) for text, cites in said])
@@ -41,6 +43,6 @@ def over_sentences(answered: Answered, support: float, score: Callable[[list[Sen
     return by_pair(answered, of_answer)
 
 
-def _supporting(sentence: str, language: str | None, contexts: list[Held], support: float) -> frozenset[int]:
+def _supporting(sentence: str, language: str | None, contexts: list[SupportText], support: float) -> frozenset[int]:
     claim = Claim.of(sentence, language, terms)
     return frozenset(number for number, held in enumerate(contexts, 1) if claim.against(held).enough(support))

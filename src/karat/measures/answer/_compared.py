@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from karat.core.measure import Answered, Bools, Floats, Ints, Outcome
+from karat.core.measure import AnswerTable, Bools, Floats, Ints, MeasureResult
 from karat.core.text import Norm, guess_language, stop_words, tokenise
 from karat.core.text.citations import comparable
-from karat.core.text.codes import Coded, Vocabulary, shared
+from karat.core.text.codes import TokenIds, Vocabulary, shared
 from karat.core.text.normalise import VERBATIM
 
 Stopwords = Literal["keep", "drop"]
@@ -26,14 +26,14 @@ class TokenPairs:
     `undefined` gives the reason for every pair without a comparison.
     """
 
-    answers: Coded
-    others: Coded
+    answers: TokenIds
+    others: TokenIds
     owners: Ints
     size: int  # of the vocabulary
     undefined: dict[int, str]
     pairs: int
 
-    def best(self, values: Floats) -> Outcome:
+    def best(self, values: Floats) -> MeasureResult:
         """The highest value of each pair's comparisons."""
         return best_of(values, self.owners, self.pairs, self.undefined)
 
@@ -47,12 +47,12 @@ class TokenPairs:
         return TokenPairs(answers, others, self.owners[kept], self.size, undefined, self.pairs)
 
 
-def best_of(values: Floats, owners: Ints, pairs: int, undefined: dict[int, str]) -> Outcome:
+def best_of(values: Floats, owners: Ints, pairs: int, undefined: dict[int, str]) -> MeasureResult:
     """The highest value of each pair that owns any."""
     best = np.full(pairs, -np.inf)
     np.maximum.at(best, owners, values)
     best[np.isneginf(best)] = np.nan
-    return Outcome(best, undefined)
+    return MeasureResult(best, undefined)
 
 
 def overlap(compared: TokenPairs, bag: Bag = "multiset") -> Floats:
@@ -62,7 +62,7 @@ def overlap(compared: TokenPairs, bag: Bag = "multiset") -> Floats:
     return f1
 
 
-def compared(answered: Answered, norm: Norm, stopwords: Stopwords = "keep", to: To = "references") -> TokenPairs:
+def compared(answered: AnswerTable, norm: Norm, stopwords: Stopwords = "keep", to: To = "references") -> TokenPairs:
     """Every answer beside each of its references (or its question) that is not empty, as tokens of a normaliser."""
 
     def usable() -> TokenPairs:
@@ -74,16 +74,16 @@ def compared(answered: Answered, norm: Norm, stopwords: Stopwords = "keep", to: 
     return answered.once(("compared", norm, stopwords, to), usable)
 
 
-def compared_as_script(answered: Answered, norm: Norm, stopwords: Stopwords = "keep") -> TokenPairs:
+def compared_as_script(answered: AnswerTable, norm: Norm, stopwords: Stopwords = "keep") -> TokenPairs:
     """The same with references that are empty after normalisation, where `norm` is a script that compares them."""
     return _whole(answered, norm, stopwords, "references") if norm in VERBATIM else compared(answered, norm, stopwords)
 
 
-def _whole(answered: Answered, norm: Norm, stopwords: Stopwords, to: To) -> TokenPairs:
+def _whole(answered: AnswerTable, norm: Norm, stopwords: Stopwords, to: To) -> TokenPairs:
     return answered.once(("whole", norm, stopwords, to), lambda: _compare(answered, norm, stopwords, to))
 
 
-def _compare(answered: Answered, norm: Norm, stopwords: Stopwords, to: To) -> TokenPairs:
+def _compare(answered: AnswerTable, norm: Norm, stopwords: Stopwords, to: To) -> TokenPairs:
     questions = Referred(list(answered.texts), np.arange(len(answered)), {})
     others, owners, undefined = _every_reference(answered) if to == "references" else questions
     vocabulary, answer_codes, other_codes = _encode(answered, others, norm)
@@ -95,7 +95,7 @@ def _compare(answered: Answered, norm: Norm, stopwords: Stopwords, to: To) -> To
     return TokenPairs(answers, other_codes, owners, len(vocabulary), undefined, len(answered))
 
 
-def _encode(answered: Answered, others: Sequence[str], norm: Norm) -> tuple[Vocabulary, Coded, Coded]:
+def _encode(answered: AnswerTable, others: Sequence[str], norm: Norm) -> tuple[Vocabulary, TokenIds, TokenIds]:
     """Token numbers of the answers and of the other texts, the latter normalised once however often they stand."""
     vocabulary = Vocabulary(norm)
     answers = comparable((text or "" for text in answered.answers), norm)
@@ -109,7 +109,7 @@ def _encode(answered: Answered, others: Sequence[str], norm: Norm) -> tuple[Voca
     return vocabulary, coded.part(0, len(answers)), coded.part(len(answers), len(coded))
 
 
-def _languages(answered: Answered, others: Sequence[str], owners: Ints) -> list[str | None]:
+def _languages(answered: AnswerTable, others: Sequence[str], owners: Ints) -> list[str | None]:
     """The language of each comparison, guessed from all its texts together."""
     return [
         guess_language(f"{answered.texts[owner]} {other} {answered.answers[owner] or ''}")
@@ -117,12 +117,12 @@ def _languages(answered: Answered, others: Sequence[str], owners: Ints) -> list[
     ]
 
 
-def without_stop_words(coded: Coded, languages: Sequence[str | None], vocabulary: Vocabulary) -> Coded:
+def without_stop_words(coded: TokenIds, languages: Sequence[str | None], vocabulary: Vocabulary) -> TokenIds:
     """The texts without the stop words of the language of each."""
     return coded.where(~stops(coded, languages, vocabulary))
 
 
-def stops(coded: Coded, languages: Sequence[str | None], vocabulary: Vocabulary) -> Bools:
+def stops(coded: TokenIds, languages: Sequence[str | None], vocabulary: Vocabulary) -> Bools:
     """Which tokens are stop words of their text's language."""
     kinds = list(dict.fromkeys(languages))
     table = np.zeros((len(kinds), len(vocabulary)), bool)
@@ -151,7 +151,7 @@ class Referred(NamedTuple):
         return Referred([self.texts[i] for i in kept.tolist()], self.owners[kept], undefined)
 
 
-def referred(answered: Answered, norm: Norm) -> Referred:
+def referred(answered: AnswerTable, norm: Norm) -> Referred:
     """Every reference that is not empty after normalisation."""
 
     def find() -> Referred:
@@ -162,7 +162,7 @@ def referred(answered: Answered, norm: Norm) -> Referred:
     return answered.once(("referred", norm), find)
 
 
-def _every_reference(answered: Answered) -> Referred:
+def _every_reference(answered: AnswerTable) -> Referred:
     counts = np.fromiter(map(len, answered.references), np.int64, len(answered))
     texts = [text for references in answered.references for text in references]
     undefined = dict.fromkeys(np.flatnonzero(counts == 0).tolist(), "no reference answer")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from karat.core.errors import KaratError
-from karat.core.measure import Answered, Outcome
+from karat.core.measure import AnswerTable, MeasureResult
 from karat.core.text.citations import spoken
 
 
@@ -23,7 +23,7 @@ def metrics(measure: str) -> Any:
     return sacrebleu.metrics
 
 
-def best_sentence(answered: Answered, score: Callable[[str, str], float]) -> Outcome:
+def best_sentence(answered: AnswerTable, score: Callable[[str, str], float]) -> MeasureResult:
     """The best score (0 to 100, returned as 0 to 1) of each answer over its references; an empty answer scores 0."""
     values = np.full(len(answered), np.nan)
     undefined: dict[int, str] = {}
@@ -35,4 +35,4 @@ def best_sentence(answered: Answered, score: Callable[[str, str], float]) -> Out
             values[pair] = min(max(best / 100.0, 0.0), 1.0)
         else:
             undefined[pair] = "the reference answer is empty" if references else "no reference answer"
-    return Outcome(values, undefined)
+    return MeasureResult(values, undefined)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karat.core.measure import EMPTY_ANSWER, Answered, Bools, Ints, Outcome
+from karat.core.measure import EMPTY_ANSWER, AnswerTable, Bools, Ints, MeasureResult
 from karat.core.text import Norm, drop_blocks, guess_language, open_blocks
 from karat.core.text.citations import spoken
-from karat.core.text.codes import Coded, Vocabulary, first_alike
+from karat.core.text.codes import TokenIds, Vocabulary, first_alike
 from karat.measures.answer._compared import stops
 
 NO_CONTEXTS = "no context texts are known"
@@ -25,25 +25,25 @@ class TokenSupport:
     """
 
     vocabulary: Vocabulary
-    answers: Coded
-    contexts: Coded  # each distinct context once
+    answers: TokenIds
+    contexts: TokenIds  # each distinct context once
     used: list[list[int]]  # contexts of each pair
     found: Bools  # of each answer token
     undefined: dict[int, str]
 
-    def share(self, of: Bools, reason: str = EMPTY_ANSWER) -> Outcome:
+    def share(self, of: Bools, reason: str = EMPTY_ANSWER) -> MeasureResult:
         """Share of the marked answer tokens that the contexts hold; undefined for `reason` where none is marked."""
         owners, pairs = self.answers.owners, len(self.answers)
         total = np.bincount(owners[of], minlength=pairs)
         held = np.bincount(owners[of & self.found], minlength=pairs)
         return self.ratio(held, total, reason)
 
-    def ratio(self, held: Ints, total: Ints, reason: str) -> Outcome:
+    def ratio(self, held: Ints, total: Ints, reason: str) -> MeasureResult:
         """held / total for each pair; undefined for `reason` where the total is 0."""
         undefined = dict.fromkeys(np.flatnonzero(total == 0).tolist(), reason) | self.undefined
         values = np.divide(held, total, out=np.full(len(total), np.nan), where=total > 0)
         values[list(undefined)] = np.nan
-        return Outcome(values, undefined)
+        return MeasureResult(values, undefined)
 
     def distinct(self) -> Bools:
         """One True for each distinct token of an answer."""
@@ -51,19 +51,19 @@ class TokenSupport:
         distinct: Bools = first_alike(keys.view(np.uint64)) == np.arange(len(keys))
         return distinct
 
-    def content(self, answered: Answered) -> Bools:
+    def content(self, answered: AnswerTable) -> Bools:
         """Which answer tokens are no stop words of the language of the answer and its question."""
         texts = zip(answered.answers, answered.texts, strict=True)
         languages = [guess_language(f"{answer or ''} {question}") for answer, question in texts]
         return ~stops(self.answers, languages, self.vocabulary)
 
 
-def support(answered: Answered, norm: Norm) -> TokenSupport:
+def support(answered: AnswerTable, norm: Norm) -> TokenSupport:
     """The answers beside their contexts, as tokens of a normaliser; citations are no part of an answer here."""
     return answered.once(("support", norm), lambda: _support(answered, norm))
 
 
-def _support(answered: Answered, norm: Norm) -> TokenSupport:
+def _support(answered: AnswerTable, norm: Norm) -> TokenSupport:
     vocabulary = Vocabulary(norm)
     answers = vocabulary.encode([spoken(text) for text in answered.answers])
     place: dict[str, int] = {}
@@ -89,7 +89,7 @@ def _support(answered: Answered, norm: Norm) -> TokenSupport:
     return TokenSupport(vocabulary, answers, contexts, used, found, undefined)
 
 
-def by_pair(answered: Answered, score: Callable[[str, tuple[str, ...], int], float | str]) -> Outcome:
+def by_pair(answered: AnswerTable, score: Callable[[str, tuple[str, ...], int], float | str]) -> MeasureResult:
     """A score for each answer with known contexts: `score(answer, contexts, pair)` is a value or why there is none."""
     values = np.full(len(answered), np.nan)
     undefined: dict[int, str] = {}
@@ -108,4 +108,4 @@ def by_pair(answered: Answered, score: Callable[[str, tuple[str, ...], int], flo
             undefined[pair] = result
         else:
             values[pair] = result
-    return Outcome(values, undefined)
+    return MeasureResult(values, undefined)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.measure import Answered, Norm, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, Norm, measure
 from karat.measures.answer._compared import Bag, Stopwords, compared, overlap
 
 
@@ -14,8 +14,8 @@ from karat.measures.answer._compared import Bag, Stopwords, compared, overlap
     prefer="TokenF1 when there are references: a right answer need not repeat the question",
 )
 def answer_relevance(
-    answered: Answered, *, bag: Bag = "multiset", stopwords: Stopwords = "keep", norm: Norm = "unicode"
-) -> Outcome:
+    answered: AnswerTable, *, bag: Bag = "multiset", stopwords: Stopwords = "keep", norm: Norm = "unicode"
+) -> MeasureResult:
     """F1 of the tokens that the answer shares with the question.
 
     Others use the name for a language model's verdict; this one only counts words. An empty answer scores 0.

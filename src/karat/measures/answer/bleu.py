@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.measure import Answered, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, measure
 from karat.measures.answer._sacrebleu import best_sentence, metrics
 
 
@@ -13,7 +13,7 @@ from karat.measures.answer._sacrebleu import best_sentence, metrics
     best_for="comparing with published sentence BLEU",
     prefer="ROUGE-L or TokenF1: BLEU on single short answers is noisy; chrF for inflected languages",
 )
-def bleu(answered: Answered) -> Outcome:
+def bleu(answered: AnswerTable) -> MeasureResult:
     """Sentence BLEU by sacrebleu, on 0 to 1 (sacrebleu prints 0 to 100), the best of several references.
 
     sacrebleu's defaults: its 13a tokeniser, case kept, exponential smoothing, effective order. Its own BLEU of several

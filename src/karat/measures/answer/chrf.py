@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.measure import Answered, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, measure
 from karat.measures.answer._sacrebleu import best_sentence, metrics
 
 
@@ -13,7 +13,7 @@ from karat.measures.answer._sacrebleu import best_sentence, metrics
     best_for="inflected languages and spelling variants, where whole words rarely match",
     prefer="TokenF1 or EM when an answer must have the very words",
 )
-def chrf(answered: Answered) -> Outcome:
+def chrf(answered: AnswerTable) -> MeasureResult:
     """Sentence chrF2 by sacrebleu, on 0 to 1 (sacrebleu prints 0 to 100), the best of several references.
 
     F-score of character 1- to 6-grams, recall weighing twice; case kept.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.measure import Answered, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, measure
 from karat.measures.answer._citing import NO_CITATIONS, Sentence, over_sentences
 
 
@@ -14,7 +14,7 @@ from karat.measures.answer._citing import NO_CITATIONS, Sentence, over_sentences
     best_for="whether the contexts an answer cites say what it says",
     prefer="SupportCoverage for answers that do not cite",
 )
-def citation_precision(answered: Answered, *, support: float = 0.5) -> Outcome:
+def citation_precision(answered: AnswerTable, *, support: float = 0.5) -> MeasureResult:
     """Share of the answer's citations whose context supports the sentence that cites it.
 
     Citations look like [1], [2,3] or [1-3] and count the contexts from 1; one of a context that is not there supports

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.measure import Answered, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, measure
 from karat.measures.answer._citing import Sentence, over_sentences
 
 
@@ -14,7 +14,7 @@ from karat.measures.answer._citing import Sentence, over_sentences
     best_for="whether an answer cites wherever it could",
     prefer="CitationPrecision for whether the citations are right",
 )
-def citation_recall(answered: Answered, *, support: float = 0.5) -> Outcome:
+def citation_recall(answered: AnswerTable, *, support: float = 0.5) -> MeasureResult:
     """Share of the answer's supported sentences that carry a citation.
 
     A sentence is supported if some context holds at least half (`support`) of its distinct content words. Whether the

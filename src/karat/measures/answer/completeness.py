@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from karat.core.measure import Answered, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, measure
 from karat.core.text import guess_language, sentences, tokenise
 from karat.core.text.citations import spoken
-from karat.core.text.support import SUPPORTED, Claim, Held
+from karat.core.text.support import SUPPORTED, Claim, SupportText
 from karat.measures.answer._compared import best_of, referred
 from karat.models.terms import terms
 
@@ -22,7 +22,7 @@ from karat.models.terms import terms
     best_for="long references, of which an answer may leave out a part",
     prefer="Correctness (a judge) where answers are worded otherwise than references",
 )
-def completeness(answered: Answered) -> Outcome:
+def completeness(answered: AnswerTable) -> MeasureResult:
     """How much of the reference the answer holds: the mean over its sentences of the share of their terms.
 
     Terms are distinct content words and figures. Unlike the recall within TokenF1 it leaves stop words aside, asks of
@@ -36,7 +36,7 @@ def completeness(answered: Answered) -> Outcome:
     shown: list[dict[str, Any]] = []
     for i, (pair, reference) in enumerate(zip(beside.owners.tolist(), beside.texts, strict=True)):
         language = guess_language(f"{answered.texts[pair]} {reference}")
-        answer = Held.of(spoken(answered.answers[pair]), language, terms)
+        answer = SupportText.of(spoken(answered.answers[pair]), language, terms)
         found = [_share(claim, answer) for claim in claims_of(reference, language)]
         values[i] = sum(one["held"] for one in found) / len(found)
         absent = [{"claim": one["text"], "terms": one["missing"]} for one in found if one["held"] < SUPPORTED]
@@ -56,6 +56,6 @@ def claims_of(reference: str, language: str | None) -> list[Claim]:
     return claims or [Claim(reference, {token: token for token in tokenise(reference)})]
 
 
-def _share(claim: Claim, held: Held) -> dict[str, Any]:
+def _share(claim: Claim, held: SupportText) -> dict[str, Any]:
     support = claim.against(held)
     return {"text": claim.text, "held": support.share, "missing": [*support.words, *support.figures]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.core.measure import Answered, Norm, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, Norm, measure
 from karat.measures.answer._compared import compared_as_script
 
 
@@ -15,7 +15,7 @@ from karat.measures.answer._compared import compared_as_script
     best_for="short factual answers with one right form",
     prefer="TokenF1 when an answer may be worded in many ways",
 )
-def em(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
+def em(answered: AnswerTable, *, norm: Norm = "unicode") -> MeasureResult:
     """1 if the normalised answer equals a normalised reference, else 0.
 
     Under `norm=squad` it is the SQuAD v1.1 script's on any input: a reference that its rules leave empty matches an

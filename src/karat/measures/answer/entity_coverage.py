@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from karat.core.measure import Answered, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, measure
 from karat.core.text import normalise, open_blocks
 from karat.core.text.citations import without_citations
 from karat.core.text.names import named_terms, plain_words, without_possessives
@@ -19,7 +19,7 @@ from karat.measures.answer._support import by_pair
     best_for="invented people, places and products, with no model",
     prefer="Faithfulness (a judge) for German, where every noun has a capital, and for scripts without capitals",
 )
-def entity_coverage(answered: Answered) -> Outcome:
+def entity_coverage(answered: AnswerTable) -> MeasureResult:
     """Share of the answer's distinct named terms that its contexts hold.
 
     Named terms are runs of words with capitals ("Bank of Japan", "GPT-4"), held if one context has the same words in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from karat.core.measure import Answered, Norm, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, Norm, measure
 from karat.measures.answer.support_density import support_density
 
 
@@ -17,7 +17,7 @@ from karat.measures.answer.support_density import support_density
     best_for="spotting answers with much that no context holds, with no model",
     prefer="NumberSupport and EntityCoverage, which look at what is worst to invent",
 )
-def hallucination_rate(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
+def hallucination_rate(answered: AnswerTable, *, norm: Norm = "unicode") -> MeasureResult:
     """1 - SupportDensity: the share of the answer's tokens that its contexts do not hold.
 
     It counts words, not claims: a right answer in other words than the contexts' is "hallucinated" here.

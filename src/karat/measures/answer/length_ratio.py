@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.core.measure import Answered, Norm, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, Norm, measure
 from karat.measures.answer._compared import compared
 
 
@@ -17,7 +17,7 @@ from karat.measures.answer._compared import compared
     best_for="seeing whether low TokenF1 comes from verbose answers",
     prefer="TokenF1 for whether they are right",
 )
-def length_ratio(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
+def length_ratio(answered: AnswerTable, *, norm: Norm = "unicode") -> MeasureResult:
     """Tokens of the answer / tokens of the reference; of several references the one nearest in length.
 
     1 is as long as the reference, 10 is ten times as long, 0 is an empty answer.

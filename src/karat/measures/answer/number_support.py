@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from karat.core.measure import Answered, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, measure
 from karat.core.text.citations import without_citations
 from karat.core.text.numbers import figures, readings
 from karat.measures.answer._support import by_pair
@@ -18,7 +18,7 @@ from karat.measures.answer._support import by_pair
     best_for="answers with amounts, dates and doses, where an invented figure is worst",
     prefer="SupportCoverage for answers without figures",
 )
-def number_support(answered: Answered) -> Outcome:
+def number_support(answered: AnswerTable) -> MeasureResult:
     """Share of the answer's distinct numbers and dates that its contexts hold.
 
     1,000 and 1000, 3.50 and 3,5, "5 May 2020" and 2020-05-05 are the same. Numbers spelled as words are not seen. An

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.core.measure import Answered, Column, measure
+from karat.core.measure import AnswerTable, Column, measure
 from karat.core.text.blocks import drop_blocks
 from karat.core.text.refusals import declines
 
@@ -16,7 +16,7 @@ from karat.core.text.refusals import declines
     best_for="test sets with unanswerable questions",
     prefer="TokenF1 or a judge for whether what it answers is right",
 )
-def refusal(answered: Answered) -> Column:
+def refusal(answered: AnswerTable) -> Column:
     """1 if the answer declines an unanswerable question or answers an answerable one, else 0.
 
     Declining is told by phrases in English, Russian, Hindi, German, French and Spanish in the first sentence ("I don't

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.measure import Answered, Norm, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, Norm, measure
 from karat.measures.answer._compared import compared, overlap
 
 
@@ -13,7 +13,7 @@ from karat.measures.answer._compared import compared, overlap
     best_for="comparing with published ROUGE-1 figures",
     prefer="ROUGE-L when word order matters",
 )
-def rouge_1(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
+def rouge_1(answered: AnswerTable, *, norm: Norm = "unicode") -> MeasureResult:
     """F1 of the words that the answer shares with a reference, the best of several.
 
     Equals rouge-score given the same tokens; rouge-score itself splits at every character but a-z and 0-9 and may stem.

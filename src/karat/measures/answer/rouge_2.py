@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from karat.core.measure import Answered, Norm, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, Norm, measure
 from karat.measures.answer._compared import compared, overlap
 
 
@@ -15,7 +15,7 @@ from karat.measures.answer._compared import compared, overlap
     best_for="long answers, where shared phrases say more than shared words",
     prefer="ROUGE-L or TokenF1 for answers of a few words",
 )
-def rouge_2(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
+def rouge_2(answered: AnswerTable, *, norm: Norm = "unicode") -> MeasureResult:
     """F1 of the word pairs that the answer shares with a reference, the best of several.
 
     Equals rouge-score given the same tokens. A reference of one word holds no pair, so that even a perfect answer

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from karat.core.measure import Answered, Ints, Norm, Outcome, measure
+from karat.core.measure import AnswerTable, Ints, MeasureResult, Norm, measure
 from karat.core.text.characters import text_of
-from karat.core.text.codes import Coded
+from karat.core.text.codes import TokenIds
 from karat.measures.answer._compared import compared
 
 _CHARACTERS = 0x110000  # that a text can hold
@@ -22,7 +22,7 @@ _CHARACTERS = 0x110000  # that a text can hold
     best_for="longer answers, where word order matters",
     prefer="TokenF1 for answers of a few words, a judge when paraphrase is expected",
 )
-def rouge_l(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
+def rouge_l(answered: AnswerTable, *, norm: Norm = "unicode") -> MeasureResult:
     """2 * LCS / (length of the answer + length of the reference), in tokens, the best of several references.
 
     Equals rouge-score's rougeL given the same tokens; rouge-score itself splits at every character but a-z and 0-9 and
@@ -33,7 +33,7 @@ def rouge_l(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
     return beside.best(2.0 * common / (beside.answers.sizes + beside.others.sizes))
 
 
-def longest_common(left: Coded, right: Coded, size: int) -> Ints:
+def longest_common(left: TokenIds, right: TokenIds, size: int) -> Ints:
     """The length of the longest common subsequence of text i of both sides, for each i."""
     from rapidfuzz.distance import LCSseq
     from rapidfuzz.process import cpdist
@@ -45,7 +45,7 @@ def longest_common(left: Coded, right: Coded, size: int) -> Ints:
     return lengths
 
 
-def _sequences(coded: Coded, size: int) -> Sequence[str] | Sequence[list[int]]:
+def _sequences(coded: TokenIds, size: int) -> Sequence[str] | Sequence[list[int]]:
     """Each text as a string, one character a token, which rapidfuzz reads fastest; past all characters, as numbers."""
     bounds = pairwise(coded.offsets.tolist())
     if size < _CHARACTERS:

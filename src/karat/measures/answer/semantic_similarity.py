@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from karat.core.measure import Answered, Floats, Ints, measure
-from karat.core.scores import Floor, Outcome
+from karat.core.measure import AnswerTable, Floats, Ints, measure
+from karat.core.scores import Floor, MeasureResult
 from karat.core.text import Norm, drop_blocks, normalise
 from karat.core.text.citations import comparable
 from karat.measures.answer._compared import best_of, referred
@@ -27,7 +27,7 @@ SAMPLE = 500
     best_for="right answers in other words than the reference's",
     prefer="Correctness (a judge) where one wrong figure or a missing 'not' makes an answer wrong",
 )
-def semantic_similarity(answered: Answered, *, prefix: str = "", norm: Norm = "unicode") -> Outcome:
+def semantic_similarity(answered: AnswerTable, *, prefix: str = "", norm: Norm = "unicode") -> MeasureResult:
     """Cosine of the embeddings of the normalised answer and reference, clipped to 0 to 1.
 
     By the embedder of the index that was searched, else wordllama. `prefix=passage` puts "passage: " before both texts,
@@ -49,10 +49,10 @@ def semantic_similarity(answered: Answered, *, prefix: str = "", norm: Norm = "u
     return replace(outcome, floors=_floors(len(answered.systems), beside.owners, ours, theirs))
 
 
-def _vectors(answered: Answered, texts: Sequence[str], prefix: str) -> Floats:
+def _vectors(answered: AnswerTable, texts: Sequence[str], prefix: str) -> Floats:
     """One row for each text, of length 1; zeros for an empty text and for one that the embedder makes nothing of."""
-    assert answered.means.embedder is not None
-    embedder: Any = answered.means.embedder()
+    assert answered.models.embedder is not None
+    embedder: Any = answered.models.embedder()
     before = f"{prefix.rstrip(': ')}: " if prefix else ""
     if before and getattr(getattr(embedder, "settings", None), "passage_prefix", "").strip() == before.strip():
         before = ""

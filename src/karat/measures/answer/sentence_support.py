@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from karat.core.errors import UsageError
-from karat.core.measure import Answered, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, measure
 from karat.core.text import guess_language
 from karat.core.text.citations import cited_sentences
 from karat.core.text.refusals import declines
-from karat.core.text.support import SUPPORTED, Claim, Held, held_sentences, nearest
+from karat.core.text.support import SUPPORTED, Claim, SupportText, held_sentences, nearest
 from karat.measures.answer._support import by_pair
 from karat.models.terms import terms
 
@@ -24,7 +24,7 @@ from karat.models.terms import terms
     best_for="which sentence of an answer stands on which sentence of the contexts, with no model",
     prefer="Faithfulness (a judge) where contexts are worded otherwise than answers",
 )
-def sentence_support(answered: Answered, *, threshold: float = SUPPORTED) -> Outcome:
+def sentence_support(answered: AnswerTable, *, threshold: float = SUPPORTED) -> MeasureResult:
     """Share of the answer's sentences that some sentence of its contexts supports.
 
     One sentence supports another if it holds at least half (`threshold`) of its distinct content words and figures, and
@@ -57,7 +57,7 @@ def sentence_support(answered: Answered, *, threshold: float = SUPPORTED) -> Out
     return replace(by_pair(answered, score), details=details)
 
 
-def _shown(claim: Claim, held: list[tuple[int, Held]], threshold: float) -> dict[str, Any]:
+def _shown(claim: Claim, held: list[tuple[int, SupportText]], threshold: float) -> dict[str, Any]:
     found = nearest(claim, held, threshold)
     if found is None:
         return {"text": claim.text, "support": 0.0, "supported": False, "by": None, "missing_numbers": []}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.measure import Answered, Norm, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, Norm, measure
 from karat.measures.answer._support import support
 
 
@@ -14,7 +14,7 @@ from karat.measures.answer._support import support
     best_for="whether what an answer says stands in its contexts, with no model",
     prefer="Faithfulness (a judge) when answers paraphrase their contexts",
 )
-def support_coverage(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
+def support_coverage(answered: AnswerTable, *, norm: Norm = "unicode") -> MeasureResult:
     """Share of the answer's distinct content words that its contexts hold.
 
     Content words are all but the stop words of the answer's language; numbers always count. An empty answer is not

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karat.core.measure import Answered, Norm, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, Norm, measure
 from karat.measures.answer._support import support
 
 
@@ -16,7 +16,7 @@ from karat.measures.answer._support import support
     best_for="how much of an answer is taken from its contexts, with no model",
     prefer="SupportCoverage, which the function words that stand in any text do not raise",
 )
-def support_density(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
+def support_density(answered: AnswerTable, *, norm: Norm = "unicode") -> MeasureResult:
     """Share of the answer's tokens that its contexts hold.
 
     An empty answer is not faithful but undefined; contexts known to be none support nothing.

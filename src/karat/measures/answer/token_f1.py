@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.measure import Answered, Norm, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, Norm, measure
 from karat.measures.answer._compared import Bag, Stopwords, compared_as_script, overlap
 
 
@@ -15,8 +15,8 @@ from karat.measures.answer._compared import Bag, Stopwords, compared_as_script, 
     variants=("TokenF1(bag=set)", "TokenF1(stopwords=drop)", "TokenF1(norm=technical)"),
 )
 def token_f1(
-    answered: Answered, *, bag: Bag = "multiset", stopwords: Stopwords = "keep", norm: Norm = "unicode"
-) -> Outcome:
+    answered: AnswerTable, *, bag: Bag = "multiset", stopwords: Stopwords = "keep", norm: Norm = "unicode"
+) -> MeasureResult:
     """F1 of the tokens that the answer shares with a reference, the best of several.
 
     Under `norm=squad` it is the SQuAD v1.1 script's on any input. `bag=set` counts each token once, as some RAG code

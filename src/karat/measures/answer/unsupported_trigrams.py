@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.measure import Answered, Norm, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, Norm, measure
 from karat.measures.answer._support import support
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ NO_TRIGRAMS = np.zeros(0, np.int64)
     best_for="telling answers that quote their contexts from those that rephrase or invent",
     prefer="SupportCoverage when rephrasing is welcome",
 )
-def unsupported_trigrams(answered: Answered, *, norm: Norm = "unicode") -> Outcome:
+def unsupported_trigrams(answered: AnswerTable, *, norm: Norm = "unicode") -> MeasureResult:
     """Share of the answer's runs of three tokens that no context holds.
 
     An answer of fewer than three tokens has none, so that it is undefined.

@@ -12,7 +12,7 @@ from karat.measures.judge._prompts import split
 from karat.measures.judge._runner import Sample
 
 if TYPE_CHECKING:
-    from karat.core.means import Prompt
+    from karat.core.models import Prompt
     from karat.measures.judge._runner import JudgedAnswer, JudgeModel, Requests
     from karat.models.structured import Structured
 

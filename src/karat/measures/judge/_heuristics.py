@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from karat.core.text import guess_language, open_blocks, stop_words, tokenise
 from karat.core.text.citations import cited_sentences, without_citations
 from karat.core.text.refusals import declines
-from karat.core.text.support import SUPPORTED, Claim, Held
+from karat.core.text.support import SUPPORTED, Claim, SupportText
 from karat.measures.answer.completeness import claims_of
 from karat.measures.judge._claims import CheckedClaims
 from karat.measures.judge._runner import Sample
@@ -33,8 +33,8 @@ def held_words(question: str, context: str) -> Sample:
 def supported_sentences(answer: str, contexts: Sequence[str]) -> CheckedClaims:
     """The sentences of an answer as claims, each with how much of it the contexts hold; 0 if they lack a figure."""
     language = guess_language(answer)
-    held = [Held.of(open_blocks(text), language, terms) for text in contexts]
-    together = Held.together(held)
+    held = [SupportText.of(open_blocks(text), language, terms) for text in contexts]
+    together = SupportText.together(held)
     claims = []
     for sentence, _ in cited_sentences(answer):
         claim = Claim.of(sentence, language, terms)
@@ -63,7 +63,7 @@ def covered_sentences(reference: str, answer: str) -> tuple[float, list[str]]:
     A reference of stop words alone ("He did") is compared by all its words.
     """
     language = guess_language(f"{reference} {answer}")
-    held = Held.of(without_citations(answer), language, terms)
+    held = SupportText.of(without_citations(answer), language, terms)
     claims = claims_of(reference, language)
     supported = [claim.against(held) for claim in claims]
     lacking = sum(len(one.words) + len(one.figures) for one in supported)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.core.means import Prompt
+from karat.core.models import Prompt
 from karat.models.fences import RULE, fenced
 
 FAITHFULNESS = "faithfulness/1"

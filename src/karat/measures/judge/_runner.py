@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from karat.core.errors import UsageError
-from karat.core.scores import Outcome
+from karat.core.scores import MeasureResult
 from karat.core.text import drop_blocks, tokenise
 from karat.measures.judge._prompts import CONTEXT_CHARS, QUESTION_CHARS, TEXT_CHARS, within
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from karat.core.answered import Answered
-    from karat.core.means import Chats, Prompt, Said
+    from karat.core.answered import AnswerTable
+    from karat.core.models import ChatModel, ChatReply, Prompt
     from karat.models.structured import Structured
 
     T = TypeVar("T", bound=BaseModel)
@@ -47,7 +47,7 @@ class JudgedAnswer:
     answerable: bool
 
     @classmethod
-    def of(cls, answered: Answered, pair: int) -> JudgedAnswer:
+    def of(cls, answered: AnswerTable, pair: int) -> JudgedAnswer:
         references, contexts = answered.references[pair], answered.contexts[pair]
         return cls(
             question=answered.texts[pair],
@@ -127,15 +127,15 @@ def graded(reply: Structured[Any], worth: Callable[[Any], float]) -> Sample:
 class JudgeModel:
     """The model of one judge: how often it is asked, and where progress goes."""
 
-    def __init__(self, answered: Answered, measure: str) -> None:
-        means = answered.means
-        if means.chat is None:
+    def __init__(self, answered: AnswerTable, measure: str) -> None:
+        models = answered.models
+        if models.chat is None:
             raise UsageError(
                 f"{measure} asks a chat model, and none is given. Name one with --model (and --base-url for a server "
                 f"of your own), or write {measure}(by=heuristic) for an estimate without a model."
             )
-        self.chat: Chats = means.chat
-        self.measure, self.samples, self._progress = measure, range(max(1, means.repeat)), means.progress
+        self.chat: ChatModel = models.chat
+        self.measure, self.samples, self._progress = measure, range(max(1, models.repeat)), models.progress
 
     def purpose(self, step: str = "") -> str:
         """What a call is for, on the bill."""
@@ -157,7 +157,7 @@ class JudgeModel:
         distinct = list(first)
         done: set[int] = set()
 
-        def notify(number: int, _: Said) -> None:
+        def notify(number: int, _: ChatReply) -> None:
             done.add(number)
             if self._progress is not None:
                 self._progress(f"judging {self.measure}" + (f" ({step})" if step else ""), len(done), len(distinct))
@@ -210,7 +210,7 @@ class Judge:
     combine: Callable[[Sequence[Sample]], Sample] = single
     blank: Sample | None = None  # of an item without text, which is not asked about
 
-    def run(self, answered: Answered, by: By) -> Outcome:
+    def run(self, answered: AnswerTable, by: By) -> MeasureResult:
         """The score of each pair: the mean of the rounds that gave a value; where all failed it has failed."""
         values = np.full(len(answered), np.nan)
         undefined: dict[int, str] = {}
@@ -240,7 +240,7 @@ class Judge:
                 failed[pair] = rounds[0].error or "the judge gave no value"
             shown = next((one for one in rounds if one.value is not None), rounds[0])
             details[pair] = {"by": by, **shown.shown, **more}
-        return Outcome(values, undefined, failed, details)
+        return MeasureResult(values, undefined, failed=failed, details=details)
 
     def _estimate(self, cases: Mapping[int, JudgedAnswer]) -> dict[int, Judgement]:
         """What stands in for a model."""
@@ -249,7 +249,7 @@ class Judge:
             for pair, case in cases.items()
         }
 
-    def _judge(self, answered: Answered, cases: Mapping[int, JudgedAnswer]) -> dict[int, Judgement]:
+    def _judge(self, answered: AnswerTable, cases: Mapping[int, JudgedAnswer]) -> dict[int, Judgement]:
         """What the model says, with the details of its replies."""
         model, n = JudgeModel(answered, self.name), len(answered.questions)
         shown: dict[int, JudgedAnswer] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum
 
-from karat.core.measure import Answered, Outcome, measure
+from karat.core.measure import AnswerTable, MeasureResult, measure
 from karat.measures.answer._support import BLANK_CONTEXTS, NO_CONTEXTS
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._heuristics import NO_WORDS, content_words, held_words
@@ -34,7 +34,7 @@ WORTH = {"answers": 1.0, "helps": 2 / 3, "related": 1 / 3, "unrelated": 0.0}
     prefer="Precision and nDCG where there is gold",
     variants=("ContextRelevance(by=heuristic)",),
 )
-def context_relevance(answered: Answered, *, by: By = "model") -> Outcome:
+def context_relevance(answered: AnswerTable, *, by: By = "model") -> MeasureResult:
     """Mean relevance of the retrieved chunks to the question, by a language model that sees one chunk at a time.
 
     A chunk that answers the question scores 1, one that helps 2/3, one on the matter only 1/3, any other 0; the details

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.measure import EMPTY_ANSWER, Answered, Outcome, measure
+from karat.core.measure import EMPTY_ANSWER, AnswerTable, MeasureResult, measure
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._claims import CheckedClaims, check_claims
 from karat.measures.judge._heuristics import covered_sentences
@@ -32,7 +32,7 @@ NO_CLAIMS = "the reference answer claims nothing that could be checked"
     prefer="TokenF1 for answers of a few words, which costs nothing",
     variants=("Correctness(by=heuristic)",),
 )
-def correctness(answered: Answered, *, by: By = "model") -> Outcome:
+def correctness(answered: AnswerTable, *, by: By = "model") -> MeasureResult:
     """Share of the reference's claims that the answer covers, by a language model; the best of several references.
 
     One call splits a reference into claims, the same for all systems; one gives each a verdict on the answer (covered,

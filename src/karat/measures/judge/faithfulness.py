@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Literal
 
-from karat.core.measure import EMPTY_ANSWER, Answered, Outcome, measure
+from karat.core.measure import EMPTY_ANSWER, AnswerTable, MeasureResult, measure
 from karat.core.text.refusals import declines
 from karat.measures.answer._support import BLANK_CONTEXTS, NO_CONTEXTS
 from karat.measures.judge import _prompts as prompts
@@ -33,7 +33,7 @@ def _bounds(scale: Scale = "unit", **_: object) -> tuple[float, float]:
     prefer="SupportCoverage and NumberSupport, which cost nothing, where answers keep to the words of their contexts",
     variants=("Faithfulness(scale=liverag)", "Faithfulness(by=heuristic)"),
 )
-def faithfulness(answered: Answered, *, scale: Scale = "unit", by: By = "model") -> Outcome:
+def faithfulness(answered: AnswerTable, *, scale: Scale = "unit", by: By = "model") -> MeasureResult:
     """Share of the answer's claims that its contexts support, by a language model.
 
     One call splits the answer into claims, one gives each a verdict (supported, contradicted, not_found) with the

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.measure import EMPTY_ANSWER, Answered, Outcome, measure
+from karat.core.measure import EMPTY_ANSWER, AnswerTable, MeasureResult, measure
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._heuristics import liverag_grade
 from karat.measures.judge._runner import (
@@ -31,7 +31,7 @@ NEEDS_REFERENCE = "no reference answer, which the heuristic needs"
     prefer="Correctness and Responsiveness, which keep apart what this scale mixes",
     variants=("Relevance(by=heuristic)",),
 )
-def relevance(answered: Answered, *, by: By = "model") -> Outcome:
+def relevance(answered: AnswerTable, *, by: By = "model") -> MeasureResult:
     """LiveRAG's grade of an answer, by a language model, from -1 to 2.
 
     2: correct and to the point; 1: correct, with what was not asked for; 0: no answer; -1: incorrect. Held

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from karat.core.measure import EMPTY_ANSWER, Answered, Outcome, measure
+from karat.core.measure import EMPTY_ANSWER, AnswerTable, MeasureResult, measure
 from karat.measures.judge import _prompts as prompts
 from karat.measures.judge._heuristics import responds
 from karat.measures.judge._runner import ANSWER, NO_QUESTION, By, Judge, JudgedAnswer, ask_for_grades, graded
@@ -20,7 +20,7 @@ UNANSWERABLE = "the question is marked unanswerable: Refusal says whether the an
     prefer="Correctness where there are references",
     variants=("Responsiveness(by=heuristic)",),
 )
-def responsiveness(answered: Answered, *, by: By = "model") -> Outcome:
+def responsiveness(answered: AnswerTable, *, by: By = "model") -> MeasureResult:
     """Whether the answer gives what was asked for, true or not, by a language model.
 
     Fully 1, mostly 2/3, barely 1/3, not at all 0. An empty answer scores 0; a question marked unanswerable is

@@ -1,6 +1,6 @@
 """A chat model behind an OpenAI-compatible endpoint: limits, retries, a hard budget, and every reply kept."""
 
-from karat.models.chat.budget import CostEstimate, Spent, estimate, money
+from karat.models.chat.budget import ChatSpending, CostEstimate, estimate, money
 from karat.models.chat.cache import Call, Calls, FailedCall
 from karat.models.chat.client import Chat
 from karat.models.chat.settings import Budget, ChatSettings
@@ -11,9 +11,9 @@ __all__ = [
     "Calls",
     "Chat",
     "ChatSettings",
+    "ChatSpending",
     "CostEstimate",
     "FailedCall",
-    "Spent",
     "estimate",
     "money",
 ]

@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from karat.core.errors import KaratError
-from karat.core.means import Prompt, Said
+from karat.core.models import ChatReply, Prompt
 from karat.core.text.wellformed import well_formed
 from karat.models.chat.budget import Ledger
 from karat.models.chat.cache import Call, Calls, FailedCall, now, reply_of
@@ -28,7 +28,7 @@ _MOST_TOKENS = 1 << 40
 _REFUSES_JSON = (400, 422)
 _MINUTE = 60.0
 
-Done = queue.SimpleQueue[tuple[str, Said] | None]
+Done = queue.SimpleQueue[tuple[str, ChatReply] | None]
 
 
 class _Turn:
@@ -36,7 +36,7 @@ class _Turn:
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
-        self.failure: Said | None = None
+        self.failure: ChatReply | None = None
 
 
 class RateLimit:
@@ -107,7 +107,7 @@ class ChatDispatcher:
             done.put(None)
         return None
 
-    async def _one(self, key: str, prompt: Prompt) -> Said:
+    async def _one(self, key: str, prompt: Prompt) -> ChatReply:
         """Ask one, unless it is known by now; another thread may be asking the same."""
         turn = self._turns.setdefault(key, _Turn())
         async with turn.lock:
@@ -120,20 +120,20 @@ class ChatDispatcher:
             turn.failure = reply if reply.error is not None else None
             return reply
 
-    async def _ask(self, key: str, prompt: Prompt) -> Said:
+    async def _ask(self, key: str, prompt: Prompt) -> ChatReply:
         request = self.settings.request(prompt)
         may_drop_json = prompt.json and "response_format" not in self.settings.extra
         if may_drop_json and self._plain_json:
             del request["response_format"]
         last = ""
 
-        async def attempt() -> Said | RequestFailure:
+        async def attempt() -> ChatReply | RequestFailure:
             nonlocal last
             most = self.ledger.most(request, self.settings.most_written(prompt))
             if not await self._room(most):
                 self.ledger.count(not_asked=1)
                 before = f"{last}; not asked again" if last else "not asked"
-                return Said(error=f"{before}: {self.ledger.refusal}")
+                return ChatReply(error=f"{before}: {self.ledger.refusal}")
             outcome = await self._send(request, most, self._about(key, prompt, request))
             if isinstance(outcome, Call):
                 self._plain_json |= may_drop_json and "response_format" not in request
@@ -236,7 +236,7 @@ class ChatDispatcher:
             completion_tokens=writes,
         )
 
-    def _give_up(self, about: dict[str, str], failure: RequestFailure, attempts: int) -> Said:
+    def _give_up(self, about: dict[str, str], failure: RequestFailure, attempts: int) -> ChatReply:
         """Put a failure on record, unless it is all there is to say of every prompt."""
         if failure.fatal:
             raise KaratError(failure.reason)
@@ -245,7 +245,7 @@ class ChatDispatcher:
         reason = well_formed(after(failure, attempts))
         self.calls.add_failure(FailedCall(**about, reason=reason, attempts=attempts, created=now()))
         self.ledger.count(failed=1)
-        return Said(error=reason, model=self.settings.model)
+        return ChatReply(error=reason, model=self.settings.model)
 
 
 def _text(content: object) -> str:

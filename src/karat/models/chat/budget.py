@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from karat.core.means import Prompt
+from karat.core.models import Prompt
 from karat.core.text.words import plural
 from karat.models.chat.settings import Budget, ChatSettings, messages
 from karat.models.structured import total
@@ -49,7 +49,7 @@ class CostEstimate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spent:
+class ChatSpending:
     """What a client has used up. `calls` reached the server, retries among them; None: unknown, never 0.
 
     `cached` prompts were answered from what is kept, `failed` ones have no answer after their retries, `not_asked` ones
@@ -124,7 +124,7 @@ class Ledger:
 
     def __init__(self, settings: ChatSettings, budget: Budget) -> None:
         self.settings, self.budget = settings, budget
-        self.spent = Spent(doubtful_usd=0.0 if settings.priced else None)
+        self.spent = ChatSpending(doubtful_usd=0.0 if settings.priced else None)
         self.charged_usd = 0.0
         """What counts in the budget."""
         self._reserved, self._under_way, self._closed = 0.0, 0, False

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError
-from karat.core.means import Said
+from karat.core.models import ChatReply
 from karat.io.checksum import crc32
 from karat.io.writing import private, private_folder, unwritable
 
@@ -212,9 +212,9 @@ class Calls:
         self.close()
 
 
-def reply_of(call: Call) -> Said:
+def reply_of(call: Call) -> ChatReply:
     """The reply of a call that is kept."""
-    return Said(
+    return ChatReply(
         call.text,
         model=call.model,
         prompt_tokens=call.prompt_tokens,

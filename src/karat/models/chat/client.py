@@ -13,10 +13,10 @@ from contextlib import closing, suppress
 from dataclasses import replace
 
 from karat.core.errors import UsageError
-from karat.core.means import Prompt, Said
+from karat.core.models import ChatReply, Prompt
 from karat.models import hosts
 from karat.models.chat._asking import ChatDispatcher, Done
-from karat.models.chat.budget import CostEstimate, Ledger, Spent, estimate
+from karat.models.chat.budget import ChatSpending, CostEstimate, Ledger, estimate
 from karat.models.chat.cache import Calls, reply_of
 from karat.models.chat.settings import Budget, ChatSettings
 
@@ -25,7 +25,7 @@ _END_SECONDS = 5.0
 
 
 class Chat:
-    """A chat model that is ready to be asked, as `karat.core.means.Chats`. Nothing is sent before the first prompt.
+    """A chat model that is ready to be asked, a `core.models.ChatModel`. Nothing is sent before the first prompt.
 
     `progress` gets what is being done, how much of it, of how much; `announce` gets a sentence with the estimate before
     the first call of each purpose that may cost something. Both, and `said`, are called from the thread that asks.
@@ -65,7 +65,7 @@ class Chat:
         return self.settings.fingerprint
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> ChatSpending:
         """What this client has used up so far."""
         return self._ledger.spent
 
@@ -80,12 +80,12 @@ class Chat:
         missing = [prompt for key, prompt in wanted.items() if self.calls.get(key) is None]
         return estimate(self.settings, missing, len(wanted) - len(missing))
 
-    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
+    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, ChatReply], None] | None = None) -> list[ChatReply]:
         """What the model says to each prompt, in order. `said` is called with the number of each as it is done."""
         places: dict[str, list[int]] = {}
         for place, prompt in enumerate(prompts):
             places.setdefault(self.settings.key_of(prompt), []).append(place)
-        replies: dict[int, Said] = {}
+        replies: dict[int, ChatReply] = {}
         with closing(self._replies({key: prompts[some[0]] for key, some in places.items()})) as arriving:
             for key, reply in arriving:
                 for nth, place in enumerate(places[key]):
@@ -96,7 +96,7 @@ class Chat:
                         self.progress(prompts[place].purpose or "asking", len(replies), len(prompts))
         return [replies[place] for place in range(len(prompts))]
 
-    def _replies(self, prompts: dict[str, Prompt]) -> Generator[tuple[str, Said]]:
+    def _replies(self, prompts: dict[str, Prompt]) -> Generator[tuple[str, ChatReply]]:
         """The reply to each distinct prompt: first those that are known, then the others as they come in."""
         missing: dict[str, Prompt] = {}
         for key, prompt in prompts.items():
@@ -132,7 +132,7 @@ class Chat:
                 f"{address} needs a key: set the environment variable {key_env}, or give the base url of a server "
                 "that needs none."
             )
-        hosts.tell(address, key_env)
+        hosts.announce_host(address, key_env)
         with self._start:
             purpose = missing[0].purpose
             if self.announce and purpose not in self._announced:
@@ -157,7 +157,7 @@ class Chat:
         self.close()
 
 
-def _next(done: Done) -> tuple[str, Said] | None:
+def _next(done: Done) -> tuple[str, ChatReply] | None:
     """The next that is done. It wakes now and then, for systems where waiting cannot be interrupted."""
     while True:
         try:

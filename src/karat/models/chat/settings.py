@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 from karat.core.errors import UsageError
-from karat.core.means import Prompt
+from karat.core.models import Prompt
 from karat.core.text.wellformed import well_formed
 from karat.models.hosts import ServerSettings, check_fields, check_url, number, wrong_setting
 

@@ -10,22 +10,22 @@ from karat.report.document import Block, Cell, Detail, Heading, Listing, ListIte
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.report.lookups import EvaluationView
-    from karat.results.evaluation import Note, Taken
+    from karat.results.evaluation import InputInfo, Note
 
 FORMATS = {"canonical": "karat JSONL"}  # formats whose registered name says little
 
 
-def read_as(taken: Taken) -> str:
+def read_as(taken: InputInfo) -> str:
     """What an input was taken for, in words."""
     return f"read as {FORMATS.get(taken.format, taken.format)}: {taken.what}"
 
 
-def input_items(inputs: Iterable[Taken]) -> list[ListItem]:
+def input_items(inputs: Iterable[InputInfo]) -> list[ListItem]:
     """What each input was read as, and what its reader decided or noticed."""
     return [ListItem(taken.place, read_as(taken), taken.notes) for taken in inputs]
 
 
-def inputs_of(inputs: Iterable[Taken], detail: Detail = Detail.BRIEF) -> Listing:
+def inputs_of(inputs: Iterable[InputInfo], detail: Detail = Detail.BRIEF) -> Listing:
     return Listing(input_items(inputs), detail=detail)
 
 

@@ -22,7 +22,14 @@ from karat.report.document import (
 )
 
 if TYPE_CHECKING:
-    from karat.results.calibration import Agreement, Calibration, Confusion, Corrected, MeasureCalibration, Reliability
+    from karat.results.calibration import (
+        Agreement,
+        Calibration,
+        Confusion,
+        CorrectedMean,
+        MeasureCalibration,
+        Reliability,
+    )
 
 _FEW = 5  # answers that people and the measure part on, shown in brief
 _NEAR = 0.005  # differences below this are none
@@ -135,7 +142,7 @@ def _same(table: Confusion) -> str:
     )
 
 
-def mean_sentence(one: MeasureCalibration, system: Corrected) -> str:
+def mean_sentence(one: MeasureCalibration, system: CorrectedMean) -> str:
     """What the measure says of a system, and what it is corrected by people."""
     says = f"{system.system}: {one.measure} says {number(system.measure_mean, 3)}"
     if system.mean is None or system.measure_mean is None:
@@ -145,7 +152,7 @@ def mean_sentence(one: MeasureCalibration, system: Corrected) -> str:
     return f"{corrected}; {_correction(system.measure_mean - system.mean, system)}{_worth(system)}."
 
 
-def _correction(gap: float, system: Corrected) -> str:
+def _correction(gap: float, system: CorrectedMean) -> str:
     if abs(gap) < _NEAR:
         return "it needs no correction"
     towards = "too high" if gap > 0 else "too low"
@@ -154,7 +161,7 @@ def _correction(gap: float, system: Corrected) -> str:
     return f"the measure is {number(abs(gap), 3)} {towards}" + (", which may be chance" if inside else "")
 
 
-def _worth(system: Corrected) -> str:
+def _worth(system: CorrectedMean) -> str:
     if system.low is None or system.high is None:
         return "; all labels are the same, so there is no interval"
     if system.effective is None:

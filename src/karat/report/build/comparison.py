@@ -25,7 +25,7 @@ from karat.report.document import (
 )
 
 if TYPE_CHECKING:
-    from karat.results.comparison import ComparedPair, Comparison, Flip, Measured, Pair, SlicePair
+    from karat.results.comparison import ComparedMeasure, ComparedPair, Comparison, Flip, Pair, SlicePair
 
 TESTS = {
     "permutation": "paired permutation test",
@@ -120,7 +120,7 @@ def _legend(comparison: Comparison) -> list[str]:
     return [f"{marks} In brackets the change over it."]
 
 
-def _measure_title(measure: Measured) -> str:
+def _measure_title(measure: ComparedMeasure) -> str:
     return f"{measure.name} (less is better)" if measure.direction == "lower" else measure.name
 
 
@@ -152,7 +152,7 @@ def _marks(comparison: Comparison) -> dict[tuple[str, str], str]:
     return {key: between.join(letters[one] for one in sorted(others, key=order)) for key, others in beaten.items()}
 
 
-def _matrix(comparison: Comparison, measure: Measured) -> Table:
+def _matrix(comparison: Comparison, measure: ComparedMeasure) -> Table:
     letters = _letters(comparison)
     sign: dict[tuple[str, str], str] = {}
     for pair in comparison.pairs:
@@ -291,7 +291,7 @@ def _pair_sentence(comparison: Comparison, pair: ComparedPair) -> str:
     return f"{line} {questions} find a difference of {number(pair.detectable, 3)} in 80% of studies."
 
 
-def _against(comparison: Comparison, measure: Measured) -> str:
+def _against(comparison: Comparison, measure: ComparedMeasure) -> str:
     pairs = [pair for pair in comparison.pairs if pair.measure == measure.name]
     won = [pair.b for pair in pairs if better(comparison, pair) == pair.b]
     lost = [pair.b for pair in pairs if better(comparison, pair) == pair.a]
@@ -306,7 +306,7 @@ def _counted(systems: Sequence[str]) -> str:
     return f"{names(systems)} {'is' if len(systems) == 1 else 'are'}" if systems else "none is"
 
 
-def _leading(comparison: Comparison, measure: Measured) -> Iterator[str]:
+def _leading(comparison: Comparison, measure: ComparedMeasure) -> Iterator[str]:
     ranked = ranked_means(comparison, measure)
     if measure.direction == "none" or not ranked:
         return

@@ -10,7 +10,7 @@ from karat.report.document import Block, Cell, Column, Document, Heading, Listin
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunk
-    from karat.results.explanation import Explanation, JudgedHit, LegHit, LegPart, UnitFate
+    from karat.results.explanation import EngineContribution, Explanation, GoldUnitTrace, JudgedHit, LegHit
 
 _FOUND, _HELD = 240, 160  # characters shown of a hit's text
 _TERMS = 6
@@ -87,7 +87,7 @@ def _leg(hits: Sequence[LegHit]) -> Table:
     return Table("", columns[:several], [row[:several] for row in rows])
 
 
-def _part(part: LegPart) -> str:
+def _part(part: EngineContribution) -> str:
     found = "not found" if part.rank is None else f"{part.rank}. {part.score:.4f}"
     return f"{found} → {part.normalised:.4f} → {part.contribution:.4f}"
 
@@ -108,7 +108,7 @@ def _gold(e: Explanation) -> Iterator[Block]:
         yield Text(f"The question has no gold{unanswerable}: its measures are undefined.")
 
 
-def _unit(e: Explanation, unit: UnitFate) -> ListItem:
+def _unit(e: Explanation, unit: GoldUnitTrace) -> ListItem:
     mark = "✓" if unit.rank is not None and unit.rank <= e.k else "✗"
     grade = "" if unit.grade == 1 else f" (grade {unit.grade})"
     where = ", ".join(f"{name} {'not found' if rank is None else f'rank {rank}'}" for name, rank in unit.ranks)

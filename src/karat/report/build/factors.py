@@ -8,10 +8,10 @@ from karat.core.text.words import NONE, number
 from karat.report.document import Cell, Column, Detail, Document, Heading, Notice, Table, Text
 
 if TYPE_CHECKING:
-    from karat.results.study import Effect, Factored
+    from karat.results.study import Effect, FactorAnalysis
 
 
-def document(factored: Factored) -> Document:
+def document(factored: FactorAnalysis) -> Document:
     """What was found in words, then the effects."""
     sizes = ", ".join(f"{name} ({len(levels)})" for name, levels in factored.factors.items())
     grid = "balanced" if factored.balanced else "unbalanced: type II sums of squares, each factor after the others"
@@ -35,7 +35,7 @@ def document(factored: Factored) -> Document:
     )
 
 
-def _row(factored: Factored, effect: Effect) -> list[Cell]:
+def _row(factored: FactorAnalysis, effect: Effect) -> list[Cell]:
     f = NONE if effect.f is None else "inf" if effect.f == float("inf") else f"{effect.f:,.3f}"
     means = [f"{level.name} {number(level.mean, 3)}" for level in factored.factors.get(effect.name, ())]
     shares = [number(effect.eta, 3), number(effect.omega, 3)]

@@ -22,7 +22,7 @@ from karat.results.checkup import SEVERITIES
 
 if TYPE_CHECKING:
     from karat.results.audit import Audit, Quartiles
-    from karat.results.checkup import Ceiling, Checkup, Examined, Finding, Severity
+    from karat.results.checkup import Ceiling, Checkup, Finding, Severity, TestSetFindings
 
 _HEADS: dict[Severity, str] = {"broken": "Broken", "warning": "Warnings", "info": "Worth knowing"}
 _MARKS: dict[Severity, str] = {"broken": "✗", "warning": "!", "info": "-"}
@@ -133,7 +133,7 @@ def _about_audit(audit: Audit) -> Iterator[str]:
     yield from audit.notes
 
 
-def _findings(examined: Examined) -> Iterator[Block]:
+def _findings(examined: TestSetFindings) -> Iterator[Block]:
     for severity in SEVERITIES:
         findings = examined.of(severity)
         usual = Detail.BRIEF if severity == "info" else Detail.QUIET

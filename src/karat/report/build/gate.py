@@ -23,10 +23,10 @@ from karat.report.document import (
 )
 
 if TYPE_CHECKING:
-    from karat.results.gating import Broken, Gate, Outcome, Verdict
+    from karat.results.gating import Gate, GateOutcome, RuleCounterexample, RuleResult
 
-WORDS: dict[Outcome, str] = {"pass": "pass", "fail": "FAIL", "unknown": "cannot tell"}
-MARKS: dict[Outcome, str] = {"pass": "✓", "fail": "✗", "unknown": "?"}
+WORDS: dict[GateOutcome, str] = {"pass": "pass", "fail": "FAIL", "unknown": "cannot tell"}
+MARKS: dict[GateOutcome, str] = {"pass": "✓", "fail": "✗", "unknown": "?"}
 _TEXT = 100  # characters of a question
 QUIET = Detail.QUIET
 
@@ -61,11 +61,11 @@ def _columns(gate: Gate) -> list[Column]:
     return [*columns, *text_columns("bound", "95% interval" if usual else "interval"), Column("n", "count")]
 
 
-def _row(v: Verdict) -> list[Cell]:
+def _row(v: RuleResult) -> list[Cell]:
     return [WORDS[v.outcome], v.rule.text, v.system, figure(v.value), held_against(v), interval(v), v.n]
 
 
-def _problem(v: Verdict) -> Iterator[Block]:
+def _problem(v: RuleResult) -> Iterator[Block]:
     if v.outcome != "pass" and v.reason:
         more = [ListItem("", more_broken(v))] if more_broken(v) else []
         yield Heading(f"{WORDS[v.outcome]}: {v.rule.text}", depth=4, detail=QUIET)
@@ -100,19 +100,19 @@ def figure(value: float | None) -> str:
     return amount(value) if value == int(value) or abs(value) >= 10 else number(value)
 
 
-def interval(verdict: Verdict) -> str:
+def interval(verdict: RuleResult) -> str:
     """The interval of a value, or of its difference from the baseline; nothing where there is none."""
     ends = written_interval(verdict.low, verdict.high, 3)
     return f"{ends} of the difference" if ends and verdict.rule.needs_baseline else ends
 
 
-def held_against(verdict: Verdict) -> str:
+def held_against(verdict: RuleResult) -> str:
     """The bound, and the baseline's value where it is of one."""
     bound = f"{verdict.rule.sign} {figure(verdict.bound)}"
     return bound + (f" (baseline {figure(verdict.baseline)})" if verdict.rule.needs_baseline else "")
 
 
-def broken_line(one: Broken) -> str:
+def broken_line(one: RuleCounterexample) -> str:
     """A question that broke, its values and why: "q7 .0000, before 1.0000: How long ...?"."""
     figures = figure(one.value) if one.value is not None else "no value"
     before = f", before {figure(one.before)}" if one.before is not None else ""
@@ -121,7 +121,7 @@ def broken_line(one: Broken) -> str:
     return f"{clean(one.question, 40)} {figures}{before}{asked}{why}"
 
 
-def more_broken(verdict: Verdict) -> str:
+def more_broken(verdict: RuleResult) -> str:
     """How many questions are not listed."""
     left = verdict.n_broken - len(verdict.broken)
     return f"and {left:,} more" if left > 0 else ""

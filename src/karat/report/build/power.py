@@ -10,7 +10,7 @@ from karat.report.build._parts import inputs_of, notes_of
 from karat.report.document import Cell, Column, Detail, Document, Heading, Table, Text, bullets
 
 if TYPE_CHECKING:
-    from karat.results.comparison import Power, Spread
+    from karat.results.comparison import PairSpread, Power
 
 
 def document(power: Power) -> Document:
@@ -35,7 +35,7 @@ def document(power: Power) -> Document:
     )
 
 
-def _row(one: Spread, needed: bool) -> list[Cell]:
+def _row(one: PairSpread, needed: bool) -> list[Cell]:
     row: list[Cell] = [one.measure]
     row += [number(v, 3) for v in (one.middle, one.detectable, one.detectable_least, one.detectable_most)]
     return [*row, one.needed, one.needed_least, one.needed_most] if needed else row
@@ -46,7 +46,7 @@ def sentences(power: Power) -> list[str]:
     return [line for one in power.measures for line in _sentences(power, one)]
 
 
-def _sentences(power: Power, one: Spread) -> Iterator[str]:
+def _sentences(power: Power, one: PairSpread) -> Iterator[str]:
     around = ""
     if one.detectable_least is not None and one.detectable_most is not None:
         least, most = number(one.detectable_least, 3), number(one.detectable_most, 3)

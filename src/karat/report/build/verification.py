@@ -9,16 +9,16 @@ from karat.core.text.words import amount, number, plural
 from karat.report.document import Block, Detail, Document, Heading, Listing, ListItem, Text
 
 if TYPE_CHECKING:
-    from karat.results.verification import Figure, Verdict, Verification
+    from karat.results.verification import Figure, FigureStatus, Verification
 
-_HEADS: dict[Verdict, str] = {
+_HEADS: dict[FigureStatus, str] = {
     "mismatch": "The rows give another number",
     "impossible": "Impossible",
     "suspect": "Worth a look",
     "unchecked": "Not checked",
     "ok": "No contradiction",
 }
-_MARKS: dict[Verdict, str] = {"mismatch": "✗", "impossible": "✗", "suspect": "!", "unchecked": "–", "ok": "✓"}
+_MARKS: dict[FigureStatus, str] = {"mismatch": "✗", "impossible": "✗", "suspect": "!", "unchecked": "–", "ok": "✓"}
 _NAMED = 4  # figures that are named for each reason in brief
 
 

@@ -9,7 +9,7 @@ from karat.report.decisions import better
 
 if TYPE_CHECKING:
     from karat.report.charts._chart import Figure
-    from karat.results.comparison import Comparison, Measured
+    from karat.results.comparison import ComparedMeasure, Comparison
 
 ROWS = 40  # pairs of a forest
 CELLS = 24  # rows of a heat map
@@ -33,7 +33,7 @@ def _plain(chart: Any) -> dict[str, Any]:
     return spec
 
 
-def forest(found: Comparison, measure: Measured) -> Figure:
+def forest(found: Comparison, measure: ComparedMeasure) -> Figure:
     """b - a of each pair with its 95% interval; square where the difference is significant."""
     import altair as alt
 
@@ -86,7 +86,7 @@ def forest(found: Comparison, measure: Measured) -> Figure:
     )
 
 
-def heatmap(found: Comparison, measure: Measured, name: str) -> Figure:
+def heatmap(found: Comparison, measure: ComparedMeasure, name: str) -> Figure:
     """Differences within each value of a slice; * where the correction over all of them leaves a difference."""
     import altair as alt
 

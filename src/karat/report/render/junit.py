@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from karat.report.build.gate import broken_line, figure, held_against, interval, more_broken, sentence
 
 if TYPE_CHECKING:
-    from karat.results.gating import Gate, Verdict
+    from karat.results.gating import Gate, RuleResult
 
 SUITE = "karat gate"
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # what XML 1.0 cannot hold
@@ -59,7 +59,7 @@ def _problem(case: ElementTree.Element, tag: str, kind: str, message: str, text:
     ElementTree.SubElement(case, tag, type=kind, message=_legal(message)).text = _legal(text)
 
 
-def _details(verdict: Verdict) -> str:
+def _details(verdict: RuleResult) -> str:
     """Value, bound, interval and n, and the questions that broke."""
     shown = f"{verdict.subject} of {verdict.system}: {figure(verdict.value)} {held_against(verdict)}"
     shown += f", {interval(verdict)}" if interval(verdict) else ""

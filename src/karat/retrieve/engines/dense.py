@@ -16,7 +16,7 @@ import numpy as np
 from karat.core.errors import KaratError, UsageError
 from karat.core.ranked import Ranked
 from karat.models import EmbedderSettings, Known, embed_all, embedder_named
-from karat.models.hosts import received
+from karat.models.hosts import permitted
 from karat.retrieve._engine import Progress, check_depth, check_settings, concatenated
 from karat.retrieve._graph import Graph
 from karat.retrieve._vectors import EmbeddedRows, cosines, exact_candidates, read, write
@@ -101,7 +101,7 @@ class DenseEngine:
     def embedder(self) -> Embedder:
         """What embeds the queries, loaded when the first one comes; the one that made the vectors, or an error."""
         settings = EmbedderSettings.of(self.settings["embedder"])
-        embedder = self._embedder or embedder_named(received(settings, self._place))
+        embedder = self._embedder or embedder_named(permitted(settings, self._place))
         if embedder.fingerprint != self.fingerprint:
             raise KaratError(
                 f"the vectors of this index were made by {self.fingerprint!r}, but the embedder here is "

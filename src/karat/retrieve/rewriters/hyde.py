@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar, Self
 
 from karat.core.errors import UsageError
-from karat.core.means import Said
+from karat.core.models import ChatReply
 from karat.core.text.refusals import declines
 from karat.retrieve._by_chat import ChatRewriter, one_text
 from karat.retrieve.rewrite import Texts
@@ -31,7 +31,7 @@ class Hyde(ChatRewriter):
             raise UsageError(f"hyde:{target}: hyde takes nothing after a colon. Write hyde.")
         return cls("Write a passage that answers this question.")
 
-    def read(self, reply: Said, text: str) -> list[str]:
+    def read(self, reply: ChatReply, text: str) -> list[str]:
         """The passage, also one that was cut off; a refusal to write one is nothing to search by."""
         return [] if declines(text) else [one_text(text)]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import ClassVar, Self
 
 from karat.core.errors import UsageError
-from karat.core.means import Said
+from karat.core.models import ChatReply
 from karat.retrieve._by_chat import ChatRewriter, lines_of_reply
 from karat.retrieve.rewrite import Texts
 
@@ -37,7 +37,7 @@ class Rephrase(ChatRewriter):
             raise UsageError(f"rephrase:{target}: write how many phrasings, from 1 to {MOST}, as in rephrase:{USUAL}.")
         return cls(int(target))
 
-    def read(self, reply: Said, text: str) -> list[str]:
+    def read(self, reply: ChatReply, text: str) -> list[str]:
         """One phrasing a line; the last of a reply that was cut off is half a line, and left out."""
         lines = text.splitlines()
         return lines_of_reply("\n".join(lines[:-1] if reply.cut else lines))[: self.phrasings]

@@ -10,7 +10,7 @@ import re
 from typing import ClassVar, Self
 
 from karat.core.errors import UsageError
-from karat.core.means import Said
+from karat.core.models import ChatReply
 from karat.core.text import NAMES
 from karat.retrieve._by_chat import ChatRewriter, one_text
 from karat.retrieve.rewrite import Texts
@@ -37,7 +37,7 @@ class Translate(ChatRewriter):
             raise UsageError(f"translate:{target[:60]}: no language. Write translate:en or translate:Norwegian.")
         return cls(f"Translate this question into {CODES.get(target.lower(), target)}.")
 
-    def read(self, reply: Said, text: str) -> list[str]:
+    def read(self, reply: ChatReply, text: str) -> list[str]:
         """The translation; half of one is none."""
         return [] if reply.cut else [one_text(text)]
 

@@ -32,7 +32,7 @@ from karat.systems.outside._reply import BadReply, shown
 
 if TYPE_CHECKING:
     from karat.answer import Answerer, AnswererSettings
-    from karat.core.asked import Asked, Context
+    from karat.core.asked import AnswerRequest, Context
 
 CALL, HTTP = "call", "http"
 ACCEPTED = (
@@ -88,7 +88,7 @@ class OutsideAnswerer:
         """What should be known of all answers together."""
         return self._asks.remarks
 
-    def answer(self, asked: Sequence[Asked], done: Callable[[Asked, Answer], None]) -> None:
+    def answer(self, asked: Sequence[AnswerRequest], done: Callable[[AnswerRequest, Answer], None]) -> None:
         in_jobs(
             [(one, within(one, self.settings)) for one in asked],
             lambda pair: self._asks.ask(*pair),
@@ -99,7 +99,7 @@ class OutsideAnswerer:
         )
 
 
-def _answer(asked: Asked, contexts: _Contexts, got: CallOutcome) -> Answer:
+def _answer(asked: AnswerRequest, contexts: _Contexts, got: CallOutcome) -> Answer:
     reply: ForeignAnswer = got.value if got.error is None else ForeignAnswer(None)
     taken = contexts if reply.used is None else tuple(contexts[number] for number in reply.used)
     texts = tuple(context.text for context in taken)
@@ -109,7 +109,7 @@ def _answer(asked: Asked, contexts: _Contexts, got: CallOutcome) -> Answer:
     return Answer(
         asked.id,
         reply.text,
-        texts,
+        contexts=texts,
         seconds={} if got.seconds is None else {"answer": got.seconds},
         tokens=reply.tokens,
         cost_usd=reply.cost_usd,
@@ -134,7 +134,7 @@ class _Function:
     def remarks(self) -> tuple[str, ...]:
         return self._function.remarks
 
-    def ask(self, asked: Asked, contexts: _Contexts) -> CallOutcome:
+    def ask(self, asked: AnswerRequest, contexts: _Contexts) -> CallOutcome:
         passed = list(contexts) if self._whole else [context.text for context in contexts]
         return self._function.call((asked.question, passed), {}, lambda returned: read_answer(returned, contexts))
 
@@ -155,7 +155,7 @@ class _Http:
     def remarks(self) -> tuple[str, ...]:
         return self._endpoint.remarks
 
-    def ask(self, asked: Asked, contexts: _Contexts) -> CallOutcome:
+    def ask(self, asked: AnswerRequest, contexts: _Contexts) -> CallOutcome:
         texts = {"question": asked.question, "id": asked.id, "contexts": "\n\n".join(c.text for c in contexts)}
         listed = [{"id": context.id, "text": context.text} for context in contexts]
         filling = Filling(texts, {"contexts": listed})

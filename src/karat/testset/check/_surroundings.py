@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.asked import Asked, Context
+from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import UsageError
 from karat.core.text import sentences
 from karat.testset.check._drafts import AcceptedDrafts, EarlierQuestions
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from karat.answer import Answerer
     from karat.core.docs import Chunks
-    from karat.core.means import Embeds, Means
+    from karat.core.models import EmbeddingModel, Models
     from karat.core.types import Answer, Question
     from karat.results.drafts import Draft
     from karat.retrieve.engines.bm25 import BM25Engine
@@ -39,10 +39,10 @@ class Surroundings:
     first needed and kept.
     """
 
-    def __init__(self, chunks: Chunks, means: Means, seed: int = 0, before: Sequence[Question] = ()) -> None:
+    def __init__(self, chunks: Chunks, models: Models, seed: int = 0, before: Sequence[Question] = ()) -> None:
         if not len(chunks):
             raise UsageError("there are no chunks to ask about. Index documents first.")
-        self.chunks, self.means, self.seed, self.before = chunks, means, seed, tuple(before)
+        self.chunks, self.models, self.seed, self.before = chunks, models, seed, tuple(before)
         self._stems: dict[str, frozenset[str]] = {}
         self._row_stems: dict[int, frozenset[str]] = {}
         self._sentences: dict[int, tuple[ChunkSentence, ...]] = {}
@@ -64,8 +64,8 @@ class Surroundings:
         return _Terms(self.bm25)
 
     @cached_property
-    def _embedder(self) -> Embeds | None:
-        return self.means.embedder() if self.means.embedder is not None else None
+    def _embedder(self) -> EmbeddingModel | None:
+        return self.models.embedder() if self.models.embedder is not None else None
 
     @cached_property
     def vectors(self) -> NDArray[np.float32] | None:
@@ -182,7 +182,7 @@ class Surroundings:
     def _extractive(self) -> Answerer:
         from karat.answer import AnswererSettings, answerer_named
 
-        return answerer_named(AnswererSettings("extractive", contexts=2 * DEPTH), self.means)
+        return answerer_named(AnswererSettings("extractive", contexts=2 * DEPTH), self.models)
 
     def reply(self, question: str, rows: Sequence[int]) -> Answer:
         """What the extractive answerer says to a question from these chunks alone."""
@@ -190,7 +190,7 @@ class Surroundings:
             Context(self.chunks[row].id, self.chunks[row].text, self.chunks[row].title or "") for row in rows
         )
         answers: list[Answer] = []
-        self._extractive.answer([Asked("draft", question, contexts)], lambda _, answer: answers.append(answer))
+        self._extractive.answer([AnswerRequest("draft", question, contexts)], lambda _, answer: answers.append(answer))
         return answers[0]
 
     def _searched(self, row: int) -> str:

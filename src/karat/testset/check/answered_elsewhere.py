@@ -9,7 +9,7 @@ from functools import lru_cache
 from karat.core.ranked import Ranked
 from karat.core.text import guess_language
 from karat.core.text.detect import VERDICTS
-from karat.core.text.support import NUMBER_WORDS, Claim, Held
+from karat.core.text.support import NUMBER_WORDS, Claim, SupportText
 from karat.models.terms import terms
 from karat.results.checkup import Finding
 from karat.results.drafts import Draft, Fragment
@@ -252,7 +252,7 @@ def _sentences_that_answer(
         stems = frozenset[str]().union(*(part.stems for part in window))
         if surroundings.share(answer, stems) < ANSWER_IN_DRAFT or surroundings.share(asked, stems) < QUESTION_IN_DRAFT:
             continue
-        held_there = Held.of("\n".join(part.text for part in window), None, terms)
+        held_there = SupportText.of("\n".join(part.text for part in window), None, terms)
         if not Claim.of(said, None, terms).against(held_there).figures:
             return _between(surroundings.chunks[row].text, window[0].text, window[-1].text)
     return ""

@@ -16,7 +16,7 @@ from karat.testset.check._context import CheckContext
 
 if TYPE_CHECKING:
     from karat.core.judged import Bools, Floats, Ints
-    from karat.core.text.codes import Coded, Keys
+    from karat.core.text.codes import Keys, TokenIds
 
 _LIKE = 0.8  # Jaccard of shingles from which a chunk is nearly a copy
 _WORDS = 3  # in a shingle
@@ -47,7 +47,7 @@ def copies(texts: list[str], gold: Ints) -> dict[int, dict[int, float]]:
     return alike
 
 
-def _shingles(coded: Coded) -> tuple[Keys, Ints]:
+def _shingles(coded: TokenIds) -> tuple[Keys, Ints]:
     """Every few neighbouring words as one number, and the row each stands in."""
     codes, owner = coded.codes.astype(np.uint64), coded.owners
     count = max(len(codes) - _WORDS + 1, 0)
@@ -107,7 +107,7 @@ def _nearly(shingle: Keys, row: Ints, is_gold: Bools) -> Iterator[tuple[int, int
             yield one, other, likeness
 
 
-def _word_for_word(coded: Coded, likely: Bools, is_gold: Bools) -> dict[int, dict[int, float]]:
+def _word_for_word(coded: TokenIds, likely: Bools, is_gold: Bools) -> dict[int, dict[int, float]]:
     """Rows with the very words of a gold row, however many and however short they are."""
     groups: dict[bytes, list[int]] = {}
     for row in np.flatnonzero(likely & (coded.sizes > 0)).tolist():

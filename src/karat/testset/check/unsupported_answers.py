@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from karat.core.text.support import SUPPORTED, Claim, Held, Support
+from karat.core.text.support import SUPPORTED, Claim, Support, SupportText
 from karat.core.text.words import excerpt, percent
 from karat.core.types import Question
 from karat.models.terms import terms
@@ -30,7 +30,7 @@ def support(
     claims = [claim for answer in question.answers if len(claim := Claim.of(answer, language, terms))]
     if not claims or not texts or not question.answerable:
         return None
-    held = Held.together(Held.of(text, language, terms) for text in texts)
+    held = SupportText.together(SupportText.of(text, language, terms) for text in texts)
     against = [claim.against(held, weigh) if weigh is not None else claim.against(held) for claim in claims]
     return max(against, key=lambda one: (one.enough(), one.share))
 
@@ -102,10 +102,10 @@ def unsupported_answer(draft: Draft, surroundings: Surroundings, accepted: Seque
     quote = "\n".join(draft.quotes)
     text = "\n".join(f"{one.chunk.title or ''}\n{one.chunk.text}" for one in draft.fragments)
     language = draft.fragments[0].language if draft.fragments else None
-    gold, quoted = (Held.of(held, language, terms) for held in (f"{text}\n{quote}", quote))
-    asked = Held.of(draft.text, language, terms)
+    gold, quoted = (SupportText.of(held, language, terms) for held in (f"{text}\n{quote}", quote))
+    asked = SupportText.of(draft.text, language, terms)
     claim = Claim.of(draft.answer, language, terms).without(asked.words)
-    wrong = claim.against(Held.together((gold, asked))).figures
+    wrong = claim.against(SupportText.together((gold, asked))).figures
     if wrong:
         return f"Its answer holds {', '.join(wrong)}, which the chunk does not."
     claim = replace(claim, figures=tuple(one for one in claim.figures if asked.readings.isdisjoint(one)))

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from karat.core.text import NORMS, tokenise
 from karat.core.text import codes as codes_module
-from karat.core.text.codes import Coded, Vocabulary, first_alike, shared
+from karat.core.text.codes import TokenIds, Vocabulary, first_alike, shared
 
 TOKENS = st.text("abé\x00ि€", max_size=20) | st.sampled_from(["the", "a", "abcdefg", "abcdefgh", "abcdefghi"])
 LONG = st.integers(1, 80).map("x".__mul__)
 TEXTS = st.lists(st.lists(TOKENS | LONG, max_size=8).map(" ".join), max_size=8)
 
 
-def same_tokens(coded: Coded, texts: list[str], norm) -> None:
+def same_tokens(coded: TokenIds, texts: list[str], norm) -> None:
     """Numbers agree exactly where tokens do."""
     tokens = [tokenise(text, norm) for text in texts]
     assert [len(coded[i]) for i in range(len(coded))] == [len(t) for t in tokens]
@@ -32,7 +32,7 @@ def test_numbers_stand_for_tokens(texts, norm):
 def test_a_vocabulary_keeps_its_numbers(first, second):
     vocabulary = Vocabulary("squad")
     one, two = vocabulary.encode(first), vocabulary.encode(second)
-    both = Coded(
+    both = TokenIds(
         np.concatenate((one.codes, two.codes)), np.concatenate((one.offsets, two.offsets[1:] + len(one.codes)))
     )
     same_tokens(both, first + second, "squad")
@@ -94,9 +94,9 @@ def test_known_numbers():
     assert len(vocabulary.known(["bank", "river", "money"])) == 2
 
 
-def as_coded(lists: list[list[int]]) -> Coded:
+def as_coded(lists: list[list[int]]) -> TokenIds:
     flat = np.array([n for numbers in lists for n in numbers], np.int64)
-    return Coded(flat, np.concatenate(([0], np.cumsum([len(n) for n in lists], dtype=np.int64))).astype(np.int64))
+    return TokenIds(flat, np.concatenate(([0], np.cumsum([len(n) for n in lists], dtype=np.int64))).astype(np.int64))
 
 
 def groups(first) -> set[frozenset[int]]:

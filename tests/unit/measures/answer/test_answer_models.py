@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.language import parse
-from karat.core.means import Means
+from karat.core.models import Models
 from karat.core.scores import Floor
 from karat.measures.answer import semantic_similarity
 from karat.measures.compute import compute
@@ -46,18 +46,25 @@ class Pairs:
         return np.array([self.known[pair] for pair in pairs])
 
 
-def answered(rows, means, systems=("s",)):
+def answered(rows, models, systems=("s",)):
     """Rows of (answer, references)."""
     n = len(rows)
     questions = tuple(map(str, range(n // len(systems))))
-    return Answered(
-        systems, questions, [""] * n, [r[0] for r in rows], [r[1] for r in rows], [None] * n, [True] * n, means
+    return AnswerTable(
+        systems,
+        questions,
+        texts=[""] * n,
+        answers=[r[0] for r in rows],
+        references=[r[1] for r in rows],
+        contexts=[None] * n,
+        answerable=[True] * n,
+        models=models,
     )
 
 
 def by_axes(rows, measure="SemanticSimilarity", embedder=None, systems=("s",)):
     chosen = embedder or Axes()
-    return parse(measure).of(answered(rows, Means(embedder=lambda: chosen), systems))
+    return parse(measure).of(answered(rows, Models(embedder=lambda: chosen), systems))
 
 
 def test_similarity_is_the_cosine_of_the_best_reference():
@@ -116,9 +123,9 @@ def test_a_prefix_is_read_and_printed_back():
 
 def test_every_text_is_embedded_once():
     embedder = Axes()
-    means = Means(embedder=lambda: embedder)
+    models = Models(embedder=lambda: embedder)
     data = answered(
-        [("paris", ("rome",)), ("rome", ("paris",)), ("Paris.", ("rome",)), ("rome", ("paris",))], means, ("a", "b")
+        [("paris", ("rome",)), ("rome", ("paris",)), ("Paris.", ("rome",)), ("rome", ("paris",))], models, ("a", "b")
     )
     parse("SemanticSimilarity").of(data)
     parse("SemanticSimilarity").of(data)
@@ -157,7 +164,7 @@ def test_the_floor_of_many_questions_is_taken_from_a_sample_with_a_fixed_seed(mo
 
 
 def test_scores_keep_the_floor_unless_the_system_gives_no_answers():
-    data = answered([("paris", ("paris",)), ("rome", ("rome",))] * 2, Means(embedder=Axes), ("a", "b"))
+    data = answered([("paris", ("paris",)), ("rome", ("rome",))] * 2, Models(embedder=Axes), ("a", "b"))
     scores = compute([parse("SBERT")], data.systems, data.questions, answered=data, absent={"answer": {"b": "none"}})
     assert scores.floors == {(0, 0): Floor(0.0, 1.0, 2)}
 
@@ -165,7 +172,7 @@ def test_scores_keep_the_floor_unless_the_system_gives_no_answers():
 def test_a_cross_encoder_goes_through_one_sigmoid_and_the_best_reference_counts():
     model = Pairs({("Paris", "Rome"): -2.0, ("Paris", "The capital"): 2.0, ("x", "y"): 800.0, ("x", "z"): -800.0})
     rows = [("Paris", ("Rome", "The capital")), ("x", ("y",)), ("x", ("z",)), ("", ("Rome",)), ("Paris", ())]
-    found = parse("CrossEncoder").of(answered(rows, Means(cross_encoder=lambda: model)))
+    found = parse("CrossEncoder").of(answered(rows, Models(cross_encoder=lambda: model)))
     assert found.values[:4] == pytest.approx([1 / (1 + np.exp(-2)), 1, 0, 0])
     assert found.undefined == {4: "no reference answer"}
 
@@ -173,7 +180,7 @@ def test_a_cross_encoder_goes_through_one_sigmoid_and_the_best_reference_counts(
 def test_a_cross_encoder_reads_what_was_said_and_each_pair_once():
     model = Pairs({("Paris.", "Rome"): 0.0})
     rows = [("<think>hm</think> Paris [1].", ("Rome", "...")), ("Paris [2].", ("Rome",))]
-    found = parse("CrossEncoder").of(answered(rows, Means(cross_encoder=lambda: model)))
+    found = parse("CrossEncoder").of(answered(rows, Models(cross_encoder=lambda: model)))
     assert found.values.tolist() == [0.5, 0.5]
     assert len(model.asked) == 1
 
@@ -182,5 +189,5 @@ def test_a_cross_encoder_with_nothing_to_read_is_not_asked():
     def load():
         raise AssertionError("loaded")
 
-    found = parse("CrossEncoder").of(answered([("", ("Rome",)), ("x", ())], Means(cross_encoder=load)))
+    found = parse("CrossEncoder").of(answered([("", ("Rome",)), ("x", ())], Models(cross_encoder=load)))
     assert found.values[0] == 0

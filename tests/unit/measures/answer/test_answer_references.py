@@ -3,25 +3,30 @@
 import numpy as np
 import pytest
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.errors import UsageError
 from karat.core.language import parse
-from karat.core.scores import Outcome
+from karat.core.scores import MeasureResult
 
 
-def answered(rows, systems=("s",)) -> Answered:
+def answered(rows, systems=("s",)) -> AnswerTable:
     """Rows of (answer, references) or (answer, references, question), one a pair."""
     rows = [(*row, "")[:3] for row in rows]
     questions = tuple(f"q{i}" for i in range(len(rows) // len(systems)))
-    return Answered(
-        systems, questions, [r[2] for r in rows], [r[0] for r in rows], [tuple(r[1]) for r in rows],
-        [None] * len(rows), [True] * len(rows),
-    )  # fmt: skip
+    return AnswerTable(
+        systems,
+        questions,
+        texts=[r[2] for r in rows],
+        answers=[r[0] for r in rows],
+        references=[tuple(r[1]) for r in rows],
+        contexts=[None] * len(rows),
+        answerable=[True] * len(rows),
+    )
 
 
-def outcome(measure: str, *rows, **keywords) -> Outcome:
+def outcome(measure: str, *rows, **keywords) -> MeasureResult:
     result = parse(measure).of(answered(rows, **keywords))
-    assert isinstance(result, Outcome)
+    assert isinstance(result, MeasureResult)
     assert {i for i, v in enumerate(result.values) if np.isnan(v)} == set(result.undefined)
     return result
 

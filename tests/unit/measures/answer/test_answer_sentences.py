@@ -3,19 +3,31 @@
 import numpy as np
 import pytest
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.errors import UsageError
 from karat.core.language import parse
 from karat.core.text.support import Claim
 
 
 def supported(answer, *contexts, measure="SentenceSupport"):
-    data = Answered(("s",), ("q",), [""], [answer], [()], [contexts], [True])
+    data = AnswerTable(
+        ("s",), ("q",), texts=[""], answers=[answer], references=[()], contexts=[contexts], answerable=[True]
+    )
     return parse(measure).of(data)
 
 
 def complete(answer, *references, question=""):
-    return parse("Completeness").of(Answered(("s",), ("q",), [question], [answer], [references], [None], [True]))
+    return parse("Completeness").of(
+        AnswerTable(
+            ("s",),
+            ("q",),
+            texts=[question],
+            answers=[answer],
+            references=[references],
+            contexts=[None],
+            answerable=[True],
+        )
+    )
 
 
 def test_each_sentence_stands_on_its_nearest_sentence():

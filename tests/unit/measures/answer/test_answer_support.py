@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.language import parse
-from karat.core.scores import Outcome
+from karat.core.scores import MeasureResult
 
 SUPPORT = (
     "SupportCoverage", "SupportDensity", "HallucinationRate", "UnsupportedTrigrams", "NumberSupport", "EntityCoverage",
@@ -13,18 +13,26 @@ SUPPORT = (
 )  # fmt: skip
 
 
-def answered(rows) -> Answered:
+def answered(rows) -> AnswerTable:
     """Rows of (answer, contexts) or (answer, contexts, question)."""
     rows = [(*row, "")[:3] for row in rows]
     n = len(rows)
     contexts = [None if r[1] is None else tuple(r[1]) for r in rows]
     texts = [r[2] for r in rows]
-    return Answered(("s",), tuple(map(str, range(n))), texts, [r[0] for r in rows], [()] * n, contexts, [True] * n)
+    return AnswerTable(
+        ("s",),
+        tuple(map(str, range(n))),
+        texts=texts,
+        answers=[r[0] for r in rows],
+        references=[()] * n,
+        contexts=contexts,
+        answerable=[True] * n,
+    )
 
 
-def outcome(measure: str, *rows) -> Outcome:
+def outcome(measure: str, *rows) -> MeasureResult:
     result = parse(measure).of(answered(rows))
-    assert isinstance(result, Outcome)
+    assert isinstance(result, MeasureResult)
     assert {i for i, v in enumerate(result.values) if np.isnan(v)} == set(result.undefined)
     return result
 
@@ -141,7 +149,15 @@ def test_refusal():
     answers = ["I don't know.", "Paris", "", None, "Я не знаю.", "मुझे नहीं पता।", "<think>I don't know"]
     for answerable, expected in ((True, [0, 1, 0, 0, 0, 0, 0]), (False, [1, 0, 0, 0, 1, 1, 0])):
         n = len(answers)
-        rows = Answered(("s",), ("q",) * n, [""] * n, answers, [()] * n, [None] * n, [answerable] * n)
+        rows = AnswerTable(
+            ("s",),
+            ("q",) * n,
+            texts=[""] * n,
+            answers=answers,
+            references=[()] * n,
+            contexts=[None] * n,
+            answerable=[answerable] * n,
+        )
         assert parse("Refusal").of(rows).tolist() == expected
 
 

@@ -6,14 +6,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.language import parse
 
 
 def judge(
     name, answer="In Paris.", *, question="Where is it?", references=("Paris",), contexts=("c",), answerable=True
 ):
-    rows = Answered(("s",), ("q",), [question], [answer], [tuple(references)], [contexts], [answerable])
+    rows = AnswerTable(
+        ("s",),
+        ("q",),
+        texts=[question],
+        answers=[answer],
+        references=[tuple(references)],
+        contexts=[contexts],
+        answerable=[answerable],
+    )
     return parse(f"{name.rstrip(')')}{', ' if '(' in name else '('}by=heuristic)").of(rows)
 
 
@@ -125,7 +133,15 @@ def test_faithfulness_ranks_labelled_sentences_better_than_plain_coverage():
     rows = [json.loads(line) for line in lines]
     ids, n = tuple(row["id"] for row in rows), len(rows)
     contexts = [tuple(row["contexts"]) for row in rows]
-    answered = Answered(("s",), ids, [""] * n, [row["answer"] for row in rows], [()] * n, contexts, [True] * n)
+    answered = AnswerTable(
+        ("s",),
+        ids,
+        texts=[""] * n,
+        answers=[row["answer"] for row in rows],
+        references=[()] * n,
+        contexts=contexts,
+        answerable=[True] * n,
+    )
     supported = np.array([row["label"] == "supported" for row in rows])
 
     def auc(name):

@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.errors import UsageError
 from karat.core.language import parse
-from karat.core.means import Means, Said
+from karat.core.models import ChatReply, Models
 from karat.measures.compute import compute
 
 
@@ -32,9 +32,9 @@ class Scripted:
             replies = self.replies[step]
             reply = replies.pop(0) if len(replies) > 1 else replies[0]
             reply = reply(prompt) if callable(reply) else reply
-            if not isinstance(reply, Said):
+            if not isinstance(reply, ChatReply):
                 text = reply if isinstance(reply, str) else json.dumps(reply)
-                reply = Said(text, model="served-model", prompt_tokens=100, completion_tokens=10, cost_usd=0.25)
+                reply = ChatReply(text, model="served-model", prompt_tokens=100, completion_tokens=10, cost_usd=0.25)
             found.append(reply)
             if said:
                 said(number, reply)
@@ -48,11 +48,16 @@ def answered(*rows, chat=None, repeat=1, systems=("s",), progress=None):
         for r in rows
     ]
     questions = tuple(f"q{i}" for i in range(len(rows) // len(systems)))
-    return Answered(
-        systems, questions, [r["question"] for r in rows], [r["answer"] for r in rows],
-        [tuple(r["references"]) for r in rows], [r["contexts"] for r in rows],
-        [r.get("answerable", True) for r in rows], Means(chat=chat, repeat=repeat, progress=progress),
-    )  # fmt: skip
+    return AnswerTable(
+        systems,
+        questions,
+        texts=[r["question"] for r in rows],
+        answers=[r["answer"] for r in rows],
+        references=[tuple(r["references"]) for r in rows],
+        contexts=[r["contexts"] for r in rows],
+        answerable=[r.get("answerable", True) for r in rows],
+        models=Models(chat=chat, repeat=repeat, progress=progress),
+    )
 
 
 def judge(name, *rows, chat=None, **keywords):
@@ -133,7 +138,7 @@ def test_wrong_twice_is_failed_and_never_a_number(name, step):
 
 
 @EVERY
-@pytest.mark.parametrize("reply", [Said(error="429 after 5 tries"), Said()])
+@pytest.mark.parametrize("reply", [ChatReply(error="429 after 5 tries"), ChatReply()])
 def test_a_call_that_fails_fails_its_score_with_its_reason(name, reply):
     replies, _ = VALID[name]
     outcome = judge(name, chat=Scripted(**dict.fromkeys(replies, reply)))
@@ -437,7 +442,7 @@ def test_grades_written_in_capitals_are_read_and_others_refused():
 
 
 def test_unknown_cost_stays_unknown():
-    chat = Scripted(grade=Said('{"reason": "r", "grade": "fully"}'))
+    chat = Scripted(grade=ChatReply('{"reason": "r", "grade": "fully"}'))
     shown = judge("Responsiveness", chat=chat).details[0]
     assert (shown["cost_usd"], shown["tokens"], shown["model"]) == (None, None, "scripted model")
 

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.language import parse
-from karat.core.means import Means
+from karat.core.models import Models
 from karat.models.chat import Calls, Chat, ChatSettings
 from karat.testing import FakeLLM, Fault
 
@@ -36,10 +36,16 @@ def judged(llm, calls, repeat=1):
     settings = ChatSettings("fake", base_url=llm.base_url, retries=4, jobs=8, timeout_seconds=30.0)
     with Chat(settings, calls, first_wait_seconds=0.001) as chat:
         texts = [f"This is item {i}." for i in range(ROWS)]
-        answered = Answered(
-            ("s",), tuple(map(str, range(ROWS))), ["Which?"] * ROWS, texts, [()] * ROWS, [("c",)] * ROWS,
-            [True] * ROWS, Means(chat=chat, repeat=repeat),
-        )  # fmt: skip
+        answered = AnswerTable(
+            ("s",),
+            tuple(map(str, range(ROWS))),
+            texts=["Which?"] * ROWS,
+            answers=texts,
+            references=[()] * ROWS,
+            contexts=[("c",)] * ROWS,
+            answerable=[True] * ROWS,
+            models=Models(chat=chat, repeat=repeat),
+        )
         return parse("Faithfulness").of(answered)
 
 

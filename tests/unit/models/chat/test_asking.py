@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from karat.core.errors import UsageError
-from karat.core.means import Prompt
+from karat.core.models import Prompt
 from karat.models.chat import Chat, ChatSettings
 from karat.testing import FakeLLM, Fault
 

@@ -3,8 +3,8 @@
 import pytest
 
 from karat.core.errors import UsageError
-from karat.core.means import Prompt
-from karat.models.chat import Budget, ChatSettings, Spent, estimate
+from karat.core.models import Prompt
+from karat.models.chat import Budget, ChatSettings, ChatSpending, estimate
 from karat.models.chat._asking import RateLimit
 from karat.models.chat.budget import Ledger, tokens_about, tokens_most
 from karat.models.endpoint import backoff
@@ -48,12 +48,14 @@ def test_an_estimate_is_a_sentence():
     )
 
 
-UNKNOWN = Spent(calls=1, cached=2, failed=3, prompt_tokens=None, completion_tokens=None, cost_usd=None, not_asked=4)
-KNOWN = Spent(calls=5, failed=1, prompt_tokens=10, completion_tokens=20, cost_usd=1.5, doubtful_usd=0.25)
+UNKNOWN = ChatSpending(
+    calls=1, cached=2, failed=3, prompt_tokens=None, completion_tokens=None, cost_usd=None, not_asked=4
+)
+KNOWN = ChatSpending(calls=5, failed=1, prompt_tokens=10, completion_tokens=20, cost_usd=1.5, doubtful_usd=0.25)
 
 
 def test_what_is_spent_is_a_sentence():
-    assert Spent().sentence == "0 calls; 0 tokens read, 0 written; cost 0.00 USD"
+    assert ChatSpending().sentence == "0 calls; 0 tokens read, 0 written; cost 0.00 USD"
     assert UNKNOWN.sentence == ("1 call, 2 known already, 3 failed, 4 not asked; tokens unknown; cost unknown")
     assert KNOWN.sentence == (
         "5 calls, 1 failed; 10 tokens read, 20 written; cost 1.50 USD, and up to 0.25 USD for calls that broke off"

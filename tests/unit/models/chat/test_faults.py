@@ -12,7 +12,7 @@ from email.utils import formatdate
 import pytest
 
 from karat.core.errors import KaratError, UsageError
-from karat.core.means import Prompt
+from karat.core.models import Prompt
 from karat.models.chat import Chat, ChatSettings
 from karat.testing import FakeLLM, Fault
 

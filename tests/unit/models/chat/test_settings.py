@@ -3,7 +3,7 @@
 import pytest
 
 from karat.core.errors import UsageError
-from karat.core.means import Prompt
+from karat.core.models import Prompt
 from karat.models import EMBEDDERS
 from karat.models.chat import Budget, ChatSettings
 

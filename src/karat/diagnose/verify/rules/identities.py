@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karat.core.answered import Answered
+from karat.core.answered import AnswerTable
 from karat.core.language import parse
 from karat.core.measure import Measure
 from karat.diagnose._tables import UNKNOWN_K, harmonic, parts_of_f1
@@ -23,7 +23,7 @@ from karat.diagnose.verify.names import measure_of
 from karat.diagnose.verify.numbers import Number
 from karat.diagnose.verify.recompute import unit_of
 from karat.diagnose.verify.rows import FIRST_HITS, MeasureValues, QuestionRows
-from karat.results.verification import Figure, Verdict
+from karat.results.verification import Figure, FigureStatus
 
 BY_TEXT = ("EM", "TokenF1", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "chrF")
 OWN_WORDS = ("EM", "TokenF1")  # of these every tool splits words in a way that karat knows
@@ -89,7 +89,7 @@ def _figures(column: MeasuredColumn, identity: Identity) -> Iterator[Figure]:
             yield rows.figure(column.name, "ok", f"{identity.rule}.", where=system, cells=len(filled))
             continue
         i, number = wrong[0]
-        verdict: Verdict = "mismatch" if breaches[i] is not None else "impossible"
+        verdict: FigureStatus = "mismatch" if breaches[i] is not None else "impossible"
         yield rows.figure(
             column.name, "suspect" if identity.cause == "other tokens" else verdict,
             f"in {len(wrong)} of {len(filled)} rows", cause=identity.cause, where=system, printed=number.value,
@@ -202,7 +202,15 @@ def _answers(column: MeasuredColumn) -> Identity:
     answers, references = (rows.texts(name) for name in rows.answer_columns if name is not None)
     several = [(text,) if text else () for text in references]
     ids = tuple(map(str, range(size)))
-    answered = Answered(("rows",), ids, [""] * size, answers, several, [None] * size, [True] * size)
+    answered = AnswerTable(
+        ("rows",),
+        ids,
+        texts=[""] * size,
+        answers=answers,
+        references=several,
+        contexts=[None] * size,
+        answerable=[True] * size,
+    )
     numbers = [(i, number) for i, number in enumerate(column.numbers) if number is not None]
     percent = 100 if max((number.value for _, number in numbers), default=0.0) > 1 else 1
     tries: list[Identity] = []

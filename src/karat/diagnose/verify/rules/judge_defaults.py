@@ -9,7 +9,7 @@ import numpy as np
 
 from karat.diagnose.verify.names import measure_of
 from karat.diagnose.verify.rows import MeasureValues, QuestionRows
-from karat.results.verification import Figure, Verdict
+from karat.results.verification import Figure, FigureStatus
 
 DEFAULT = 0.5
 FEWEST = 5  # values of exactly .5
@@ -34,7 +34,7 @@ def check(rows: QuestionRows, computed: Mapping[str, MeasureValues]) -> Iterator
         many = int(half.sum())
         counts = Counter(value for value in known.tolist() if 0 < value < 1 and value != DEFAULT)
         most = max(counts.values(), default=0)
-        verdict: Verdict | None = None
+        verdict: FigureStatus | None = None
         if many >= FEWEST and lost.any() and half[lost].all():
             verdict, many = "mismatch", int((half & lost).sum())
             detail = f"{many} rows that failed, or have no reply, hold exactly .5"

@@ -15,7 +15,7 @@ from karat.diagnose.verify.printed import PrintedFigure
 from karat.results.verification import Figure
 
 CHAINS = (("min", "25%", "50%", "75%", "max"), ("min", "mean", "max"), ("low", "mean", "high"))
-Means = Mapping[Measure, PrintedFigure]
+Models = Mapping[Measure, PrintedFigure]
 
 
 def check(table: SummaryTable) -> Iterator[Figure]:
@@ -40,7 +40,7 @@ def check_cuts(table: SummaryTable) -> Iterator[Figure]:
             families[tuple(label for label in line.labels if spelled(label[0]) not in CUTS)].append((cut, line))
     for members in families.values():
         at_cut = {
-            Measure(measure.spec, cut, None, measure.given): (one, line.size(measure))
+            Measure(measure.spec, cut, tokens=None, given=measure.given): (one, line.size(measure))
             for cut, line in members
             for measure, one in line.means.items()
             if measure.tokens is None and measure.k in (None, cut)
@@ -50,14 +50,14 @@ def check_cuts(table: SummaryTable) -> Iterator[Figure]:
         def same_n(*measures: Measure, sizes: Mapping[Measure, tuple[PrintedFigure, int | None]] = at_cut) -> bool:
             return len({sizes[measure][1] for measure in measures}) == 1
 
-        def at_k(measure: Measure, means: Means = means) -> str:
+        def at_k(measure: Measure, means: Models = means) -> str:
             return f"{means[measure].name} at k {measure.k}"
 
         yield from _contradictions(means, at_k, "falls with k", same_n)
 
 
 def _contradictions(
-    means: Means, name: Callable[[Measure], str], guard: str = "", same_n: Callable[..., bool] = lambda *measures: True
+    means: Models, name: Callable[[Measure], str], guard: str = "", same_n: Callable[..., bool] = lambda *measures: True
 ) -> Iterator[Figure]:
     values = {m: one.value for m, one in means.items() if m.spec.name not in WIDER}
     for one in tables.contradictions(values, lambda m: means[m].number.half, name, same_n):
@@ -76,7 +76,7 @@ def _quantiles(line: Line) -> Iterator[Figure]:
                     yield large.figure("impossible", detail, cause="order")
 
 
-def _one_gold(means: Means) -> Iterator[Figure]:
+def _one_gold(means: Models) -> Iterator[Figure]:
     """With one gold unit a question MAP is MRR, Recall is Hit, and Precision is Hit / k."""
     named = {(m.spec.name, m.k): one for m, one in reversed(list(means.items())) if not m.given}
     for k in dict.fromkeys(m.k for m in means):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
-from karat.core.means import Embeds, Means, Need, Prompt, Said, ScoresPairs
+from karat.core.models import ChatReply, EmbeddingModel, Models, Need, PairScorer, Prompt
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.experiment.spec import Spec
     from karat.models import EmbedderSettings
-    from karat.models.chat import Calls, Chat, ChatSettings, CostEstimate, Spent
+    from karat.models.chat import Calls, Chat, ChatSettings, ChatSpending, CostEstimate
     from karat.results.evaluation import Note
     from karat.systems.index import Index
 
@@ -35,7 +35,7 @@ _HOW: dict[Need, tuple[str, str]] = {
 
 
 @dataclass(frozen=True)
-class MeansSettings:
+class ModelSettings:
     """Which models may be asked, in plain values; never a key. All None: wordllama embeds, nothing else is there.
 
     `calls` is the file that keeps every call of the chat model; None keeps them until the means are closed. What
@@ -68,7 +68,7 @@ class MeansSettings:
         per_minute: int | None = None,
         repeat: int = 1,
         calls: str | os.PathLike[str] | None = None,
-    ) -> MeansSettings:
+    ) -> ModelSettings:
         """From what a command line or a notebook says; a limit that no model is there for is refused.
 
         `base_url` and `key_env` are of the endpoint, for the chat model and for an embedder that asks one.
@@ -100,7 +100,7 @@ class MeansSettings:
         folder = None if cross_encoder is None else os.fspath(cross_encoder)
         return cls(embedder, folder, chat, max_cost, max_calls, calls, repeat)  # type: ignore[arg-type]
 
-    def within(self, folder: str | os.PathLike[str] | None) -> MeansSettings:
+    def within(self, folder: str | os.PathLike[str] | None) -> ModelSettings:
         """The same with calls kept in a folder, where a chat model is to be asked and nothing else was said."""
         if self.chat is None or self.calls is not None or folder is None:
             return self
@@ -114,7 +114,7 @@ class ChatOnDemand:
     `after` is one whose budget it shares, and which is asked nothing more once this one is.
     """
 
-    settings: MeansSettings
+    settings: ModelSettings
     progress: Callable[[str, int, int], None] | None = None
     announce: Callable[[str], None] | None = None
     after: ChatOnDemand | None = None
@@ -134,7 +134,7 @@ class ChatOnDemand:
         assert self.settings.chat is not None
         return self.settings.chat.fingerprint
 
-    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
+    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, ChatReply], None] | None = None) -> list[ChatReply]:
         """What it says to each prompt, in their order."""
         return self._opened().ask(prompts, said)
 
@@ -143,7 +143,7 @@ class ChatOnDemand:
         return self._opened().estimate(prompts)
 
     @property
-    def spent(self) -> Spent | None:
+    def spent(self) -> ChatSpending | None:
         """What was asked and paid so far; None where nothing was."""
         return None if self._chat is None else self._chat.spent
 
@@ -182,37 +182,37 @@ class ChatOnDemand:
         return self._chat
 
 
-def means_of(
-    settings: MeansSettings | None = None,
+def models_of(
+    settings: ModelSettings | None = None,
     *,
     index: Index | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     announce: Callable[[str], None] | None = None,
-) -> Means:
+) -> Models:
     """Means of settings. Where they name no embedder, an index's own is meant, else wordllama.
 
     `announce` gets a sentence with the estimate before the first call that may cost something.
     """
-    settings = settings or MeansSettings()
+    settings = settings or ModelSettings()
     embedder = settings.embedder or (index.embedder if index is not None else None)
     folder = settings.cross_encoder
 
     @cache
-    def embeds() -> Embeds:
+    def embeds() -> EmbeddingModel:
         from karat.models import EmbedderSettings, embedder_named
-        from karat.models.hosts import received
+        from karat.models.hosts import permitted
 
         named = embedder or EmbedderSettings()
-        return embedder_named(named if index is None or settings.embedder else received(named, str(index.path)))
+        return embedder_named(named if index is None or settings.embedder else permitted(named, str(index.path)))
 
     @cache
-    def scores_pairs() -> ScoresPairs:
+    def scores_pairs() -> PairScorer:
         from karat.models.cross_encoder import CrossEncoder
 
         assert folder is not None
         return CrossEncoder(folder)
 
-    return Means(
+    return Models(
         chat=ChatOnDemand(settings, progress, announce) if settings.chat is not None else None,
         embedder=embeds,
         cross_encoder=scores_pairs if folder is not None else None,
@@ -222,40 +222,40 @@ def means_of(
     )
 
 
-def close(means: Means) -> None:
+def close(models: Models) -> None:
     """Let go of what means have opened."""
-    if isinstance(means.chat, ChatOnDemand):
-        means.chat.close()
+    if isinstance(models.chat, ChatOnDemand):
+        models.chat.close()
 
 
-def spent_by(means: Means) -> dict[str, Any] | None:
+def spent_by(models: Models) -> dict[str, Any] | None:
     """What the chat model was asked and what that cost, in plain values; None where it was asked nothing."""
-    spent = means.chat.spent if isinstance(means.chat, ChatOnDemand) else None
-    if means.chat is None or spent is None:
+    spent = models.chat.spent if isinstance(models.chat, ChatOnDemand) else None
+    if models.chat is None or spent is None:
         return None
-    return {"model": means.chat.label, **asdict(spent)}
+    return {"model": models.chat.label, **asdict(spent)}
 
 
-def spent_notes(means: Means) -> list[Note]:
+def spent_notes(models: Models) -> list[Note]:
     """A sentence on what the chat model was asked and what that cost."""
     from karat.results.evaluation import Note
 
-    spent = means.chat.spent if isinstance(means.chat, ChatOnDemand) else None
-    return [] if spent is None or means.chat is None else [Note("info", f"{means.chat.label}: {spent.sentence}.")]
+    spent = models.chat.spent if isinstance(models.chat, ChatOnDemand) else None
+    return [] if spent is None or models.chat is None else [Note("info", f"{models.chat.label}: {spent.sentence}.")]
 
 
-def check_needs(measures: Sequence[Measure], means: Means) -> None:
+def check_needs(measures: Sequence[Measure], models: Models) -> None:
     """Refuse a measure that asks a model which is not there, before anything is computed."""
     for measure in measures:
         for need in measure.needs:
-            if not means.has(need):
+            if not models.has(need):
                 what, how = _HOW[need]
                 heuristic = any(p.name == "by" and "heuristic" in p.choices for p in measure.spec.params)
                 instead = f", or write {measure.spec.name}(by=heuristic), which asks no model" if heuristic else ""
                 raise UsageError(f"{measure.name} needs {what}. {how}{instead}.")
 
 
-def check_named(settings: MeansSettings, measures: Sequence[Measure]) -> None:
+def check_named(settings: ModelSettings, measures: Sequence[Measure]) -> None:
     """Refuse a model that no measure asks: it would change nothing."""
     asked = {need for measure in measures for need in measure.needs}
     for need, option, example in (
@@ -274,13 +274,13 @@ def check_named(settings: MeansSettings, measures: Sequence[Measure]) -> None:
 class RunModels:
     """What is asked while a run retrieves and answers, and what its judges ask."""
 
-    answering: Means
-    judging: Means
+    answering: Models
+    judging: Models
 
     def spent(self) -> list[dict[str, Any]]:
         """What every chat model was asked and what that cost, in plain values; what is unknown is None."""
-        chats = list({id(means.chat): means for means in (self.answering, self.judging)}.values())
-        return [spent for means in chats if (spent := spent_by(means)) is not None]
+        chats = list({id(models.chat): models for models in (self.answering, self.judging)}.values())
+        return [spent for models in chats if (spent := spent_by(models)) is not None]
 
 
 @contextmanager
@@ -299,7 +299,7 @@ def run_models(
     chat, judge = spec.chat_settings(), spec.chat_settings(judge=True)
     for named in filter(None, (chat, judge)):
         hosts.allow(named)  # `karat judge` may ask it again
-    settings = MeansSettings(
+    settings = ModelSettings(
         cross_encoder=str(spec.path(keys.cross_encoder)) if keys.cross_encoder is not None else None,
         chat=chat,
         max_cost_usd=keys.budgets.max_cost_usd,
@@ -307,13 +307,13 @@ def run_models(
         calls=folder / CALLS,
         shared=root / CALLS,
     )
-    means = means_of(settings, index=indexes[0] if indexes else None, progress=say, announce=announce)
-    judging = replace(means, repeat=keys.judge_repeat)
+    models = models_of(settings, index=indexes[0] if indexes else None, progress=say, announce=announce)
+    judging = replace(models, repeat=keys.judge_repeat)
     if judge is not None and judge != chat:
-        before = means.chat if isinstance(means.chat, ChatOnDemand) else None
+        before = models.chat if isinstance(models.chat, ChatOnDemand) else None
         judging = replace(judging, chat=ChatOnDemand(replace(settings, chat=judge), say, announce, before))
     try:
-        yield RunModels(means, judging)
+        yield RunModels(models, judging)
     finally:
-        close(means)
+        close(models)
         close(judging)

@@ -9,15 +9,15 @@ import pytest
 from karat.answer import AnswererSettings, answerer_named
 from karat.core.errors import UsageError
 from karat.core.language import parse, parse_all
-from karat.core.means import Prompt
-from karat.experiment.means import (
+from karat.core.models import Prompt
+from karat.experiment.models import (
     CALLS,
     ChatOnDemand,
-    MeansSettings,
+    ModelSettings,
     check_named,
     check_needs,
     close,
-    means_of,
+    models_of,
     spent_by,
     spent_notes,
 )
@@ -28,39 +28,39 @@ from karat.testing import FakeLLM
 
 
 def test_wordllama_is_there_by_default_and_nothing_else():
-    means = means_of()
-    assert means.able == ("embedder",)
-    assert means.embedder_label == "wordllama"
-    assert means.embedder() is means.embedder()
-    assert means.embedder().embed(["a pump"], "passage").shape == (1, 256)
+    models = models_of()
+    assert models.able == ("embedder",)
+    assert models.embedder_label == "wordllama"
+    assert models.embedder() is models.embedder()
+    assert models.embedder().embed(["a pump"], "passage").shape == (1, 256)
 
 
 def test_the_embedder_of_an_index_goes_before_wordllama_and_one_that_is_named_before_both(tmp_path):
     (tmp_path / "a.txt").write_text("The pump is red.")
     prefixed = EmbedderSettings(passage_prefix="passage: ")
     dense = index(tmp_path / "a.txt", tmp_path / "dense", embedder=prefixed)
-    assert means_of(index=dense).embedder().settings == prefixed
+    assert models_of(index=dense).embedder().settings == prefixed
     sparse = index(tmp_path / "a.txt", tmp_path / "sparse", engines="bm25")
-    assert means_of(index=sparse).embedder_label == "wordllama"
-    named = MeansSettings.of(embedder="openai:small", base_url="http://127.0.0.1:1/v1", key_env="KEY")
+    assert models_of(index=sparse).embedder_label == "wordllama"
+    named = ModelSettings.of(embedder="openai:small", base_url="http://127.0.0.1:1/v1", key_env="KEY")
     assert named.embedder.base_url == "http://127.0.0.1:1/v1"
-    assert means_of(named, index=dense).embedder_label == "openai:small"
+    assert models_of(named, index=dense).embedder_label == "openai:small"
 
 
 def test_nothing_is_opened_before_it_is_asked_for(tmp_path):
-    settings = MeansSettings.of(model="m", base_url="http://127.0.0.1:1/v1", cross_encoder=tmp_path / "none")
-    means = means_of(settings.within(tmp_path))
-    assert means.able == ("chat", "embedder", "cross_encoder")
-    assert means.chat.label == "m"
-    assert (spent_by(means), spent_notes(means)) == (None, [])
-    close(means)
+    settings = ModelSettings.of(model="m", base_url="http://127.0.0.1:1/v1", cross_encoder=tmp_path / "none")
+    models = models_of(settings.within(tmp_path))
+    assert models.able == ("chat", "embedder", "cross_encoder")
+    assert models.chat.label == "m"
+    assert (spent_by(models), spent_notes(models)) == (None, [])
+    close(models)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_answers_of_a_chat_model_are_known_by_all_that_it_is_asked_with():
     def fingerprint(**parameters):
-        means = means_of(MeansSettings(chat=ChatSettings("m", **parameters)))
-        return answerer_named(AnswererSettings("chat"), means).fingerprint
+        models = models_of(ModelSettings(chat=ChatSettings("m", **parameters)))
+        return answerer_named(AnswererSettings("chat"), models).fingerprint
 
     ways = [{}, {"temperature": 0.7}, {"seed": 1}, {"max_tokens": 9}, {"base_url": "http://h/v1"}]
     assert len({fingerprint(**way) for way in ways}) == len(ways)
@@ -70,14 +70,14 @@ def test_answers_of_a_chat_model_are_known_by_all_that_it_is_asked_with():
 def test_calls_are_kept_where_it_is_said_and_what_was_spent_is_told(tmp_path):
     said = []
     with FakeLLM(reply="yes") as llm:
-        settings = MeansSettings.of(model="m", base_url=llm.base_url, price_in=1.0, price_out=1.0)
+        settings = ModelSettings.of(model="m", base_url=llm.base_url, price_in=1.0, price_out=1.0)
         for expected in (1, 0):
-            means = means_of(settings.within(tmp_path / "out"), announce=said.append)
-            assert [s.text for s in means.chat.ask([Prompt("is it?")])] == ["yes"]
-            close(means)
-            spent = spent_by(means)
+            models = models_of(settings.within(tmp_path / "out"), announce=said.append)
+            assert [s.text for s in models.chat.ask([Prompt("is it?")])] == ["yes"]
+            close(models)
+            spent = spent_by(models)
             assert (spent["model"], spent["calls"]) == ("m", expected)
-            assert spent_notes(means)[0].text.startswith("m: ")
+            assert spent_notes(models)[0].text.startswith("m: ")
         assert llm.count == 1
     assert (tmp_path / "out" / CALLS).is_file()
     assert len(said) == 1
@@ -85,10 +85,10 @@ def test_calls_are_kept_where_it_is_said_and_what_was_spent_is_told(tmp_path):
 
 def test_calls_without_a_place_are_gone_when_the_means_are_closed():
     with FakeLLM(reply="yes") as llm:
-        means = means_of(MeansSettings.of(model="m", base_url=llm.base_url))
-        means.chat.ask([Prompt("is it?"), Prompt("is it?")])
-        folder = means.chat._folder.name
-        close(means)
+        models = models_of(ModelSettings.of(model="m", base_url=llm.base_url))
+        models.chat.ask([Prompt("is it?"), Prompt("is it?")])
+        folder = models.chat._folder.name
+        close(models)
         assert llm.count == 1
     assert not Path(folder).exists()
 
@@ -96,12 +96,12 @@ def test_calls_without_a_place_are_gone_when_the_means_are_closed():
 def test_a_reply_of_unknown_cost_counts_in_the_budget_of_the_model_that_is_asked_next(tmp_path):
     with FakeLLM(reply="yes") as llm:
         of = {"base_url": llm.base_url, "price_in": 1.0, "price_out": 1.0, "max_cost": 1.0, "calls": tmp_path / CALLS}
-        first = ChatOnDemand(MeansSettings.of(model="a", **of))
+        first = ChatOnDemand(ModelSettings.of(model="a", **of))
         first.ask([Prompt("is it?")])
         first._chat._ledger.take(0.9)
         first._chat._ledger.pay(0.9, None, None)
         assert first.spent.cost_usd is None
-        second = ChatOnDemand(MeansSettings.of(model="b", **of), after=first)
+        second = ChatOnDemand(ModelSettings.of(model="b", **of), after=first)
         second.ask([Prompt("is it?")])
         assert second._chat.budget.max_cost_usd == pytest.approx(0.1, abs=1e-3)
         first.close()
@@ -121,15 +121,15 @@ def test_a_reply_of_unknown_cost_counts_in_the_budget_of_the_model_that_is_asked
 )
 def test_what_would_change_nothing_or_cannot_be_is_refused(given, said):
     with pytest.raises(UsageError, match=said):
-        MeansSettings.of(**given)
+        ModelSettings.of(**given)
 
 
 def test_a_measure_whose_model_is_not_there_is_refused_by_name():
-    check_needs(parse_all("SBERT, TokenF1, Faithfulness(by=heuristic)"), means_of())
+    check_needs(parse_all("SBERT, TokenF1, Faithfulness(by=heuristic)"), models_of())
     with pytest.raises(UsageError, match=r"CrossEncoder needs a cross-encoder\. .* --cross-encoder"):
-        check_needs([parse("CrossEncoder")], means_of())
+        check_needs([parse("CrossEncoder")], models_of())
     with pytest.raises(UsageError, match=r"Faithfulness needs a chat model\. .*--model.*Faithfulness\(by=heuristic\)"):
-        check_needs([parse("Faithfulness")], means_of())
+        check_needs([parse("Faithfulness")], models_of())
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_measure_whose_model_is_not_there_is_refused_by_name():
     ids=["model", "cross_encoder", "embedder"],
 )
 def test_a_model_that_no_measure_asks_is_refused(given, measure):
-    settings = MeansSettings.of(**given)
+    settings = ModelSettings.of(**given)
     check_named(settings, [parse(measure)])
     with pytest.raises(UsageError, match="would change nothing"):
         check_named(settings, [parse("TokenF1")])
@@ -150,7 +150,7 @@ def test_a_model_that_no_measure_asks_is_refused(given, measure):
 
 def test_settings_do_not_bring_the_client():
     code = (
-        "import sys; from karat.experiment.means import MeansSettings, means_of; means_of();"
+        "import sys; from karat.experiment.models import ModelSettings, models_of; models_of();"
         "print([m for m in sys.modules if m.startswith(('openai', 'torch', 'wordllama', 'safetensors'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

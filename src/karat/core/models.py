@@ -32,7 +32,7 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Said:
+class ChatReply:
     """What a chat model said, or why it said nothing. Unknown numbers are None, never 0.
 
     `cut`: the reply ended for want of tokens. `cached`: it was paid for before, at the cost shown.
@@ -50,7 +50,7 @@ class Said:
     cached: bool = False
 
 
-class Chats(Protocol):
+class ChatModel(Protocol):
     """A chat model that is ready to use. A prompt that fails after its retries has an `error`; the rest go on."""
 
     @property
@@ -63,12 +63,12 @@ class Chats(Protocol):
         """Changes whenever replies may change."""
         ...
 
-    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, Said], None] | None = None) -> list[Said]:
+    def ask(self, prompts: Sequence[Prompt], said: Callable[[int, ChatReply], None] | None = None) -> list[ChatReply]:
         """What it says to each prompt, in their order. `said` is called with the number of each as it is done."""
         ...
 
 
-class Embeds(Protocol):
+class EmbeddingModel(Protocol):
     """An embedder that is ready to use, as `karat.models.Embedder`."""
 
     fingerprint: str
@@ -76,7 +76,7 @@ class Embeds(Protocol):
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> NDArray[np.float32]: ...
 
 
-class ScoresPairs(Protocol):
+class PairScorer(Protocol):
     """A cross-encoder that is ready to use: one number for each pair of texts, higher is nearer."""
 
     def score(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]: ...
@@ -86,15 +86,15 @@ Need = Literal["chat", "embedder", "cross_encoder"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Means:
+class Models:
     """What there is to be asked. Each is made when it is first called for; None: there is none.
 
     `embedder_label` names the embedder in reports. `repeat` is how often a judge is asked the same.
     """
 
-    chat: Chats | None = None
-    embedder: Callable[[], Embeds] | None = None
-    cross_encoder: Callable[[], ScoresPairs] | None = None
+    chat: ChatModel | None = None
+    embedder: Callable[[], EmbeddingModel] | None = None
+    cross_encoder: Callable[[], PairScorer] | None = None
     embedder_label: str = ""
     repeat: int = 1
     progress: Callable[[str, int, int], None] | None = None  # what is being done, how much of it, of how much
@@ -107,7 +107,7 @@ class Means:
         """The kinds of model that there are."""
         return tuple(need for need in get_args(Need) if self.has(need))
 
-    def chat_for(self, who: str) -> Chats:
+    def chat_for(self, who: str) -> ChatModel:
         """The chat model that `who` cannot do without."""
         if self.chat is None:
             raise UsageError(
