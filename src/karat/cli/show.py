@@ -19,7 +19,7 @@ def command(
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
-    """Show what a run found: the choice, its equals, failures, and what to do next."""
+    """Show what a run found: the choice, what does not differ from it, failures, and what to do next."""
     from karat.experiment.store import find_run
     from karat.report import objects
     from karat.report.build import evaluation

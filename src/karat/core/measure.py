@@ -23,27 +23,10 @@ from karat.core.scores import EMPTY_ANSWER, MeasureResult
 from karat.core.text.normalise import Norm
 
 __all__ = [
-    "ANYTHING",
-    "CONDENSED",
-    "EMPTY_ANSWER",
-    "MEASURES",
-    "REL",
-    "AnswerTable",
-    "Bools",
-    "Column",
-    "Cut",
-    "Floats",
-    "Ints",
-    "Judged",
-    "Measure",
-    "MeasureResult",
-    "MeasureSpec",
-    "Norm",
-    "facts",
-    "find_measure",
-    "list_measures",
+    "ANYTHING", "CONDENSED", "EMPTY_ANSWER", "MEASURES", "REL", "AnswerTable", "Bools", "Column", "Cut", "Floats",
+    "Ints", "Judged", "Measure", "MeasureResult", "MeasureSpec", "Norm", "facts", "find_measure", "list_measures",
     "measure",
-]  # fmt: skip
+]  # fmt: skip  # fmt: skip
 
 Column = Floats
 F = TypeVar("F", bound=Callable[..., Any])

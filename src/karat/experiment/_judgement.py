@@ -43,7 +43,7 @@ class HeldRule:
 def keeps(value: float, rule: Rule, bound: float) -> bool:
     """Whether a value keeps a rule; what rounding may have done is forgiven.
 
-    >>> rule = Rule("x >= 0.3", "x", ">=", 0.3)
+    >>> rule = Rule(text="x >= 0.3", subject="x", sign=">=", number=0.3)
     >>> keeps(0.1 + 0.1 + 0.1 - 1e-12, rule, 0.3), keeps(0.2999, rule, 0.3)
     (True, False)
     """

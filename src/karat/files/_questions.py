@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,10 +70,21 @@ class RecordReader:
 
 
 def has_float_ids(input: Input, aliases: tuple[str, ...]) -> bool:
-    """Whether the ids of questions in a CSV or TSV file were floats; document ids are taken as they stand."""
+    """Whether the ids of a column of a CSV or TSV file were floats before it was written."""
     if not aliases or input.shape not in ("csv", "tsv"):
         return False
     return cells.were_floats(str(record.get(aliases[0]) or "").strip() for _, record in input.records())
+
+
+def float_columns(input: Input, columns: Columns, fields: Iterable[str]) -> tuple[str, ...]:
+    """The columns of these fields whose ids were floats."""
+    names = (name for field in fields for name in columns.of.get(field, ()))
+    return tuple(name for name in names if has_float_ids(input, (name,)))
+
+
+def whole_ids(record: Record, names: Sequence[str]) -> Record:
+    """The record with the ids of these columns as the whole numbers they were."""
+    return {**record, **{name: id_of(record[name], True) for name in names if record.get(name)}} if names else record
 
 
 def id_of(value: Any, from_float: bool) -> str:
@@ -94,6 +105,7 @@ class QuestionReader(RecordReader):
         if self.drops_answer:
             self.columns.of["answers"] = others
         self.gold = GoldReader(self.columns, self.pages, pages_in)
+        self._float_gold = float_columns(input, self.columns, ("gold", "gold_id", "gold_doc", "gold_chunk"))
 
     def read(self, record: Record, row: int) -> Question:
         """One record as a question."""
@@ -101,7 +113,7 @@ class QuestionReader(RecordReader):
             qid, text = self.question_id(record, row)
             answers = _answers(*self.columns.first(record, "answers"))
             answerable = self._answerable(record)
-            gold = self.gold.read(record)
+            gold = self.gold.read(whole_ids(record, self._float_gold))
             kind, tags = self.text(record, "kind"), self._tags(record)
         if gold is None:
             answerable, gold = False, []
@@ -298,13 +310,14 @@ def joined_judgements(input: Input, queries: Input, qrels: Path) -> tuple[dict[s
 
 
 def _judgements(input: Input, columns: Columns) -> Iterator[tuple[int, str, int, Record]]:
-    """Each row with its question and grade."""
+    """Each row with its question and grade; documents that were floats are written as the whole numbers they were."""
     float_ids = has_float_ids(input, columns.of["question"])
+    documents = float_columns(input, columns, ("doc",))
     for row, record in input.records():
         with input.reading(row, columns):
             qid = id_of(columns.cell(record, "question"), float_ids)
             grade = cells.whole_number(columns.cell(record, "grade")) if columns.has("grade") else 1
-        yield row, qid, grade, record
+        yield row, qid, grade, whole_ids(record, documents)
 
 
 def _judgement_columns(input: Input) -> Columns:

@@ -157,7 +157,7 @@ def _read_columns(input: Input) -> tuple[list[Run], list[str]]:
     is_text = input.shape in ("csv", "tsv")
     for field in ("question", "doc", "system"):
         if field in of:
-            columns[field] = id_column(frame[of[field]], from_floats=field == "question" and is_text)
+            columns[field] = id_column(frame[of[field]], from_floats=is_text)
             if columns[field].null_count():
                 row = rows[_first(columns[field].is_null())]
                 remedy = "Fill in the cell, or remove the row."

@@ -1,14 +1,13 @@
 """Engines: texts in, ranked rows out. One engine a file."""
 
 from karat.retrieve._engine import ENGINES, STORES, Engine, Progress, Store
-from karat.retrieve._rerank import ListScorer, PairScorer, Reranked, rerank
+from karat.retrieve._rerank import ListScorer, Reranked, rerank
 
 __all__ = [
     "ENGINES",
     "STORES",
     "Engine",
     "ListScorer",
-    "PairScorer",
     "Progress",
     "Reranked",
     "Store",

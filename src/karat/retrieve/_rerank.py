@@ -9,18 +9,13 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from karat.core.errors import KaratError, UsageError
+from karat.core.models import PairScorer
 from karat.core.ranked import Ranked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.models.chat_reranker import Scored
-
-
-class PairScorer(Protocol):
-    """What reranks: `karat.models.cross_encoder.CrossEncoder`, or anything that scores (query, passage) pairs."""
-
-    def score(self, pairs: Sequence[tuple[str, str]], /) -> NDArray[np.float64]: ...
 
 
 @runtime_checkable

@@ -183,8 +183,16 @@ def test_cells_that_hold_several_pages(tmp_path):
     assert karat.score(gold, pages, measures="MRR").mean("MRR") == 0.5
 
 
-def test_document_ids_in_a_csv_file_stay_as_they_stand_and_a_miss_by_that_is_refused(tmp_path):
-    floats = tmp_path / "floats.csv"
+def test_document_ids_that_were_floats_are_whole_numbers_in_hits_and_judgements_alike(tmp_path):
+    floats, judged = tmp_path / "floats.csv", tmp_path / "judged.csv"
     floats.write_text("query,doc,score\nq,11.0,3\nq,13.0,2\n")
-    with pytest.raises(NoOverlapError, match=r"Gold looks like '13', hits like '11\.0', '13\.0'"):
-        karat.score({"q": {"13": 1}}, floats, measures="MRR")
+    judged.write_text("query_id,doc_id,relevance\nq,13.0,1\n")
+    assert karat.score({"q": {"13": 1}}, floats, measures="MRR").mean("MRR") == 0.5
+    assert karat.score(judged, floats, measures="MRR").mean("MRR") == 0.5
+    assert karat.score(judged, {"q": ["11", "13"]}, measures="MRR").mean("MRR") == 0.5
+
+
+def test_document_ids_that_only_look_like_floats_stay_as_they_are_written(tmp_path):
+    sections = tmp_path / "sections.csv"
+    sections.write_text("query,doc,score\nq,1.1,3\nq,1.0,2\n")
+    assert karat.score({"q": {"1.0": 1}}, sections, measures="MRR").mean("MRR") == 0.5

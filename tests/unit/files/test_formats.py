@@ -68,5 +68,5 @@ def test_a_reader_that_returns_no_notes_is_named(tmp_path, monkeypatch):
         read_results=lambda input: ([], InputInfo("a.txt", "old", "nothing")),
     )  # fmt: skip
     monkeypatch.setattr(_read, "formats", lambda: [old])
-    with pytest.raises(KaratError, match=r"the format 'old' returned Taken where its notes belong.*adding-a-format"):
+    with pytest.raises(KaratError, match=r"format 'old' returned InputInfo where its notes belong.*adding-a-format"):
         _read.read_results(path)

@@ -111,8 +111,8 @@ def test_hits_and_judgements_call_questions_and_documents_the_same(put, ids, que
     rows = [f"{ids[0]},{n}.0,1\n" for n in range(60)] + [f"{ids[1]},7.0,1\n"]
     (run,), _ = read_results(put("h.csv", "query_id,doc_id,score\n" + "".join(rows)))
     testset, _ = read_testset(put("q.csv", "query_id,doc_id,relevance\n" + "".join(rows)))
-    docs = [f"{n}.0" for n in range(60)] + ["7.0"]
+    docs = [f"{n}" for n in range(60)] + ["7"]
     assert (run.question_ids, run.doc_list) == (questions, docs)
     assert (list(testset.qrels), [d for q in testset.qrels.values() for d in q]) == (questions, docs)
     texts, _ = read_testset(put("t.csv", f"id,question,gold_id\n{ids[0]},a?,7.0\n{ids[1]},b?,7.0\n"))
-    assert (list(texts.ids), [gold.id for question in texts for gold in question.gold]) == (questions, ["7.0", "7.0"])
+    assert (list(texts.ids), [gold.id for question in texts for gold in question.gold]) == (questions, ["7", "7"])

@@ -42,7 +42,7 @@ def document(gate: Gate, *, broken_only: bool = False) -> Document:
     return Document(
         "",
         [
-            Heading(f"{MARKS[gate.outcome]} {sentence(gate)}", depth=3, detail=QUIET),
+            Text(f"{MARKS[gate.outcome]} {sentence(gate)}", "headline", detail=QUIET),
             bullets([about, *gate.notes], mark=""),
             Table("Rules", _columns(gate), [_row(v) for v in shown], detail=QUIET),
             *(block for v in shown for block in _problem(v)),

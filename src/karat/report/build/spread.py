@@ -18,8 +18,8 @@ def spread(s: Summary) -> str | None:
     """A sentence on spread and skew; None where there is no value, or a version before 0.4 stored the summary.
 
     >>> from karat.results.evaluation import Summary
-    >>> half = Summary("a", "Recall", 6, 0, 0, 0.25, std=0.418, min=0.0, q25=0.0, q50=0.0, q75=0.375, max=1.0,
-    ...                n_lowest=4, n_highest=1, n_reaching=2)
+    >>> half = Summary(system="a", measure="Recall", n=6, n_undefined=0, n_failed=0, mean=0.25, std=0.418, min=0.0,
+    ...                q25=0.0, q50=0.0, q75=0.375, max=1.0, n_lowest=4, n_highest=1, n_reaching=2)
     >>> spread(half)[:38]
     '67% of questions score 0, 17% score 1;'
     """
