@@ -77,7 +77,7 @@ def index(built, docs, folder):
 def test_from_documents_to_an_explained_question(index, karat):
     told = karat("search", "my.index", "how long is a night watch?", "--engine", "hybrid", "--alpha", "0.7", "-k", "1")
     assert (told.code, told.err) == (0, "")
-    assert "1. watch.md#0001" in told.out
+    assert "1.  watch.md#0001" in told.out
     assert "lasts four hours" in told.out
     checked = karat("check", "qa.jsonl", "my.index")
     assert checked.code == 0
@@ -88,7 +88,7 @@ def test_from_documents_to_an_explained_question(index, karat):
         "dense: its first",
         "bm25: one hit",
         "Fusion by weighted",
-        "✓ 1. manual.pdf#0001",
+        "✓ 1.  manual.pdf#0001",
         "manual.pdf#page=2",
         "Recall@2     1.0000",
     ):

@@ -81,7 +81,7 @@ def _answers(name, models, asked, **chosen):
     return found
 
 
-@pytest.mark.parametrize("means", MEANS)
+@pytest.mark.parametrize("models", MEANS)
 @pytest.mark.parametrize("name", OFFLINE)
 @given(asked=ASKED, budget=st.one_of(st.none(), st.integers(1, 30)), most=st.integers(1, 5))
 def test_every_question_gets_one_answer_from_what_it_was_given(name, models, asked, budget, most):
@@ -102,7 +102,7 @@ def test_every_question_gets_one_answer_from_what_it_was_given(name, models, ask
         assert (answer.tokens, answer.cost_usd) == (None, None)
 
 
-@pytest.mark.parametrize("means", MEANS)
+@pytest.mark.parametrize("models", MEANS)
 @pytest.mark.parametrize("name", OFFLINE)
 @given(asked=ASKED)
 def test_other_questions_change_no_answer(name, models, asked):

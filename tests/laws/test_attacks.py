@@ -24,8 +24,8 @@ from karat.core.text import (
 )
 from karat.corpus import read
 from karat.corpus.chunkers import tokens
-from karat.diagnose.verify import _digits
 from karat.diagnose.verify import names as headings
+from karat.diagnose.verify import numbers as printed_numbers
 from karat.files import read_raw_table
 from karat.io import fields, pages
 from karat.models import fences
@@ -63,8 +63,8 @@ FUNCTIONS = {
     "sentences": sentences,
     "typography": lambda text: typography.line_ends_filled(typography.without_typography(text)),
     "windows": lambda text: tokens.windows(text, 200, 40),
-    "read_cell": _digits.read_cell,
-    "decimal commas": lambda text: _digits.has_decimal_commas([text]),
+    "read_cell": printed_numbers.read_cell,
+    "decimal commas": lambda text: printed_numbers.has_decimal_commas([text]),
     "split heading": lambda text: headings.split(text, 5),
     "measure heading": lambda text: headings.measure_of(text, 5),
     "field_name": fields.field_name,
@@ -74,7 +74,7 @@ FUNCTIONS = {
     "leftovers": not_a_question.leftover_of,
     "malformed": not_a_question._ASKS.search,
     "not a question": not_a_question._MARKUP.search,
-    "offline": lambda text: _patterns.asked_of(f"The hut is open. {text} is {text[:60]}.", "T", True),
+    "offline": lambda text: _patterns.questions_of(f"The hut is open. {text} is {text[:60]}.", "T", True),
 }
 
 

@@ -159,16 +159,18 @@ MAYBE = st.none() | ANY_TEXT
 @given(
     st.lists(
         st.builds(
-            Chunk, ANY_TEXT, ANY_TEXT, ANY_TEXT, MAYBE, MAYBE, st.lists(NUMBER, max_size=3).map(tuple),
-            st.lists(ANY_TEXT, max_size=3).map(tuple), st.none() | st.tuples(NUMBER, NUMBER), st.none() | NUMBER, META,
+            Chunk, ANY_TEXT, ANY_TEXT, ANY_TEXT, title=MAYBE, url=MAYBE, pages=st.lists(NUMBER, max_size=3).map(tuple),
+            labels=st.lists(ANY_TEXT, max_size=3).map(tuple), span=st.none() | st.tuples(NUMBER, NUMBER),
+            tokens=st.none() | NUMBER, meta=META,
         ),
         max_size=5,
     ),
     st.lists(
         st.builds(
-            Doc, ANY_TEXT, ANY_TEXT, MAYBE, MAYBE,
-            st.lists(st.builds(Page, NUMBER, NUMBER, NUMBER, MAYBE), max_size=2).map(tuple),
-            st.lists(st.builds(Section, ANY_TEXT, NUMBER, NUMBER), max_size=2).map(tuple), MAYBE, META,
+            Doc, ANY_TEXT, ANY_TEXT, MAYBE, url=MAYBE,
+            pages=st.lists(st.builds(Page, NUMBER, NUMBER, NUMBER, MAYBE), max_size=2).map(tuple),
+            sections=st.lists(st.builds(Section, ANY_TEXT, NUMBER, NUMBER), max_size=2).map(tuple), part_of=MAYBE,
+            meta=META,
         ),
         max_size=3,
     ),

@@ -63,7 +63,7 @@ def side_by_side(lists: Mapping[str, list[Any]], what: str, *, spread: bool = Fa
     size = max(map(len, lists.values()), default=0)
     if any(len(items) != size and not (spread and len(items) == 1) for items in lists.values()):
         counts = ", ".join(f"{name} {len(items)}" for name, items in lists.items())
-        other = ", or one value for all entries" if spread else ""
+        other = ", or one value for all entries" if spread else ", or one list alone"
         raise CellError(f"the {what} do not pair up ({counts})", f"Give lists of equal length{other}.")
     return [{name: items[place if len(items) == size else 0] for name, items in lists.items()} for place in range(size)]
 

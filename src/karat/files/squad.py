@@ -29,7 +29,12 @@ def _read_testset(input: Input) -> tuple[TestSet, list[str]]:
     rows: list[tuple[int, Record]] = []
     docs: set[str] = set()
     for _, doc, paragraph in squad_paragraphs(input.document["data"]):
-        entries = paragraph.get("qas") if isinstance(paragraph, dict) else None
+        if not isinstance(paragraph, dict):
+            raise input.error(
+                f'"paragraphs" of {doc.rpartition("/")[0]} is not a list of objects',
+                remedy="Give data[].paragraphs[].qas[], as SQuAD does.",
+            )
+        entries = paragraph.get("qas")
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise input.error(
                 f'"qas" of {doc} is not a list of objects', remedy="Give data[].paragraphs[].qas[], as SQuAD does."

@@ -182,7 +182,7 @@ class JsonEndpoint:
         """What an exception in place of a response means."""
         import httpx
 
-        words = self.shown(str(error))
+        words = self.shown(_root(error))
         if isinstance(error, TimeoutError):
             return RequestFailure(
                 reason=f"no reply within {self.timeout_seconds:g} seconds",
@@ -197,7 +197,9 @@ class JsonEndpoint:
                 reached=False,
                 refused=True,
             )
-        if isinstance(error, (httpx.TransportError, zlib.error)):
+        if isinstance(error, zlib.error):
+            return RequestFailure(reason=f"the reply cannot be unpacked ({words})", free=False)
+        if isinstance(error, httpx.TransportError):
             return RequestFailure(reason=f"the connection broke off ({words})", free=False)
         return RequestFailure(reason=f"the reply cannot be taken ({words})", again=False, free=False)
 
@@ -260,7 +262,8 @@ class ModelEndpoint(JsonEndpoint):
         hosts.announce_host(self.address, self.key_env)
         content, attempts = self.submit(self.with_retries(lambda: self.send(payload))).result()
         if isinstance(content, RequestFailure):
-            sentence = f"{self.place} failed: {after(content, attempts)}. {content.remedy}."
+            failed = "" if content.refused else f"{self.place} failed: "
+            sentence = f"{failed}{after(content, attempts)}. {content.remedy}."
             raise KaratError(content.reason if content.fatal else sentence)
         try:
             return json.loads(content)
@@ -298,6 +301,18 @@ class ModelEndpoint(JsonEndpoint):
     def blotted(self, text: str, shortest: int = hosts.SHORTEST) -> str:
         """Text without the key, unless that has fewer characters than `shortest`."""
         return hosts.Blot((self.key_env,), shortest=shortest)(text)
+
+
+def _root(error: BaseException) -> str:
+    """What the system said is wrong, which the exceptions around it leave out; else what the exception says."""
+    words, inner = str(error), error.__cause__ or error.__context__
+    while inner is not None:
+        if isinstance(inner, BaseExceptionGroup):
+            inner = inner.exceptions[0]
+        if isinstance(inner, OSError) and inner.errno is not None:
+            words = str(inner)
+        inner = inner.__cause__ or inner.__context__
+    return words
 
 
 def after(failure: RequestFailure, attempts: int) -> str:

@@ -145,8 +145,12 @@ class _Reader:
         if kind == "scores":
             return _scores(value)
         known = _KINDS.get(str(kind)) or _KINDS[_FORMER[str(kind).lower()]]
-        names = {f.name for f in fields(known) if f.init}  # what an earlier version stored besides is left aside
-        return known(**{name: self.of(entry) for name, entry in value.items() if name in names})
+        types = {
+            f.name: f.type for f in fields(known) if f.init
+        }  # what an earlier version stored besides is left aside
+        held = {name: self.of(entry) for name, entry in value.items() if name in types}
+        # JSON has no NaN: null in place of a number that is never None is one
+        return known(**{name: np.nan if v is None and types[name] == "float" else v for name, v in held.items()})
 
 
 def _measure(value: Mapping[str, Any]) -> Measure:

@@ -188,6 +188,11 @@ def test_beir_prefers_test_and_says_so(put, tmp_path):
     )  # fmt: skip
 
 
+def test_squad_names_what_is_no_list_of_paragraphs(put):
+    path = put("dev.json", {"version": "1.1", "data": [{"title": "Pump", "paragraphs": "x"}]})
+    assert '"paragraphs" of Pump is not a list of objects' in refused(path)
+
+
 def test_squad_paragraphs_are_documents(put):
     path = put("dev.json", {"version": "v2.0", "data": [{"title": "Oxygen", "paragraphs": [
         {"context": "one", "qas": [{"id": "1", "question": "a?", "answers": [{"text": "A", "answer_start": 0},

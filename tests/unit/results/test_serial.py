@@ -13,7 +13,7 @@ from karat.core.scores import Floor, Scores
 from karat.core.types import Question, TestSet
 from karat.results.evaluation import Evaluation, InputInfo, Usage
 from karat.results.serial import STUDY, load_study, save_study
-from karat.results.study import Failure, FailureCount, Study, StudyAnswer
+from karat.results.study import Cell, Choice, Failure, FailureCount, Study, StudyAnswer
 
 LONG = "A context that several answers were given. " * 50
 DETAIL = {
@@ -109,6 +109,19 @@ def test_a_context_of_several_answers_is_written_once(tmp_path):
 def test_numbers_that_json_does_not_have_are_none(tmp_path):
     save_study(made({"values": (np.float64("nan"), np.int64(3), float("inf"))}), tmp_path)
     assert load_study(tmp_path).evaluation.scores.detail(0, 0, 0) == {"values": [None, 3, None]}
+
+
+def test_a_system_without_a_mean_has_none_when_it_comes_back(tmp_path):
+    best = Cell(system="a", measure="MRR", k=None, mean=0.5, low=None, high=None, n=1)
+    choice = Choice(
+        measure="MRR", cells=(replace(best, system="b", mean=float("nan"), n=0), best), best=best, equals=(), beaten=(),
+        cross_validated=None, optimism=None, picks={}, oracle=None,
+    )  # fmt: skip
+    save_study(replace(made(), choice=choice), tmp_path)
+    loaded = load_study(tmp_path).choice
+    assert [cell.system for cell in loaded.ranked] == ["a"]
+    assert np.isnan(loaded.cells[0].mean)
+    assert loaded.cells[0].low is None
 
 
 def test_a_study_of_before_there_were_answers_is_read(tmp_path):
