@@ -99,7 +99,7 @@ def compare(
     chosen, past = range_notes(values, names, questions, chosen)
     notes += past
     pairs = _pairs(names, baseline)
-    from karat.results.study import SIGNIFICANT
+    from karat.results.evaluation import SIGNIFICANT
     from karat.stats.compare import compare_systems, draws_for
 
     if test == "tukey" and len(names) < _SEVERAL:

@@ -232,7 +232,7 @@ def _choice(grid: FactorGrid, higher: bool) -> Choice | None:
 
 def _sentences(score: str, effects: Sequence[Effect]) -> list[str]:
     """The effects in words, the largest factor first; of interactions only what is significant."""
-    from karat.results.study import SIGNIFICANT
+    from karat.results.evaluation import SIGNIFICANT
 
     said = []
     for effect in sorted(effects, key=lambda e: (len(e.factors), -e.eta)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError
 from karat.core.text.words import plural
@@ -12,8 +12,10 @@ from karat.io import cells
 from karat.io.cells import CellError, quoted
 from karat.io.fields import LABELS, Columns
 from karat.io.input import Input
-from karat.results.calibration import HumanLabel, Labels
 from karat.results.evaluation import InputInfo
+
+if TYPE_CHECKING:
+    from karat.results.calibration import HumanLabel, Labels
 
 _WORDS = {
     "yes": 1.0, "true": 1.0, "correct": 1.0, "pass": 1.0, "right": 1.0,
@@ -24,10 +26,14 @@ _FORM = "Name the columns id, system, measure, label, rater; id and label must b
 
 def as_labels(labels: Any, *, columns: Mapping[str, str] | None = None) -> Labels:
     """Labels from a path, a list of dicts or a frame."""
+    from karat.results.calibration import Labels
+
     return labels if isinstance(labels, Labels) else _read(Input.from_any(labels, "labels", columns))
 
 
 def _read(input: Input) -> Labels:
+    from karat.results.calibration import Labels
+
     if input.folder is not None:
         raise input.error("is a folder where a file of labels is meant", remedy="Name a file in it.")
     if not input.has_records:
@@ -60,6 +66,8 @@ def _read(input: Input) -> Labels:
 
 
 def _label(input: Input, columns: Columns, row: int, record: Mapping[str, Any], float_ids: bool) -> HumanLabel | None:
+    from karat.results.calibration import HumanLabel
+
     """The label of a row; None where it is left empty."""
     with input.reading(row, columns):
         values = {field: columns.value(record, field) for field in ("id", "system", "measure", "rater")}

@@ -9,7 +9,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from karat.io import cells
 from karat.io.cells import CellError, quoted
 from karat.io.fields import ID, QUESTION, RESULTS, TESTSET, Columns, field_name
 from karat.io.input import Input
-from karat.results.comparison import ScoreTable
 from karat.results.evaluation import InputInfo
+
+if TYPE_CHECKING:
+    from karat.results.comparison import ScoreTable
 
 _COLUMNS: dict[str, tuple[str, ...]] = {
     "id": (*ID, *QUESTION),
@@ -54,10 +56,14 @@ def is_score_table(path: str | os.PathLike[str], columns: Mapping[str, str] | No
 
 def as_score_table(scores: Any, columns: Mapping[str, str] | None = None) -> ScoreTable:
     """A score table from a path, a list of dicts or a frame."""
+    from karat.results.comparison import ScoreTable
+
     return scores if isinstance(scores, ScoreTable) else _read(Input.from_any(scores, "scores", columns))
 
 
 def _read(input: Input) -> ScoreTable:
+    from karat.results.comparison import ScoreTable
+
     if not input.has_records:
         raise input.error("is no table of scores", remedy=_FORM)
     mapped = input.columns

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from karat.core.scores import Status
 from karat.report.decisions import SAME
 from karat.report.lookups import EvaluationView, statuses
-from karat.results.study import StudyAnswer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from karat.core.measure import Measure
     from karat.results.evaluation import Evaluation, Note
+    from karat.results.study import StudyAnswer
 
 QUALITY = ("Correctness", "TokenF1")  # by which answers are worst, the first that there is
 SUPPORT = ("Faithfulness", "SentenceSupport", "SupportDensity")
@@ -134,6 +134,7 @@ class Answers:
         if text is None:
             return None
         from karat.core.text.refusals import declines
+        from karat.results.study import StudyAnswer
 
         return StudyAnswer(system, question, text, declined=declines(text))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from karat.results.study import SIGNIFICANT
+from karat.results.evaluation import SIGNIFICANT
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure

@@ -7,15 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from karat.report.answers import Answers
-from karat.report.build import calibration as calibration_words
-from karat.report.build import comparison as comparison_words
-from karat.report.build import power as power_words
-from karat.report.build.answers import WORST
-from karat.report.build.gate import sentence
-from karat.report.build.generated import accepted, rejected, tried
-from karat.report.build.next_steps import next_steps
-from karat.report.decisions import better
 from karat.results.serial import plain
 
 if TYPE_CHECKING:
@@ -41,6 +32,8 @@ def _unicode(document: Any) -> str:
 
 def power(found: Power) -> str:
     """What a test set can tell, with its sentences."""
+    from karat.report.build import power as power_words
+
     return _ascii({**plain(found), "sentences": power_words.sentences(found)})
 
 
@@ -51,6 +44,9 @@ def factors(factored: FactorAnalysis) -> str:
 
 def comparison(found: Comparison) -> str:
     """Every figure and sentence."""
+    from karat.report.build import comparison as comparison_words
+    from karat.report.decisions import better
+
     document: dict[str, Any] = plain(found)
     words = comparison_words
     document["sentences"] = [*words.sentences(found), *words.loss_sentences(found), *words.noise_sentences(found)]
@@ -61,6 +57,8 @@ def comparison(found: Comparison) -> str:
 
 def calibration(found: Calibration) -> str:
     """Every figure and sentence."""
+    from karat.report.build import calibration as calibration_words
+
     document: dict[str, Any] = plain(found)
     words = calibration_words
     for row, one in zip(document["measures"], found.measures, strict=True):
@@ -77,6 +75,8 @@ def examined(found: Any) -> str:
 
 def gate(found: Gate, exit_code: int) -> str:
     """Every rule with its value, bound and outcome."""
+    from karat.report.build.gate import sentence
+
     baseline = None if found.baseline_run is None else {"name": found.baseline, "run": found.baseline_run}
     document = {
         "run": found.run, "outcome": found.outcome, "exit_code": exit_code, "sentence": sentence(found),
@@ -117,6 +117,8 @@ def _choice(choice: Choice) -> dict[str, Any]:
 
 def study(found: Study, place: str = "") -> str:
     """The choice, every cell, failures by label, the next steps, and where the files are."""
+    from karat.report.build.next_steps import next_steps
+
     document = {
         "name": found.name,
         "folder": place or None,
@@ -135,6 +137,9 @@ def study(found: Study, place: str = "") -> str:
 
 def _answers(found: Study) -> list[dict[str, Any]]:
     """Of each system that answers: the number of answers, refusals, the worst with what they miss, and the bill."""
+    from karat.report.answers import Answers
+    from karat.report.build.answers import WORST
+
     answers = Answers(found.evaluation, found.answers)
     quality = answers.quality.name if answers.quality is not None else None
     return [
@@ -157,6 +162,8 @@ def generated(
     made: Generated, chunks: Chunks, testset: TestSet, *, spent: Mapping[str, Any] | None, output: str | None
 ) -> str:
     """Counts, the sample, every rejected draft and every chunk left out, each with its reason."""
+    from karat.report.build.generated import accepted, rejected, tried
+
     sampled = made.sampled
     document = {
         "output": output,

@@ -10,6 +10,8 @@ from karat.core.glance import NotebookView, Table
 from karat.core.scores import Scores
 from karat.core.types import TestSet
 
+SIGNIFICANT = 0.05  # an adjusted p up to this is significant
+
 
 @dataclass(frozen=True)
 class InputInfo:

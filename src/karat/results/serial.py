@@ -11,8 +11,9 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, fields, is_dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,21 +25,26 @@ from karat.core.scores import Scores, Status
 from karat.core.types import TestSet
 from karat.io.opening import read_whole
 from karat.io.writing import write_whole
-from karat.results import evaluation, study
+from karat.results import evaluation
 from karat.results.evaluation import Note
-from karat.results.study import Study
+
+if TYPE_CHECKING:
+    from karat.results.study import Study
 
 STUDY = "study.json.gz"
 _KIND = "_"
-_KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for module in (docs, evaluation, study, types)
-    for kind in vars(module).values()
-    if isinstance(kind, type) and is_dataclass(kind)
-}
 _FORMER = {"taken": "InputInfo"}
 """Kinds that files of earlier versions call by another name, in small letters."""
 _OF_A_MEASURE = ("stage", "direction", "unit")
+
+
+@cache
+def _kinds() -> dict[str, type[Any]]:
+    """What a study's file may hold, by name; who only prints results does not load it."""
+    from karat.results import study
+
+    every = (kind for module in (docs, evaluation, study, types) for kind in vars(module).values())
+    return {kind.__name__: kind for kind in every if isinstance(kind, type) and is_dataclass(kind)}
 
 
 def plain(value: Any) -> Any:
@@ -96,7 +102,7 @@ class _Stored(_Plain):
 
     def of_fields(self, value: Any) -> dict[str, Any]:
         named = {_KIND: type(value).__name__, **super().of_fields(value)}
-        if isinstance(value, study.StudyAnswer):
+        if type(value) is _kinds()["StudyAnswer"]:
             numbers = [self.texts.setdefault(text, len(self.texts)) for text in value.contexts]
             named["contexts"] = {_KIND: "texts", "numbers": numbers}
         return named
@@ -144,7 +150,7 @@ class _Reader:
             return TestSet(self.of(value["questions"]), name=value["name"], **about)
         if kind == "scores":
             return _scores(value)
-        known = _KINDS.get(str(kind)) or _KINDS[_FORMER[str(kind).lower()]]
+        known = _kinds().get(str(kind)) or _kinds()[_FORMER[str(kind).lower()]]
         types = {
             f.name: f.type for f in fields(known) if f.init
         }  # what an earlier version stored besides is left aside
@@ -210,7 +216,7 @@ def load_study(folder: Path) -> Study:
         ) from None
     except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, RecursionError, zlib.error) as problem:
         raise InputError(f"the study cannot be read: {problem}", place=str(path), remedy="Run it again.") from None
-    if not isinstance(found, Study):
+    if not isinstance(found, _kinds()["Study"]):
         raise InputError("the file holds no study", place=str(path), remedy="Run it again.")
     return _noted(found)
 

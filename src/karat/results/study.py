@@ -20,8 +20,6 @@ FailureLabel = Literal[
     "cut_by_budget", "refused", "unsupported", "wrong_answer",
 ]  # fmt: skip
 
-SIGNIFICANT = 0.05  # an adjusted p up to this is significant
-
 
 @dataclass(frozen=True)
 class Configuration:

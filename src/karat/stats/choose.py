@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from karat.results.comparison import Pair
-from karat.results.study import SIGNIFICANT, Cell, Choice, KindChoice
+from karat.results.evaluation import SIGNIFICANT
+from karat.results.study import Cell, Choice, KindChoice
 from karat.stats.arrays import TIE, Bools, Floats, finite, mean_known
 from karat.stats.compare import draws_for, pairs
 from karat.stats.corrections import adjust

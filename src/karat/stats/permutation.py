@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.results.study import SIGNIFICANT
+from karat.results.evaluation import SIGNIFICANT
 from karat.stats.arrays import TIE, Bools, Floats, Ints
 
 DRAWS = 10_000

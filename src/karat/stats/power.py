@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-from karat.results.study import SIGNIFICANT
+from karat.results.evaluation import SIGNIFICANT
 
 POWER = 0.8
 WORST = 1.0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from karat.results.study import SIGNIFICANT
+from karat.results.evaluation import SIGNIFICANT
 from karat.stats import permutation
 from karat.stats.compare import pairs
 from karat.stats.permutation import drawn_pairs, flip_test

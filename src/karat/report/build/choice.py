@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from karat.core.text.words import digits_of, estimate, names, not_different, number, plural, probability
 from karat.report.decisions import can_show_nothing, headlines, weakest_slice
 from karat.report.document import ends, figure
-from karat.results.comparison import Pair
-from karat.results.study import SIGNIFICANT, Choice
+from karat.results.evaluation import SIGNIFICANT
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
+    from karat.results.comparison import Pair
     from karat.results.evaluation import Mean, Summary
+    from karat.results.study import Choice
 
 NAMED = 6  # names in a sentence
 

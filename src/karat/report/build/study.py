@@ -39,7 +39,7 @@ from karat.report.document import (
 )
 from karat.report.labels import LABELS, gained
 from karat.report.lookups import StudyView
-from karat.results.study import SIGNIFICANT
+from karat.results.evaluation import SIGNIFICANT
 
 if TYPE_CHECKING:
     from karat.results.study import Choice, FailureCount, Study
