@@ -67,6 +67,7 @@ def manuals(folder, pdfs):
     [
         ("gold_doc", "gold_page"),
         ("file", "page"),
+        ("source_file", "page"),
     ],
 )
 def test_the_first_number_of_pages_in_several_pdfs_is_right(folder, pdfs, karat, last, doc, page):
@@ -169,3 +170,12 @@ def test_from_python_an_experiment_takes_no_second_test_set(manuals, folder):
         library.run(spec, "qa.csv")
     with pytest.raises(library.KaratError, match="the test set of a run is a file, not a TestSet"):
         library.run("manuals", library.load_testset("qa.csv"))
+
+
+def test_questions_without_gold_are_refused_where_nobody_answers(manuals, karat):
+    with open("bare.csv", "w") as file:
+        file.write("question,remark\nWhere is the basalt?,x\n")
+    told = karat("run", "manuals", "bare.csv")
+    assert told.code == 2
+    assert "bare.csv: no question names a document that answers it" in told.sentence
+    assert "--map COLUMN=gold_doc" in told.sentence

@@ -189,7 +189,22 @@ def questions_of(spec: Spec) -> tuple[TestSet, InputInfo]:
     if empty and (spec.grid is not None or any(not isinstance(x.source, ResultsFile) for x in spec.systems())):
         without = "1 has" if len(empty) == 1 else f"{len(empty):,} have"
         raise UsageError(f"{taken.place}: question {empty[0]!r} has no text to search for ({without} none).")
+    _refuse_without_gold(spec, chosen, taken)
     return chosen, taken
+
+
+def _refuse_without_gold(spec: Spec, questions: TestSet, read_as: InputInfo) -> None:
+    """Refuse questions of which nothing could be measured: they have no gold, and nobody answers them."""
+    answers = spec.keys.answer is not None or not all(one.is_own for one in spec.systems())
+    if answers or any(question.gold for question in questions):
+        return
+    unused = [note for note in read_as.notes if "ignored" in note]
+    columns = f" ({unused[0]})" if unused else ""
+    raise UsageError(
+        f"{read_as.place}: no question names a document that answers it, so retrieval cannot be measured{columns}. "
+        "Add a column gold_doc, say which one it is with --map COLUMN=gold_doc, or have the questions answered: "
+        "--answer extractive."
+    )
 
 
 def _indexes(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:

@@ -16,7 +16,10 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.io.cells import is_missing
 
 DOC = ("doc", "doc_id", "docid", "document", "document_id", "corpus_id")
-FILE = ("file", "filename", "file_name", "file_path", "path", "pdf", "source")
+FILE = (
+    "file", "filename", "file_name", "file_path", "path", "pdf", "source", "source_file", "source_doc",
+    "source_document", "doc_name", "document_name",
+)  # fmt: skip
 """Names of a document, and of the file that holds it."""
 
 URL = ("url", "source_url", "link", "uri")
