@@ -38,12 +38,13 @@ class ChunkTable:
 
     def __init__(self, chunks: Chunks, docs: Sequence[Doc] | None, pages: Pages) -> None:
         self.chunks, self.pages = chunks, pages
-        self.names = [chunk.doc for chunk in chunks]
+        rows = list(chunks)  # those of an index are read from its file when they are asked for: once
+        self.names = [chunk.doc for chunk in rows]
         columns: dict[str, list[Any]] = {
             "doc": [name or None for name in self.names],
-            "page": [(chunk.pages if pages == "physical" else chunk.labels) or None for chunk in chunks],
-            "url": [chunk.url for chunk in chunks],
-            "span": [chunk.span for chunk in chunks],
+            "page": [(chunk.pages if pages == "physical" else chunk.labels) or None for chunk in rows],
+            "url": [chunk.url for chunk in rows],
+            "span": [chunk.span for chunk in rows],
             "text": [text if text.strip() else None for text in chunks.texts],
         }
         self.run = Run(

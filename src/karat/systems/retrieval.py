@@ -212,10 +212,12 @@ class Retrieval:
 
         One engine alone ranks the first `length` hits; legs that are fused are as deep as the settings say.
         """
-        names, depth = settings.consulted, settings.depth_for(length)
-        depth = length if len(names) == 1 else depth
-        found = {name: self._leg(name, settings.rewrite, settings.depth_for(length)).ranked for name in names}
-        return self._pool(names, settings.rewrite, depth, {name: ranked.top(depth) for name, ranked in found.items()})
+        names, deepest = settings.consulted, settings.depth_for(length)
+        depth = length if len(names) == 1 else deepest
+        if (names, settings.rewrite, depth) in self._pools:
+            return self._pools[names, settings.rewrite, depth]
+        legs = {name: self._leg(name, settings.rewrite, deepest).ranked.top(depth) for name in names}
+        return self._pool(names, settings.rewrite, depth, legs)
 
     def deep(self, settings: SystemSettings) -> Callable[[str, int], Ranked]:
         """Searches a leg of a system for one question as deep as the index goes."""
