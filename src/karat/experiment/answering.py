@@ -34,7 +34,7 @@ _KEPT = ("text", "contexts", "model", "seconds", "tokens", "cost_usd", "error", 
 
 
 @dataclass(frozen=True)
-class _Piece:
+class _AnswerPiece:
     """What one system is asked of one question, and under which key its answer is known."""
 
     system: int
@@ -122,7 +122,7 @@ def answer_all(
 
     known = {str(r["key"]): r for r in records if r.get("answerer") == answerer.fingerprint}
     answers = {key: _answer(r) for key, r in known.items() if not (retry_errors and r["answer"].get("error"))}
-    pieces: list[_Piece] = []
+    pieces: list[_AnswerPiece] = []
     notes: list[Note] = []
     chosen = testset.ids if limit is None else answered_ids(testset, limit, seed)
     others = unasked(testset, chosen)
@@ -201,7 +201,7 @@ def _has_texts(system: StudySystem) -> bool:
     return system.indexed is not None or "text" in system.run.fields
 
 
-def _pieces(number: int, system: StudySystem, testset: TestSet, contexts: int) -> list[_Piece]:
+def _pieces(number: int, system: StudySystem, testset: TestSet, contexts: int) -> list[_AnswerPiece]:
     run, found = system.run, []
     texts = {q.id: q.text for q in testset}
     order = ranking(run).tolist()
@@ -210,7 +210,7 @@ def _pieces(number: int, system: StudySystem, testset: TestSet, contexts: int) -
             continue
         first = order[int(run.offsets[q]) : int(run.offsets[q + 1])][:contexts]
         asked = AnswerRequest(qid, texts[qid], tuple(_context(run, place, system.resolution) for place in first))
-        found.append(_Piece(number, asked, _key(asked)))
+        found.append(_AnswerPiece(number, asked, _key(asked)))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -258,20 +259,7 @@ def _corrected(scores: Scores, labelled: Labelled, system: int, questions: Ints,
     others[questions] = False
     alone = _within(people_mean(people, ends), labelled.bounds) if n > 1 else Estimate(float(people[0]), None, None)
     both = powered_mean(people, values[questions], values[others], ends)
-    if both is None:
-        few = f"{n} labelled answer{'' if n == 1 else 's'} with a score: {FEWEST} are needed to correct the measure"
-        return CorrectedMean(
-            system=name,
-            n=n,
-            n_scored=n_scored,
-            measure_mean=mean,
-            people_mean=alone.mean,
-            people_low=alone.low,
-            people_high=alone.high,
-            why=few,
-        )
-    both = _within(both, labelled.bounds)
-    return CorrectedMean(
+    corrected = CorrectedMean(
         system=name,
         n=n,
         n_scored=n_scored,
@@ -279,6 +267,13 @@ def _corrected(scores: Scores, labelled: Labelled, system: int, questions: Ints,
         people_mean=alone.mean,
         people_low=alone.low,
         people_high=alone.high,
+    )
+    if both is None:
+        few = f"{n} labelled answer{'' if n == 1 else 's'} with a score: {FEWEST} are needed to correct the measure"
+        return replace(corrected, why=few)
+    both = _within(both, labelled.bounds)
+    return replace(
+        corrected,
         mean=both.mean,
         low=both.low,
         high=both.high,

@@ -125,7 +125,7 @@ class _Stored(_Plain):
         }
 
 
-class _Reader:
+class _StudyReader:
     """The objects that stored values stand for; lists become tuples."""
 
     def __init__(self, chunks: Sequence[Any] = (), texts: Sequence[str] = ()) -> None:
@@ -206,8 +206,8 @@ def load_study(folder: Path) -> Study:
     path = folder / STUDY
     try:
         document = json.loads(read_whole(path))
-        chunks = [_Reader().of(chunk) for chunk in document["chunks"]]
-        found = _Reader(chunks, document.get("texts", ())).of(document["study"])
+        chunks = [_StudyReader().of(chunk) for chunk in document["chunks"]]
+        found = _StudyReader(chunks, document.get("texts", ())).of(document["study"])
     except FileNotFoundError:
         raise InputError(
             "this run was not finished, so there is nothing to show",

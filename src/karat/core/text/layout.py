@@ -75,18 +75,18 @@ def page_sentences(text: str, title: str = "") -> list[PageSentence]:
 
 
 @dataclass(slots=True)
-class _Block:
+class _TextBlock:
     start: int
     end: int
     heading: str
     kind: Literal["sentence", "item", "row"] = "sentence"
 
 
-def _blocks(text: str, title: str) -> list[_Block]:
+def _blocks(text: str, title: str) -> list[_TextBlock]:
     """Paragraphs, items and rows, each with the heading above it."""
     lines = text.rstrip().split("\n")
-    blocks: list[_Block] = []
-    open_: _Block | None = None  # the block that the next line may go on with
+    blocks: list[_TextBlock] = []
+    open_: _TextBlock | None = None  # the block that the next line may go on with
     heading, columns, end = "", "", -1
     for number, line in enumerate(lines):
         start, end = end + 1, end + 1 + len(line)
@@ -96,7 +96,7 @@ def _blocks(text: str, title: str) -> list[_Block]:
         if "|" in line:
             columns = columns if "|" in before else line
             if not _RULE.match(line):
-                blocks.append(_Block(start, end, heading if columns is line else f"{heading} {columns}", "row"))
+                blocks.append(_TextBlock(start, end, heading if columns is line else f"{heading} {columns}", "row"))
             open_ = None
         elif not line.strip() or _is_skipped(line, before, after) or (number and line.strip() == title):
             open_ = None
@@ -105,12 +105,12 @@ def _blocks(text: str, title: str) -> list[_Block]:
         ):
             heading, open_ = heads, None
         elif item:
-            open_ = _Block(start + item.end(), end, heading, "item")
+            open_ = _TextBlock(start + item.end(), end, heading, "item")
             blocks.append(open_)
         elif open_ is not None and not (open_.kind == "item" and _is_over(open_, before, line)):
             open_.end = end
         else:
-            open_ = _Block(start, end, heading)
+            open_ = _TextBlock(start, end, heading)
             blocks.append(open_)
     return blocks
 
@@ -137,7 +137,7 @@ def _heading(line: str, after: str, alone: bool) -> str:
     return title if title[:1].isupper() and anew else ""
 
 
-def _is_over(block: _Block, last: str, line: str) -> bool:
+def _is_over(block: _TextBlock, last: str, line: str) -> bool:
     """Whether a block ended with its last line: by a full stop, or, an item, short of the line's width."""
     if _ENDED.search(last.rstrip()[-8:]):
         return True

@@ -53,10 +53,10 @@ def windows(text: str, size: int, overlap: int, start: int = 0, end: int | None 
     if len(part) * (1 if part.isascii() else _WEIGHT_UNSPACED) <= limit and len(part.split()) <= size:
         left = len(part.lstrip())
         return [(start + len(part) - left, start + len(part.rstrip()))] if left else []
-    return [(start + a, start + b) for a, b in _Units(part, limit).windows(size, overlap, limit)]
+    return [(start + a, start + b) for a, b in _TokenUnits(part, limit).windows(size, overlap, limit)]
 
 
-class _Units:
+class _TokenUnits:
     """What is never cut: runs of characters without white space, or pieces of one that is too long."""
 
     def __init__(self, text: str, limit: int) -> None:

@@ -62,7 +62,7 @@ class PrintedFigure:
         )  # fmt: skip
 
 
-class _Cell(NamedTuple):
+class _PrintedCell(NamedTuple):
     """A cell that should hold a figure."""
 
     labels: Labels
@@ -96,7 +96,7 @@ def read_figures(table: RawTable, known: frozenset[str] = frozenset()) -> tuple[
     return _scaled(_aligned(figures, typed)), unread
 
 
-def _cells(table: RawTable, known: frozenset[str]) -> Iterator[_Cell]:
+def _cells(table: RawTable, known: frozenset[str]) -> Iterator[_PrintedCell]:
     if table.document is not None:
         return _nested(table.document, ())
     columns = {spelled(c): c for c in table.columns}
@@ -158,7 +158,7 @@ def _scaled(figures: list[PrintedFigure]) -> list[PrintedFigure]:
     ]
 
 
-def _wide(table: RawTable, known: frozenset[str]) -> Iterator[_Cell]:
+def _wide(table: RawTable, known: frozenset[str]) -> Iterator[_PrintedCell]:
     """A row a system, a column a measure or a statistic of one."""
     figures = [c for c in table.columns if _is_figure(table, c, known)]
     for record in table.rows:
@@ -185,7 +185,7 @@ def _is_figure(table: RawTable, column: str, known: frozenset[str]) -> bool:
     return is_measured(column) or (plain not in known and plain not in names.SETTINGS and column.strip() != "")
 
 
-def _long(table: RawTable, columns: Mapping[str, str], measures: str) -> Iterator[_Cell]:
+def _long(table: RawTable, columns: Mapping[str, str], measures: str) -> Iterator[_PrintedCell]:
     """A row a system and measure with a column a statistic, or a row a measure with a column a system."""
     statistics = {c: s for c in table.columns if (s := STATISTICS.get(c.strip().lower()) or STATISTICS.get(spelled(c)))}
     counts = {c: "n" for c in table.columns if spelled(c) in COUNTS}
@@ -202,9 +202,9 @@ def _long(table: RawTable, columns: Mapping[str, str], measures: str) -> Iterato
         name, under = names.split_heading(_text(record[measures]))
         for column, statistic in figures.items():
             heading = column if column in counts else ""
-            yield _Cell(labels, name, under if statistic == "mean" else statistic, record.get(column), heading)
+            yield _PrintedCell(labels, name, under if statistic == "mean" else statistic, record.get(column), heading)
         for column in systems:
-            yield _Cell((("", column), *labels), name, under, record.get(column))
+            yield _PrintedCell((("", column), *labels), name, under, record.get(column))
 
 
 def _holds_figures(table: RawTable, column: str) -> bool:
@@ -212,14 +212,16 @@ def _holds_figures(table: RawTable, column: str) -> bool:
     return spelled(column) not in no_figures and any(read_cell(record.get(column)) for record in table.rows)
 
 
-def _described(table: RawTable) -> Iterator[_Cell]:
+def _described(table: RawTable) -> Iterator[_PrintedCell]:
     """A row a statistic, a column a measure, as `describe` of a frame writes them."""
     for record in table.rows:
         statistic = STATISTICS[_text(record[table.columns[0]]).lower()]
-        yield from (_Cell((), name, statistic, record.get(name)) for name in table.columns[1:])
+        yield from (_PrintedCell((), name, statistic, record.get(name)) for name in table.columns[1:])
 
 
-def _nested(value: Mapping[str, Any], labels: Labels, measure: str | None = None, under: str = "") -> Iterator[_Cell]:
+def _nested(
+    value: Mapping[str, Any], labels: Labels, measure: str | None = None, under: str = ""
+) -> Iterator[_PrintedCell]:
     """Numbers of nested objects: keys on the way are labels, the last ones measures and statistics.
 
     `measure`: all of them are statistics of it. `under`: all of them are this statistic.
@@ -238,7 +240,7 @@ def _nested(value: Mapping[str, Any], labels: Labels, measure: str | None = None
         elif isinstance(item, list) and item and all(isinstance(one, Mapping) for one in item):
             yield from _listed(item, labels if plain in names.CONTAINERS else (*labels, ("", text)))
         elif measure is not None and text.lower() in STATISTICS:
-            yield _Cell(labels, measure, STATISTICS[text.lower()], item)
+            yield _PrintedCell(labels, measure, STATISTICS[text.lower()], item)
         elif plain in COUNTS or plain in TESTS:
             if read_cell(item) is not None:
                 yield _under(text, item, labels)
@@ -249,7 +251,7 @@ def _nested(value: Mapping[str, Any], labels: Labels, measure: str | None = None
 
 def _inside(
     key: str, value: Mapping[str, Any], labels: Labels, measure: str | None, under: str
-) -> Iterator[_Cell]:  # fmt: skip
+) -> Iterator[_PrintedCell]:  # fmt: skip
     """What stands in an object under a key: a measure, a statistic, a container, a slice, a cut-off or a label."""
     plain, is_measure = spelled(key), measure_of(key, 1) is not None
     statistic = STATISTICS.get(key.lower(), "") if plain == "mean" or plain not in names.TOTALS else ""
@@ -271,7 +273,7 @@ def _inside(
         yield from _nested(value, (*labels, ("", key) if cut is None else ("k", cut[1])), measure, under)
 
 
-def _listed(items: Sequence[Mapping[str, Any]], labels: Labels) -> Iterator[_Cell]:
+def _listed(items: Sequence[Mapping[str, Any]], labels: Labels) -> Iterator[_PrintedCell]:
     """Records in a nested object: a row a system and measure, or each an object of its own."""
     columns = {spelled(str(c)): str(c) for one in items for c in one}
     measures = columns.get("measure") or columns.get("metric")
@@ -284,13 +286,13 @@ def _listed(items: Sequence[Mapping[str, Any]], labels: Labels) -> Iterator[_Cel
     yield from (cell._replace(labels=labels + cell.labels) for cell in _long(table, columns, measures))
 
 
-def _under(heading: str, content: Any, labels: Labels) -> _Cell:
+def _under(heading: str, content: Any, labels: Labels) -> _PrintedCell:
     """A cell under a heading that names a count, a test, or a measure and its statistic."""
     plain = spelled(heading)
     if plain in COUNTS:
-        return _Cell(labels, "", "n", content, heading)
+        return _PrintedCell(labels, "", "n", content, heading)
     name, statistic = ("", TESTS[plain]) if plain in TESTS else names.split_heading(heading)
-    return _Cell(labels, name, statistic, content)
+    return _PrintedCell(labels, name, statistic, content)
 
 
 def _text(value: Any) -> str:

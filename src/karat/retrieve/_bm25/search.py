@@ -56,7 +56,7 @@ def search(postings: Postings, terms: QueryTerms, depth: int, shares: NDArray[np
 
     `shares[i]` is what the terms of query i give every row, whether it holds them or not.
     """
-    plan = _Plan(postings, terms, depth, shares)
+    plan = _SearchPlan(postings, terms, depth, shares)
     keys = [plan.best(i) for i in range(len(terms.offsets) - 1)]
     sizes = np.fromiter(map(len, keys), np.int64, len(keys))
     flat = np.concatenate([*keys, np.zeros(0, np.uint64)])
@@ -65,7 +65,7 @@ def search(postings: Postings, terms: QueryTerms, depth: int, shares: NDArray[np
     return Ranked(offsets, rows, _unkeyed(flat).astype(np.float64))
 
 
-class _Plan:
+class _SearchPlan:
     """What is worked out for all queries at once, and the room in which each is summed."""
 
     def __init__(self, postings: Postings, asked: QueryTerms, depth: int, shares: NDArray[np.float64]) -> None:

@@ -49,10 +49,10 @@ def answerer_outside(
     settings: AnswererSettings, outside: CallSettings | HttpSettings, max_failures: int | None = None
 ) -> Iterator[Answerer]:
     """A function or an endpoint as an answerer, until closed. Opening a function runs its module."""
-    asks: _Function | _Http
+    asks: _AnsweringFunction | _Http
     if isinstance(outside, CallSettings):
         with redirect_stdout(sys.stderr):
-            asks = _Function(outside)
+            asks = _AnsweringFunction(outside)
     else:
         asks = _Http(outside)
     try:
@@ -77,7 +77,9 @@ class ForeignAnswer:
 class OutsideAnswerer:
     """Asks for one question after the other, several at a time; whatever goes wrong is the error of its answer."""
 
-    def __init__(self, settings: AnswererSettings, asks: _Function | _Http, max_failures: int | None = None) -> None:
+    def __init__(
+        self, settings: AnswererSettings, asks: _AnsweringFunction | _Http, max_failures: int | None = None
+    ) -> None:
         self.settings, self._asks, self._max_failures = settings, asks, max_failures
         self.name = settings.name
         whole = json.dumps([asks.essence, settings.contexts, settings.context_tokens])
@@ -120,7 +122,7 @@ def _answer(asked: AnswerRequest, contexts: _Contexts, got: CallOutcome) -> Answ
     )
 
 
-class _Function:
+class _AnsweringFunction:
     """A function that answers."""
 
     def __init__(self, settings: CallSettings) -> None:

@@ -60,8 +60,8 @@ class Surroundings:
         return BM25Engine.build([self._searched(row) for row in range(len(self.chunks))], {}, lambda *_: None)
 
     @cached_property
-    def _terms(self) -> _Terms:
-        return _Terms(self.bm25)
+    def _terms(self) -> _QueryTerms:
+        return _QueryTerms(self.bm25)
 
     @cached_property
     def _embedder(self) -> EmbeddingModel | None:
@@ -198,7 +198,7 @@ class Surroundings:
         return f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text
 
 
-class _Terms:
+class _QueryTerms:
     """The terms that BM25 makes of texts, each word looked up once."""
 
     def __init__(self, bm25: BM25Engine) -> None:

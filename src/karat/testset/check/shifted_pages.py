@@ -161,7 +161,7 @@ def by_words(context: CheckContext) -> Evidence | None:
     if not units:
         return None
     shifts = sorted({*range(-FURTHEST, FURTHEST + 1), context.page_offset})
-    weights = _Weights(context, resolution)
+    weights = _PageWeights(context, resolution)
     scores = np.zeros((len(units), len(shifts)))
     for i, (q, file, page) in enumerate(units):
         scores[i] = [weights.score(q, file, rows_on.get((file, str(page - d)))) for d in shifts]
@@ -194,7 +194,9 @@ def _units(context: CheckContext, resolution: Resolution) -> list[tuple[int, str
     return units[:: max(1, -(-len(units) // _SAMPLE))]
 
 
-def _printed(context: CheckContext, units: list[tuple[int, str, int]], weights: _Weights) -> NDArray[np.float64] | None:
+def _printed(
+    context: CheckContext, units: list[tuple[int, str, int]], weights: _PageWeights
+) -> NDArray[np.float64] | None:
     """The same scores for the pages that bear the gold's number in print."""
     if not any(chunk.labels for chunk in context.chunks):
         return None
@@ -202,7 +204,7 @@ def _printed(context: CheckContext, units: list[tuple[int, str, int]], weights: 
     return np.array([weights.score(q, file, on.get((file, str(page)))) for q, file, page in units])
 
 
-class _Weights:
+class _PageWeights:
     """How much of what a question says some rows hold; a word weighs more the fewer pages of its file hold it."""
 
     def __init__(self, context: CheckContext, resolution: Resolution) -> None:
