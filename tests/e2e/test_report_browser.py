@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from karat.experiment.score import Choices, evaluate, resolved
+from karat.experiment.score import evaluate, resolved
+from karat.experiment.settings import Choices
 from karat.files import read_testset
 from karat.report.build.study import document
 from karat.report.charts import chart_specs
@@ -43,7 +44,7 @@ def study(tmp_path_factory):
     (folder / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     made = index(docs, folder / "made.index")
     testset, _ = read_testset(folder / "qa.jsonl")
-    choices = Choices(("F1@{1,5}", "Recall@{1,5}", "Precision@5", "MRR", "nDCG@10"), by=("kind",))
+    choices = Choices(measures=("F1@{1,5}", "Recall@{1,5}", "Precision@5", "MRR", "nDCG@10"), by=("kind",))
     runs, hits = [], {}
     for name, settings in zip(NAMES, SETTINGS, strict=True):
         found = System(settings, made).search([q.text for q in testset], 8)

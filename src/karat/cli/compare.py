@@ -74,10 +74,9 @@ def command(
     progress = progress_on_terminal(quiet or as_json)
     found = compare(
         *inputs, testset=testset, measures=measure, by=by, baseline=baseline,
-        test=test,  # type: ignore[arg-type]  # checked there
-        correction=correction,  # type: ignore[arg-type]
-        draws=draws, seed=seed, flips=flips if flips is not None else None if verbose else FLIPS, common=common,
-        lower=lower, match=match, columns=columns_of(map_), runs_dir=runs_dir, progress=progress,
+        test={"test": test, "correction": correction, "draws": draws, "seed": seed},
+        flips=flips if flips is not None else None if verbose else FLIPS, common=common,
+        lower=lower, matching=match, columns=columns_of(map_), runs_dir=runs_dir, progress=progress,
     )  # fmt: skip
     progress("")
     if write is not None:

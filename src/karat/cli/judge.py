@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from karat.experiment.models import ModelSettings
 
     Progress = Callable[[str, int, int], None]
-    Announce = Callable[[str], None]
 
 
 @with_hosts
@@ -67,15 +66,14 @@ def command(
     from karat.report.render import console
 
     folder = find_run(runs_dir, run)
-    settings = judging(folder, calls=calls, **chat)
     progress = counted_on_terminal(quiet or as_json)
-    announce = None if quiet or as_json else announced
+    chat |= {"calls": calls, "announce": None if quiet or as_json else announced}
     if tamper_test:
         if system or chat["repeat"] is not None:
             raise UsageError("the tamper test has cases of its own: --system and --repeat would change nothing.")
-        _tamper(settings.within(folder.path.parent), measure, as_json, progress, announce)
+        _tamper(judging(folder, chat).within(folder.path.parent), measure, as_json, progress)
         return
-    study = judge(folder, measure or (), settings, systems=system or (), say=progress, announce=announce)
+    study = judge(folder, measure or (), chat=chat, systems=system or (), progress=progress).study
     progress("", 0, 0)
     place = str(folder.path)
     if as_json:
@@ -87,9 +85,7 @@ def command(
         raise typer.Exit(5)
 
 
-def _tamper(
-    settings: ModelSettings, measures: list[str] | None, as_json: bool, progress: Progress, announce: Announce | None
-) -> None:
+def _tamper(settings: ModelSettings, measures: list[str] | None, as_json: bool, progress: Progress) -> None:
     """Print how far a judge can be moved."""
     import json
     from dataclasses import asdict
@@ -99,7 +95,7 @@ def _tamper(
     from karat.report.build.tamper import document
     from karat.report.render import console
 
-    models = models_of(settings, announce=announce)
+    models = models_of(settings)
     try:
         found = asdict(tamper(models.chat, measures or JUDGES, progress=progress))
     finally:

@@ -13,18 +13,21 @@ from karat.cli._options import (
     Debug,
     Json,
     Map,
-    Pages,
     Quiet,
     Verbose,
     columns_of,
+    matching_of,
     progress_on_terminal,
     with_chat,
     with_hosts,
+    with_matching,
 )
+from karat.cli.run import announced
 
 
 @with_hosts
 @with_chat
+@with_matching
 def command(
     testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],
     results: Annotated[list[str], typer.Argument(help="What one or more systems returned, a file each.")],
@@ -38,24 +41,14 @@ def command(
     by: Annotated[
         list[str] | None, typer.Option("--by", help="Also a table per slice: kind or a tag. Repeatable.")
     ] = None,
-    match: Annotated[
-        str | None,
-        typer.Option("--match", help="auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN."),
-    ] = None,
-    page_offset: Annotated[int, typer.Option("--page-offset", help="Added to the page numbers of hits.")] = 0,
     index: Annotated[
         str | None,
         typer.Option("--index", help="The index the hits are chunks of: the gold is then looked up in it."),
     ] = None,
-    pages: Pages = "physical",
     dialect: Annotated[
         str,
         typer.Option("--dialect", help="karat, trec, hybrid-rag, liverag, rag-benchmark, momento or healthcare."),
     ] = "karat",
-    repeats: Annotated[
-        str | None, typer.Option("--repeats", help="Hits that hold the same unit: once, collapse or count.")
-    ] = None,
-    rel: Annotated[int, typer.Option("--rel", help="The grade from which a unit is relevant.")] = 1,
     missing: Annotated[
         str | None,
         typer.Option(
@@ -66,16 +59,7 @@ def command(
     bands: Annotated[
         bool, typer.Option("--bands", help="Show bands (Excellent, Good ...) and targets, whatever the dialect.")
     ] = False,
-    ties: Annotated[
-        str, typer.Option("--ties", help="Compare scores as float32 (trec_eval 9) or double (trec_eval 10).")
-    ] = "float32",
-    collection: Annotated[
-        int | None, typer.Option("--collection", help="Number of documents searched, for AQWV.")
-    ] = None,
     map_: Map = None,
-    allow_zero_overlap: Annotated[
-        bool, typer.Option("--allow-zero-overlap", help="Accept a system that found no gold at all.")
-    ] = False,
     output: Annotated[
         str | None,
         typer.Option(
@@ -97,7 +81,7 @@ def command(
     quiet: Quiet = False,
     verbose: Verbose = False,
     debug: Debug = False,
-    **chat: Any,
+    **options: Any,
 ) -> None:
     """Score results against a test set.
 
@@ -107,36 +91,27 @@ def command(
     """
     from karat.experiment.models import CALLS
     from karat.experiment.score import score
-    from karat.systems.retrieval import check_pages
 
-    if chat["model"] is not None and chat["calls"] is None and output and not Path(output).suffix:
-        chat["calls"] = Path(output) / CALLS
+    matching = matching_of(options, try_all=verbose)
+    if options["model"] is not None and options["calls"] is None and output and not Path(output).suffix:
+        options["calls"] = Path(output) / CALLS
     progress = progress_on_terminal(quiet or as_json)
     report = score(
         testset,
         results,
         measures=measure,
-        dialect=dialect,
-        match=match,
-        repeats=repeats,  # type: ignore[arg-type]  # checked there
-        rel=rel,
-        missing=missing,  # type: ignore[arg-type]
-        by=by,
         k=k,
-        ties=ties,  # type: ignore[arg-type]
-        page_offset=page_offset,
-        collection=collection,
-        columns=columns_of(map_),
-        allow_zero_overlap=allow_zero_overlap,
-        index=index,
-        pages=check_pages(pages),
-        try_all=verbose,
+        by=by,
+        dialect=dialect,
+        matching=matching,
+        missing=missing,  # type: ignore[arg-type]  # checked there
         bands=bands,
+        index=index,
+        columns=columns_of(map_),
+        chat={**options, "announce": None if quiet or as_json else announced},
         embedder=embedder,
         cross_encoder=cross_encoder,
         progress=progress,
-        announce=None if quiet or as_json else lambda sentence: typer.echo(sentence, err=True),
-        **chat,
     )
     progress("")
     show(report, output, export, as_json=as_json, quiet=quiet, verbose=verbose)

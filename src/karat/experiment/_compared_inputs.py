@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from karat.core.measure import Measure
     from karat.core.types import TestSet
+    from karat.experiment.settings import MatchSettings
     from karat.experiment.store import RunFolder
     from karat.results.comparison import ScoreTable
     from karat.results.evaluation import Evaluation, Matching
@@ -68,7 +69,7 @@ def compared_inputs(
     runs_dir: str | os.PathLike[str] = "runs",
     lower: Sequence[str] = (),
     columns: Mapping[str, str] | None = None,
-    match: str | None = None,
+    matching: str | Mapping[str, Any] | MatchSettings | None = None,
 ) -> list[ComparedInput]:
     """Each input read; result files are scored together against the test set, by these measures or the default ones."""
     from karat.experiment.finished import FinishedRun
@@ -94,7 +95,7 @@ def compared_inputs(
         from karat.experiment.score import score
 
         report = score(
-            testset, results, measures=measures or None, match=match, columns=columns, intervals=False,
+            testset, results, measures=measures or None, matching=matching, columns=columns,
             progress=lambda step: None,
         )  # fmt: skip
         names = ", ".join(os.fspath(path) for path in results)

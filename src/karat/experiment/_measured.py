@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from karat.core.models import Models
     from karat.core.run import Run
     from karat.core.types import TestSet
-    from karat.experiment.score import Choices
+    from karat.experiment.settings import Choices
     from karat.match import Matched, Resolution
     from karat.measures.dialects import Dialect
     from karat.results.evaluation import Matching
@@ -52,7 +52,7 @@ def measures_of(
             )
 
     def meant(measure: Measure) -> Measure:
-        return dialect.meant(measure, testset.norm).with_rel(choices.rel)
+        return dialect.meant(measure, testset.norm).with_rel(choices.matching.rel)
 
     return parse_all(texts, k=choices.k, meant=meant, load_code=True)
 
@@ -118,18 +118,19 @@ def _match(
     if not ranked:
         return None
     ranked = [run for run in ranked if len(run)] or ranked
+    matching = choices.matching
     settings = JudgingSettings(
-        repeats=choices.repeats or dialect.repeats, ties=choices.ties, collection=choices.collection
+        repeats=matching.repeats or dialect.repeats, ties=matching.ties, collection=matching.collection
     )
     if not any((testset.qrels or {}).values()):
         join = Join(testset, runs)
         return Matched(judged=judge(testset, runs, join, settings), matching=None, join=join, settings=settings)
     if resolution is not None:
-        matched = match_resolved(resolution, ranked, settings, allow_zero=choices.allow_zero_overlap)
+        matched = match_resolved(resolution, ranked, settings, allow_zero=matching.allow_zero_overlap)
         return matched if len(ranked) == len(runs) else match_resolved(resolution, runs, settings, allow_zero=True)
     matched = match(
-        testset, ranked, settings, by=choices.match or dialect.match, page_offset=choices.page_offset,
-        any_file=dialect.any_file, allow_zero=choices.allow_zero_overlap, try_all=choices.try_all,
+        testset, ranked, settings, by=matching.match or dialect.match, page_offset=matching.page_offset,
+        any_file=dialect.any_file, allow_zero=matching.allow_zero_overlap, try_all=matching.try_all,
     )  # fmt: skip
     if len(ranked) == len(runs):
         return matched

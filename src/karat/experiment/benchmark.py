@@ -132,7 +132,7 @@ def _check(sources: Sequence[str], samples: int, limit: int, eval_mode: str, cha
         raise UsageError(f"--answer-limit {limit}: at least one question is answered. To answer none: --skip-answers.")
     if "repeat" in chat:
         raise UsageError("--repeat is for judges: it would change nothing here. Leave it out.")
-    ModelSettings.of(**chat)
+    ModelSettings.of(chat)
 
 
 def _name(sources: Sequence[str]) -> str:
@@ -190,7 +190,7 @@ def _generated(
     path.parent.mkdir(parents=True, exist_ok=True)
     made = generate(
         index, samples=samples, kinds=wanted, offline=offline, seed=seed, output=path, force=regenerate, say=say,
-        announce=announce, **chat,
+        chat={**chat, "announce": announce},
     )  # fmt: skip
     if not made.questions:
         raise NoOverlapError(

@@ -15,14 +15,16 @@ from karat.experiment._alike import scored_apart
 from karat.experiment._judgement import HeldRule, judged
 from karat.experiment._named import listed
 from karat.experiment._subjects import failed_rows, subject_of
+from karat.experiment.finished import study_at_hand
 from karat.experiment.rules import parse_rules
-from karat.experiment.store import find_run
+from karat.experiment.settings import texts_of
 from karat.results.gating import Gate, Rule, RuleResult
 from karat.results.serial import STUDY, load_study
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from karat.experiment.report import Report
     from karat.experiment.store import RunFolder
     from karat.results.evaluation import Note
     from karat.results.study import Study
@@ -55,8 +57,8 @@ class _Side:
 
 
 def gate(
-    run: str | RunFolder,
-    rules: Sequence[str] = (),
+    run: Report | RunFolder | str | os.PathLike[str],
+    rules: str | Sequence[str] = (),
     *,
     baseline: str | None = None,
     system: str | None = None,
@@ -67,13 +69,15 @@ def gate(
 ) -> Gate:
     """Hold rules against a run; without rules, those of its karat.yaml. `allow` names guards that may fire.
 
+    `run` is LAST, a name, the beginning of its id, its folder, what `karat.run` returned, or a report of `karat.score`.
     `study` is what the run found, where it is at hand, else it is read.
 
     A rule that names no system is about `system` or, without it, the only system or the best by the main measure, and
     is held against the same of the baseline.
     """
-    folder = find_run(runs_dir, run) if isinstance(run, str) else run
-    asked = parse_rules(tuple(rules) or tuple(folder.manifest.get("spec", {}).get("gate") or ()))
+    folder, found = study_at_hand(run, runs_dir)
+    study = study or found
+    asked = parse_rules(texts_of(rules) or tuple(folder.manifest.get("spec", {}).get("gate") or ()))
     if not asked:
         raise UsageError(
             f'there are no rules to hold run {folder.id} to. Give some, such as "Recall@5 >= 0.6", or write them into '

@@ -13,6 +13,7 @@ from karat.core.errors import NoOverlapError, UsageError
 from karat.core.text.words import plural
 from karat.experiment._compared_inputs import ScoredSystem, compared_inputs, named
 from karat.experiment._paired import judge_noise, range_notes
+from karat.experiment.settings import texts_of
 from karat.results.comparison import ComparedMeasure, PairSpread, Power
 from karat.results.evaluation import InputInfo, Note
 from karat.stats.arrays import TIE
@@ -45,7 +46,7 @@ def power(
     one system it is bounded by that of its scores, as if another had nothing in common with it; without any, by the
     largest that scores from 0 to 1 can have. `comparisons` divides the level, as a correction over so many tests would.
     """
-    from karat.experiment.compare import chosen_measures, texts_of
+    from karat.experiment.compare import chosen_measures
     from karat.files import as_testset
     from karat.stats.power import WORST
 

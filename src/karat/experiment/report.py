@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from karat.core.run import Run
-    from karat.experiment.score import Choices
+    from karat.experiment.settings import Choices
     from karat.report import Output
     from karat.results.evaluation import Evaluation
+    from karat.results.study import Study
 
     Rendering = Callable[[], str | bytes]
 
@@ -76,7 +77,7 @@ class Report(NotebookView):
         name = measure
         if name not in self.measures:
             asked, norm = parse(measure, k=self.choices.k, load_code=True), self.evaluation.testset.norm
-            name = dialect_named(self.choices.dialect).meant(asked, norm).with_rel(self.choices.rel).name
+            name = dialect_named(self.choices.dialect).meant(asked, norm).with_rel(self.choices.matching.rel).name
         if name not in self.measures:
             offered = f"Computed were {', '.join(self.measures)}."
             raise UsageError(f"{name} was not computed.{did_you_mean(name, self.measures)} {offered}")
@@ -101,11 +102,8 @@ class Report(NotebookView):
         evaluation = self.evaluation
         if not any(s.slice == slice for s in evaluation.summaries):
             slices = slices_of(evaluation.testset, [slice])
-            choices = self.choices
-            bands = dialect_named(choices.dialect, bands=choices.bands).bands
-            sliced = summarise(
-                evaluation.scores, slices=slices, intervals=choices.intervals, bands=bands
-            )  # fmt: skip
+            bands = dialect_named(self.choices.dialect, bands=self.choices.bands).bands
+            sliced = summarise(evaluation.scores, slices=slices, bands=bands)
             evaluation = replace(evaluation, summaries=sliced)
         return summary(evaluation).filter(_column("slice") == slice).drop("slice").rename({"value": slice})
 
@@ -198,6 +196,28 @@ class Report(NotebookView):
             written += export_to(name, self.evaluation, self.runs, target, command)
         return written + (self._charts(target) if any(run.settings for run in self.runs) else [])
 
+    @cached_property
+    def study(self) -> Study:
+        """The evaluation as the study of a run that retrieved nothing itself."""
+        from karat.experiment.store import DONE
+        from karat.report.decisions import headlines
+        from karat.results.study import Configuration, Study
+
+        evaluation = self._with_settings()
+        main = next(iter(headlines(evaluation.scores.measures, evaluation.dialect)))
+        matching = self.choices.matching
+        scored = {name: getattr(matching, name) for name in ("match", "repeats", "rel", "pages", "page_offset")}
+        scored["dialect"] = self.choices.dialect
+        return Study(
+            evaluation.testset.name,
+            evaluation=evaluation,
+            configurations=tuple(Configuration(run.name, run.settings) for run in self.runs),
+            main=main.name,
+            k=main.k or 5,
+            seconds=evaluation.seconds,
+            manifest={"status": DONE, "spec": scored},
+        )
+
     def _with_settings(self) -> Evaluation:
         """The evaluation with what the results say of settings and times."""
         from dataclasses import replace
@@ -212,21 +232,8 @@ class Report(NotebookView):
         """The charts of results that name alpha or k, as a run draws them."""
         from karat.experiment.outputs import CHARTS
         from karat.report.charts import write_charts
-        from karat.report.decisions import headlines
-        from karat.results.study import Configuration, Study
 
-        evaluation = self._with_settings()
-        main = next(iter(headlines(evaluation.scores.measures, evaluation.dialect)))
-        systems = tuple(Configuration(run.name, run.settings) for run in self.runs)
-        study = Study(
-            evaluation.testset.name,
-            evaluation=evaluation,
-            configurations=systems,
-            main=main.name,
-            k=main.k or 5,
-            seconds=evaluation.seconds,
-        )
-        return write_charts(study, folder / CHARTS)
+        return write_charts(self.study, folder / CHARTS)
 
 
 def export_to(name: str, evaluation: Evaluation, runs: Sequence[Run], folder: Path, command: str = "") -> list[Path]:

@@ -163,9 +163,7 @@ def sweep_of(
         )
     return sweep(
         testset, indexes[0].index, spec.grid or Grid.of(k=spec.cutoffs), measures=choices.measures or None,
-        main=keys.main, dialect=choices.dialect, match=choices.match, repeats=choices.repeats, rel=choices.rel,
-        page_offset=choices.page_offset, pages=choices.pages, allow_zero_overlap=choices.allow_zero_overlap,
-        progress=say,
+        main=keys.main, dialect=choices.dialect, matching=choices.matching, progress=say,
     )  # fmt: skip
 
 

@@ -5,107 +5,61 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
+from karat.experiment.models import ChatOptions, ChatValue
+from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings, texts_of
 
 if TYPE_CHECKING:
-    from karat.core.judged import Repeats
     from karat.core.models import Models
-    from karat.core.ranked import Ties
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
     from karat.experiment.report import Report
-    from karat.match import Pages, Resolution
+    from karat.match import Resolution
     from karat.measures.dialects import Missing
     from karat.models import EmbedderSettings
-    from karat.models.chat import ChatSettings
     from karat.results.evaluation import Evaluation, InputInfo, Note
     from karat.systems.index import Index
 
 
-@dataclass(frozen=True)
-class Choices:
-    """How to score, beside what."""
-
-    measures: tuple[str, ...] = ()
-    dialect: str = "karat"
-    match: str | None = None
-    repeats: Repeats | None = None
-    rel: int = 1
-    by: tuple[str, ...] = ()
-    k: int | None = None
-    ties: Ties = "float32"
-    page_offset: int = 0
-    collection: int | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    allow_zero_overlap: bool = False
-    intervals: bool = True
-    seed: int = 0
-    pages: Pages = "physical"
-    try_all: bool = False  # whether to tell what every other matcher would find
-    missing: Missing | None = None
-    bands: bool = False  # whether bands, targets and error classes of all dialects are shown
-
-
 @shown_in_notebook("progress")
+@takes_settings(matching=MatchSettings, chat=ChatOptions)
 def score(
     testset: Any,
     results: Any,
     *,
     measures: str | Iterable[str] | None = None,
-    dialect: str = "karat",
-    match: str | None = None,
-    repeats: Repeats | None = None,
-    rel: int = 1,
-    missing: Missing | None = None,
-    by: str | Iterable[str] | None = None,
     k: int | None = None,
-    ties: Ties = "float32",
-    page_offset: int = 0,
-    collection: int | None = None,
-    columns: Mapping[str, str] | None = None,
-    allow_zero_overlap: bool = False,
-    intervals: bool = True,
-    index: str | os.PathLike[str] | Index | None = None,
-    pages: Pages = "physical",
-    try_all: bool = False,
+    by: str | Iterable[str] | None = None,
+    dialect: str = "karat",
+    matching: str | Mapping[str, Any] | MatchSettings | None = None,
+    missing: Missing | None = None,
     bands: bool = False,
+    index: str | os.PathLike[str] | Index | None = None,
+    columns: Mapping[str, str] | None = None,
+    chat: ChatValue = None,
     embedder: str | EmbedderSettings | None = None,
     cross_encoder: str | os.PathLike[str] | None = None,
-    model: str | ChatSettings | None = None,
-    base_url: str | None = None,
-    key_env: str = "OPENAI_API_KEY",
-    price_in: float | None = None,
-    price_out: float | None = None,
-    max_cost: float | None = None,
-    max_calls: int | None = None,
-    jobs: int = 8,
-    per_minute: int | None = None,
-    repeat: int = 1,
-    calls: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] | None = None,
-    announce: Callable[[str], None] | None = None,
 ) -> Report:
     """Score results against a test set.
 
     `testset` and `results` are paths, dicts (`{question: {doc: score}}` or `{question: [doc, ...]}`; several systems
     as `{name: run}`), polars or pandas frames, or lists of records. Without `measures` the dialect's default set is
-    computed. `by` names slices: "kind", or any tag. `columns` maps unusual column names to karat's fields.
-    With an `index` the gold is resolved to its chunks, so the ids of the hits are enough, and `pages` says which
-    page numbers the gold means. `missing` says what a question counts that the results have no answer for: "zero",
-    or "skip" (left out of the mean) unless the dialect says otherwise; the other mean stands beside. `try_all` also
-    tells what every other matcher would find; `bands` shows the bands and targets of all dialects. `progress` is
+    computed, cut at `k`. `by` names slices: "kind", or any tag. `matching` is the name of a matcher, or more of
+    `MatchSettings` as a dict: `{"match": "page", "page_offset": 1}`. `missing` says what a question counts that the
+    results have no answer for: "zero", or "skip" (left out of the mean) unless the dialect says otherwise; the other
+    mean stands beside. `bands` shows the bands and targets of all dialects. With an `index` the gold is resolved to its
+    chunks, so the ids of the hits are enough. `columns` maps unusual column names to karat's fields. `progress` is
     called with a sentence before each step that may take long.
 
     Only measures that are named ask a model: SemanticSimilarity the `embedder` (the index's own by default, else
-    wordllama), CrossEncoder the folder `cross_encoder`, judges the chat `model` at `base_url`, whose key is in the
-    environment variable `key_env`. Prices are in USD for a million tokens, `max_cost` in USD; `repeat` is how often a
-    judge is asked the same; `calls` is the file that keeps every call, so that none is paid for twice. `announce` is
-    called with an estimate before the first call.
+    wordllama), CrossEncoder the folder `cross_encoder`, judges the `chat` model: its name, or more of `ChatOptions` as
+    a dict: `{"model": "gpt-4o-mini", "max_cost": 0.5}`.
     """
     from karat.experiment._measured import measures_of
     from karat.experiment.models import ModelSettings, check_named, close, models_of, spent_notes
@@ -114,16 +68,11 @@ def score(
     from karat.measures.dialects import dialect_named
 
     choices = Choices(
-        _texts(measures), dialect, match, repeats, rel, _texts(by), k, ties, page_offset, collection,
-        dict(columns or {}), allow_zero_overlap, intervals, pages=pages, try_all=try_all, missing=missing, bands=bands,
+        measures=texts_of(measures), k=k, by=texts_of(by), dialect=dialect,
+        matching=settings_of(MatchSettings, matching), missing=missing, bands=bands, columns=dict(columns or {}),
     )  # fmt: skip
     say = progress or (lambda step: None)
-    check(choices)
-    settings = ModelSettings.of(
-        embedder=embedder, cross_encoder=cross_encoder, model=model, base_url=base_url, key_env=key_env,
-        price_in=price_in, price_out=price_out, max_cost=max_cost, max_calls=max_calls, jobs=jobs,
-        per_minute=per_minute, repeat=repeat, calls=calls,
-    )  # fmt: skip
+    settings = ModelSettings.of(chat, embedder=embedder, cross_encoder=cross_encoder)
     say("reading the test set")
     questions, taken = as_testset(testset, columns=choices.columns)
     say("reading the results")
@@ -137,8 +86,7 @@ def score(
     opened = _opened(index) if index is not None else None
     resolution = resolved(questions, opened, choices, say) if opened is not None else None
     models = models_of(
-        settings, index=opened, announce=announce,
-        progress=lambda what, done, total: say(f"{what}: {done:,} of {total:,}"),
+        settings, index=opened, progress=lambda what, done, total: say(f"{what}: {done:,} of {total:,}"),
     )  # fmt: skip
     try:
         check_named(settings, measures_of(questions, runs, dialect_named(choices.dialect), choices, models))
@@ -158,9 +106,10 @@ def resolved(
 
     say("finding the gold in the index")
     opened = _opened(index)
+    dialect, matching = dialect_named(choices.dialect), choices.matching
     return resolve(
-        testset, opened.chunks, opened.docs, by=choices.match or dialect_named(choices.dialect).match,
-        page_offset=choices.page_offset, pages=choices.pages, any_file=dialect_named(choices.dialect).any_file,
+        testset, opened.chunks, opened.docs, by=matching.match or dialect.match, page_offset=matching.page_offset,
+        pages=matching.pages, any_file=dialect.any_file,
     )  # fmt: skip
 
 
@@ -168,10 +117,6 @@ def _opened(index: str | os.PathLike[str] | Index) -> Index:
     from karat.systems.index import Index
 
     return index if isinstance(index, Index) else Index.open(index)
-
-
-def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
-    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
 
 
 def mapped(taken: Sequence[InputInfo], columns: Mapping[str, str]) -> tuple[InputInfo, ...]:
@@ -184,26 +129,6 @@ def mapped(taken: Sequence[InputInfo], columns: Mapping[str, str]) -> tuple[Inpu
             raise UsageError(next((n for n in notes if "Did you mean" in n), notes[0]))
         taken = [replace(t, notes=tuple(n for n in t.notes if not n.startswith(about))) for t in taken]
     return tuple(taken)
-
-
-def check(choices: Choices) -> None:
-    """Refuse what cannot be before anything is read."""
-    from karat.match import MATCHERS
-    from karat.measures.dialects import dialect_named
-
-    dialect_named(choices.dialect)
-    if choices.rel < 1:
-        raise UsageError(f"rel={choices.rel} would call judged-irrelevant documents relevant. Use 1 or more.")
-    if choices.k is not None and choices.k < 1:
-        raise UsageError(f"k={choices.k}: a cut-off is 1 or more.")
-    if choices.repeats not in (None, "once", "collapse", "count"):
-        raise UsageError(f"repeats={choices.repeats!r} is not one of once, collapse, count.")
-    if choices.missing not in (None, "zero", "skip"):
-        raise UsageError(f"missing={choices.missing!r} is not one of zero, skip.")
-    if choices.ties not in ("float32", "double"):
-        raise UsageError(f"ties={choices.ties!r} is not one of float32, double.")
-    if choices.match not in (None, "auto"):
-        MATCHERS.get(choices.match.partition(":")[0])
 
 
 def brought_together(testset: TestSet, runs: Sequence[Run], choices: Choices) -> tuple[list[Run], list[Note]]:
@@ -279,10 +204,8 @@ def evaluate(
     scores = joined_scores([run.name for run in runs], [part for part, _, _ in parts])
     judged = next((judged for _, judged, _ in parts if judged is not None), None)
     progress("summarising")
-    summaries = summarise(
-        scores, slices=slices, intervals=choices.intervals, bands=dialect.bands
-    )  # fmt: skip
-    repeats = choices.repeats or dialect.repeats
+    summaries = summarise(scores, slices=slices, bands=dialect.bands)
+    repeats = choices.matching.repeats or dialect.repeats
     facts = facts_of(testset, runs, judged, answered, dialect.name, repeats, dialect.counts_missing(choices.missing))
     matching = joined_matching([matching for _, _, matching in parts if matching is not None])
     notes = (
@@ -306,13 +229,13 @@ def evaluate(
         verdicts=verdicts(summaries, scores.measures, dialect=dialect.name),
         notes=notes,
         dialect=dialect.name,
-        ranked=ranked_ids(testset, runs, choices.ties),
+        ranked=ranked_ids(testset, runs, choices.matching.ties),
         answers=_of_answers(testset, runs, "text"),
-        ranked_scores=ranked_scores(testset, runs, choices.ties),
+        ranked_scores=ranked_scores(testset, runs, choices.matching.ties),
         confidence=_of_answers(testset, runs, "confidence"),
         refusals=refusals_of(testset, runs, answered),
-        docs=ranked_places(testset, runs, choices.ties, "doc"),
-        pages=ranked_places(testset, runs, choices.ties, "page"),
+        docs=ranked_places(testset, runs, choices.matching.ties, "doc"),
+        pages=ranked_places(testset, runs, choices.matching.ties, "page"),
     )
 
 

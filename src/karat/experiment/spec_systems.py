@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.run import Run
     from karat.core.types import Question, TestSet
-    from karat.experiment.score import Choices
+    from karat.experiment.settings import Choices
     from karat.experiment.spec import Listed, Spec
     from karat.experiment.store import Journal
     from karat.match import Resolution
@@ -136,7 +136,7 @@ class SpecSystems:
         for configuration, settings in chosen:
             retrieved = retrieval.of(settings, self.length)
             shown = _marked(configuration, made)
-            hit_run = retrieved.top(self.length).run(shown.name, self.testset.ids, self.choices.pages)
+            hit_run = retrieved.top(self.length).run(shown.name, self.testset.ids, self.choices.matching.pages)
             found.append(StudySystem(shown, hit_run, retrieved.total_seconds, retrieved, retrieval, resolution))
             notes += [Note("warning", f"{shown.name}: {note}") for note in retrieved.notes]
         return found, notes
@@ -155,7 +155,9 @@ class SpecSystems:
             say(f"searching by {shown.name}", 0, 1)
             system = System(settings, made.index if made is not None else None, models)
             hits = system.search([q.text for q in self.testset], self.length)
-            found.append(self._study_system(shown, hits.run(shown.name, self.testset.ids, self.choices.pages), ()))
+            found.append(
+                self._study_system(shown, hits.run(shown.name, self.testset.ids, self.choices.matching.pages), ())
+            )
             notes += [Note("warning", f"{shown.name}: {note}") for note in hits.notes]
         return found, notes
 

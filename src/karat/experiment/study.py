@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from karat.core.ranked import Ranked
     from karat.core.run import Run
     from karat.core.types import TestSet
-    from karat.experiment.score import Choices
+    from karat.experiment.settings import Choices
     from karat.match import Key, Resolution
     from karat.results.comparison import Pair
     from karat.results.evaluation import Evaluation, InputInfo, Note, Usage
@@ -92,7 +92,7 @@ class Plan:
         return parse(text, k=self.choices.k, load_code=True)
 
     def _scored(self, measure: Measure) -> Measure:
-        return measure.with_rel(self.choices.rel)
+        return measure.with_rel(self.choices.matching.rel)
 
     def check(self) -> None:
         """Refuse a main measure that cannot decide between rankings."""

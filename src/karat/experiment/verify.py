@@ -103,7 +103,8 @@ def _by_testset(
     from karat.diagnose.verify.printed import read_figures
     from karat.diagnose.verify.recompute import from_testset
     from karat.diagnose.verify.rows import QuestionRows
-    from karat.experiment.score import Choices, brought_together
+    from karat.experiment.score import brought_together
+    from karat.experiment.settings import Choices
     from karat.files import as_runs, as_testset, read_raw_table
     from karat.match import JudgingSettings, check_questions
     from karat.match import match as matched

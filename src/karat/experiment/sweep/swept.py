@@ -185,7 +185,7 @@ class Swept(NotebookView):
     def save(self, path: str | os.PathLike[str], view: SweepView | None = None) -> list[Path]:
         """Write the grid as .json, .csv or .txt; into a folder all of these, and row and summary files."""
         from karat.experiment.report import Report
-        from karat.experiment.score import Choices
+        from karat.experiment.settings import Choices
         from karat.io.writing import write_whole
         from karat.report import objects, tables
         from karat.report.build.sweep import document
