@@ -256,6 +256,7 @@ def evaluate(
     alone.
     """
     from karat.diagnose import guards
+    from karat.diagnose.decisions import verdicts
     from karat.experiment._answered import answered_of
     from karat.experiment._facts import facts_of, ranked_ids, ranked_places, ranked_scores
     from karat.experiment._measured import joined_matching, joined_scores, measures_of, parted, reachable, scored
@@ -263,7 +264,6 @@ def evaluate(
     from karat.experiment.frozen import changed_notes
     from karat.experiment.models import check_needs, models_of
     from karat.measures.dialects import dialect_named
-    from karat.report.build.choice import verdicts
     from karat.results.evaluation import Evaluation, Note
     from karat.stats.summary import summarise, targets
 

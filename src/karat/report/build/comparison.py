@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from karat.core.text.words import digits_of, interval, names, number, percent, plural, probability, signed
 from karat.report.build._parts import inputs_of, notes_of
-from karat.report.decisions import better, ranked_means
 from karat.report.document import (
     Block,
     Cell,
@@ -23,6 +22,7 @@ from karat.report.document import (
     bullets,
     text_columns,
 )
+from karat.results.decisions import better, ranked_means
 
 if TYPE_CHECKING:
     from karat.results.comparison import ComparedMeasure, ComparedPair, Comparison, Flip, Pair, SlicePair

@@ -1,6 +1,6 @@
 """Decisions: which measures speak for an evaluation, who is best in one, which failure costs most.
 
-They are data that words and tables are made from; `experiment` takes the main measures from here.
+They are data that words and tables are made from: `diagnose.decisions` says them, `report` lays them out.
 """
 
 from __future__ import annotations
