@@ -161,6 +161,12 @@ def ranked_means(comparison: Comparison, measure: ComparedMeasure) -> list[Syste
     return [mean for _, mean in sorted(means, key=lambda one: sign * one[0])]
 
 
+def best_means(comparison: Comparison, measure: ComparedMeasure) -> list[SystemMean]:
+    """The systems with the best mean: several where they tie, none in a measure without a better."""
+    ranked = ranked_means(comparison, measure) if measure.direction != "none" else []
+    return [one for one in ranked if abs((one.mean or 0.0) - (ranked[0].mean or 0.0)) <= SAME]
+
+
 def can_show_nothing(others: int, questions: int) -> bool:
     """Whether no difference from so many others could be significant, not even one on every question."""
     return others * 2.0 ** (1 - questions) > SIGNIFICANT
