@@ -130,10 +130,11 @@ def score(
     runs, taken_too = as_runs(results, columns=choices.columns)
     inputs = mapped((taken, *taken_too), choices.columns)
     runs, notes = brought_together(questions, runs, choices)
-    if any(one.format == "healthcare" for one in inputs[1:]):
-        from karat.experiment._printed import check_printed
+    for one in inputs[1:]:
+        if one.format == "healthcare" and os.path.isfile(one.place):
+            from karat.diagnose.verify.own_scores import check_own_scores
 
-        notes += check_printed(inputs[1:], choices.columns)
+            notes += check_own_scores(one.place)
     opened = _opened(index) if index is not None else None
     resolution = resolved(questions, opened, choices, say) if opened is not None else None
     models = models_of(
