@@ -200,7 +200,7 @@ class Report(NotebookView):
     def study(self) -> Study:
         """The evaluation as the study of a run that retrieved nothing itself."""
         from karat.experiment.store import DONE
-        from karat.report.decisions import headlines
+        from karat.results.decisions import headlines
         from karat.results.study import Configuration, Study
 
         evaluation = self._with_settings()

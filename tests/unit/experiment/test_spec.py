@@ -156,7 +156,7 @@ def test_how_to_score(whole):
     matching = choices.matching
     assert (choices.by, matching.match, matching.pages, matching.page_offset) == (("kind",), "doc", "printed", -1)
     assert (matching.rel, matching.repeats, choices.seed) == (2, "collapse", 7)
-    assert choices.allow_zero_overlap
+    assert matching.allow_zero_overlap
     assert whole.main == "Recall@5"
 
 
