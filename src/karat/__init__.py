@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from karat.experiment.compare import compare
     from karat.experiment.gate import gate
     from karat.experiment.generate import generate
+    from karat.experiment.inputs import load_results, load_testset
     from karat.experiment.judge import judge
-    from karat.experiment.load import load_results, load_testset
     from karat.experiment.report import Report
     from karat.experiment.run import run
     from karat.experiment.score import score
@@ -64,8 +64,8 @@ _HOME = {
     "index": "systems.index",
     "judge": "experiment.judge",
     "list_measures": "core.measure",
-    "load_results": "experiment.load",
-    "load_testset": "experiment.load",
+    "load_results": "experiment.inputs",
+    "load_testset": "experiment.inputs",
     "measure": "core.measure",
     "run": "experiment.run",
     "score": "experiment.score",

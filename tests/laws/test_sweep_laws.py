@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from karat.core.docs import Chunk, Chunks
 from karat.core.ranked import Ranked
 from karat.core.types import Gold, Question, TestSet
-from karat.experiment.score import evaluate, resolved
+from karat.experiment.inputs import resolved
+from karat.experiment.score import evaluate
 from karat.experiment.settings import Choices, MatchSettings
 from karat.experiment.sweep import sweep
 from karat.experiment.sweep.grid import Grid

@@ -208,7 +208,7 @@ def _verdict(rule: Rule, ours: _Side, theirs: _Side | None, allow_incomplete: bo
 
 def _in_slice(study: Study, rule: Rule) -> NDArray[np.bool_]:
     """The questions that a rule is about."""
-    from karat.experiment.score import slices_of
+    from karat.experiment.inputs import slices_of
 
     testset = study.evaluation.testset
     chosen = np.ones(len(testset), bool)

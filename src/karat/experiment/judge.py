@@ -11,6 +11,7 @@ from karat.core.errors import UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
 from karat.core.scores import Scores, Status
 from karat.experiment.finished import FinishedRun, folder_of
+from karat.experiment.measuring import JUDGED_BY, judge_notes
 from karat.experiment.models import ChatOptions, ChatValue
 from karat.experiment.settings import takes_settings, texts_of
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 Say = Callable[[str, int, int], None]
 NOT_JUDGED = "not judged"
-_JUDGED_BY = "was judged by"
 _ANEW = ("failed rows", "equal n")  # guards that more measures may change
 
 
@@ -169,30 +169,8 @@ def judging(folder: RunFolder, chat: ChatValue = None) -> ModelSettings:
     )  # fmt: skip
 
 
-def judge_notes(scores: Scores) -> list[Note]:
-    """Who judged by each measure that asks a model, and how often one that was asked again said something else."""
-    from karat.results.evaluation import Note
-    from karat.stats.repeats import repeats
-
-    found = []
-    for m, measure in enumerate(scores.measures):
-        shown = [detail for (_, _, at), detail in scores.details.items() if at == m]
-        if "chat" not in measure.needs or not shown:
-            continue
-        models = ", ".join(sorted({str(detail["model"]) for detail in shown if detail.get("model")}))
-        text = f"{measure.name} {_JUDGED_BY} {models or 'a language model'}."
-        repeated = repeats([detail.get("repeats") or () for detail in shown])
-        if repeated is not None:
-            text += (
-                f" Asked again, it said something else of {repeated.flips:.0%} of {repeated.rows:,} answers; "
-                f"{repeated.disagree:.0%} of pairs of repeats differ."
-            )
-        found.append(Note("info", text))
-    return found
-
-
 def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], models: Models) -> Scores:
-    from karat.experiment._answered import answered_of, by_pair, missing_pairs, unanswered_of, unasked_of
+    from karat.experiment._answered import answered_of, unscored_pairs
     from karat.experiment._limited import unasked
     from karat.measures.compute import compute
     from karat.measures.dialects import dialect_named
@@ -204,9 +182,7 @@ def _scored(study: Study, runs: Sequence[Run], measures: Sequence[Measure], mode
     runs = [replace(run, unasked=unasked(testset, asked)) for run, asked in zip(runs, rows, strict=True)]
     return compute(
         measures, [run.name for run in runs], testset.ids, answered=answered_of(testset, runs, models),
-        failed=by_pair(testset, [run.failed for run in runs]), unanswered=unanswered_of(testset, runs),
-        unasked=unasked_of(testset, runs), missing=missing_pairs(testset, runs),
-        missing_is_zero=dialect.counts_missing(spec.get("missing")),
+        missing_is_zero=dialect.counts_missing(spec.get("missing")), unscored=unscored_pairs(testset, runs),
     )  # fmt: skip
 
 
@@ -217,7 +193,7 @@ def _joined(evaluation: Evaluation, judged: Scores) -> Evaluation:
     two judges do not stand in one column.
     """
     from karat.diagnose.decisions import verdicts
-    from karat.experiment.score import slices_of
+    from karat.experiment.inputs import slices_of
     from karat.stats.summary import summarise, targets
 
     old, names = evaluation.scores, {measure.name for measure in judged.measures}
@@ -269,6 +245,6 @@ def _notes(before: Sequence[Note], judged: Scores, scores: Scores, summaries: Se
     from karat.diagnose.guards import equal_n, failed_rows
 
     told = (*failed_rows(scores), *equal_n(one for one in summaries if one.slice is None))
-    again = tuple(f"{measure.name} {_JUDGED_BY} " for measure in judged.measures)
+    again = tuple(f"{measure.name} {JUDGED_BY} " for measure in judged.measures)
     kept = [n for n in before if n.guard not in _ANEW and not n.text.startswith(again)]
     return (*kept, *told, *judge_notes(judged))

@@ -77,7 +77,7 @@ class Report(NotebookView):
         name = measure
         if name not in self.measures:
             asked, norm = parse(measure, k=self.choices.k, load_code=True), self.evaluation.testset.norm
-            name = dialect_named(self.choices.dialect).meant(asked, norm).with_rel(self.choices.matching.rel).name
+            name = dialect_named(self.choices.dialect).meant(asked, norm, self.choices.matching.rel).name
         if name not in self.measures:
             offered = f"Computed were {', '.join(self.measures)}."
             raise UsageError(f"{name} was not computed.{did_you_mean(name, self.measures)} {offered}")
@@ -94,7 +94,7 @@ class Report(NotebookView):
         """The summary for each value of a slice ("kind", or any tag of the questions)."""
         from dataclasses import replace
 
-        from karat.experiment.score import slices_of
+        from karat.experiment.inputs import slices_of
         from karat.measures.dialects import dialect_named
         from karat.report.frame import summary
         from karat.stats.summary import summarise

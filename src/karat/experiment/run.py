@@ -169,7 +169,7 @@ def sweep_of(
 
 def questions_of(spec: Spec) -> tuple[TestSet, InputInfo]:
     """The questions that a spec selects from its test set, and what that was read as."""
-    from karat.experiment.score import mapped
+    from karat.experiment.inputs import mapped
     from karat.experiment.spec import ResultsFile
     from karat.files import read_testset
 

@@ -51,7 +51,7 @@ class SpecSystems:
 
     def __init__(self, spec: Spec, testset: TestSet, indexes: Sequence[BuiltIndex]) -> None:
         from karat.core.language import parse_all
-        from karat.experiment.score import slices_of
+        from karat.experiment.inputs import slices_of
 
         self.spec, self.testset, self.indexes = spec, testset, indexes
         self.choices: Choices = spec.choices()
@@ -165,7 +165,7 @@ class SpecSystems:
         self, one: Listed, records: Sequence[Mapping[str, Any]], journal: Journal, retry_errors: bool, say: Say
     ) -> tuple[list[StudySystem], list[Note]]:
         """A results file, or a system that is asked question by question."""
-        from karat.experiment.score import brought_together
+        from karat.experiment.inputs import aligned_runs
         from karat.experiment.spec import ResultsFile
         from karat.files import read_results
         from karat.results.evaluation import Note
@@ -175,7 +175,7 @@ class SpecSystems:
             runs, _ = read_results(one.source.path, columns=self.spec.keys.map)
             shown = [_of_several(one, runs, run) for run in runs]
             runs = [replace(run, name=configuration.name) for configuration, run in zip(shown, runs, strict=True)]
-            runs, told = brought_together(self.testset, runs, self.choices)
+            runs, told = aligned_runs(self.testset, runs, self.choices.dialect)
             timed = [seconds_before_answering(run, self.testset.ids) for run in runs]
             return [self._study_system(c, run, s) for c, run, s in zip(shown, runs, timed, strict=True)], told
         assert not isinstance(one.source, SystemSettings)
@@ -211,7 +211,7 @@ class SpecSystems:
         return StudySystem(configuration, hits, seconds, resolution=self._resolution(made))
 
     def _resolution(self, made: BuiltIndex) -> Resolution:
-        from karat.experiment.score import resolved
+        from karat.experiment.inputs import resolved
 
         if made.generation not in self._resolutions:
             self._resolutions[made.generation] = resolved(self.testset, made.index, self.choices, lambda step: None)

@@ -153,7 +153,7 @@ def study_of(
     """
     from dataclasses import replace
 
-    from karat.experiment._measured import tried_cuts
+    from karat.experiment.measuring import tried_cuts
     from karat.experiment.score import evaluate
     from karat.measures.dialects import dialect_named
 
@@ -163,7 +163,10 @@ def study_of(
     cuts = (*plan.cuts, *tried_cuts(runs))
     plan = replace(plan, answers=plan.answers or answered, able=able, cuts=cuts)
     choices = replace(plan.choices, measures=plan.measures)
-    evaluation = evaluate(testset, runs, choices, lambda step: say(step, 0, 1), taken, notes, resolutions, models)
+    evaluation = evaluate(
+        testset, runs, choices, progress=lambda step: say(step, 0, 1), inputs=taken, notes=notes,
+        resolution=resolutions, models=models,
+    )  # fmt: skip
     evaluation = replace(evaluation, usage=(*evaluation.usage, *_retrieval_times(systems, evaluation)))
     say("choosing", 0, 1)
     choice, pairs = _chosen(evaluation, plan, systems, testset)

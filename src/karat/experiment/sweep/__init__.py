@@ -67,7 +67,7 @@ def sweep(
     `matching` is as in `karat.score`.
     A `resolution` of this test set's gold against this index, where there is one already, is taken as it is.
     """
-    from karat.experiment.score import resolved
+    from karat.experiment.inputs import resolved
     from karat.files import as_testset
     from karat.match import share_matched
     from karat.measures.compute import compute

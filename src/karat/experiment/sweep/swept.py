@@ -147,7 +147,7 @@ class Swept(NotebookView):
 
     def evaluation(self, by: Iterable[str] = (), *, intervals: bool = True) -> Evaluation:
         """Scores and summaries of every configuration, as reports take them."""
-        from karat.experiment.score import slices_of
+        from karat.experiment.inputs import slices_of
         from karat.measures.dialects import dialect_named
         from karat.results.evaluation import Evaluation
         from karat.stats.summary import summarise
