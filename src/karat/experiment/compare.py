@@ -6,14 +6,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
-from karat.experiment._alike import scored_apart
 from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, compared_inputs, lacking, named
 from karat.experiment._paired import (
     judge_noise,
@@ -25,7 +23,15 @@ from karat.experiment._paired import (
     unreachable_notes,
     with_flips,
 )
-from karat.experiment.settings import MatchSettings, SignificanceTest, settings_of, takes_settings, texts_of
+from karat.experiment.report import file_writer
+from karat.experiment.settings import (
+    MatchSettings,
+    SignificanceTest,
+    scored_apart,
+    settings_of,
+    takes_settings,
+    texts_of,
+)
 from karat.results.comparison import ComparedMeasure, Comparison, DroppedQuestions
 from karat.results.evaluation import Note
 
@@ -313,7 +319,6 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
 
 def comparison_writer(path: str | os.PathLike[str]) -> Callable[[Comparison], None]:
     """What writes a comparison into this file, by its ending; an ending that says nothing is refused at once."""
-    from karat.io.writing import write_whole
     from karat.report import objects, tables
     from karat.report.build.comparison import document, means
     from karat.report.document import Document
@@ -325,8 +330,4 @@ def comparison_writer(path: str | os.PathLike[str]) -> Callable[[Comparison], No
         ".tex": lambda found: latex.render(Document("", [means(found)]), label="tab:karat-compare"),
         ".csv": tables.comparison, ".json": objects.comparison, ".txt": lambda found: written(document(found), ".txt"),
     }  # fmt: skip
-    target = Path(path)
-    form = forms.get(target.suffix.lower())
-    if form is None or target.is_dir():
-        raise UsageError(f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(forms))}.")
-    return lambda found: write_whole(target, form(found))
+    return file_writer(path, forms)

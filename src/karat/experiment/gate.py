@@ -11,13 +11,12 @@ import numpy as np
 
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.scores import Status
-from karat.experiment._alike import scored_apart
+from karat.core.text.words import names
 from karat.experiment._judgement import HeldRule, judged
-from karat.experiment._named import listed
 from karat.experiment._subjects import failed_rows, subject_of
 from karat.experiment.finished import study_at_hand
 from karat.experiment.rules import parse_rules
-from karat.experiment.settings import texts_of
+from karat.experiment.settings import scored_apart, texts_of
 from karat.results.gating import Gate, Rule, RuleResult
 from karat.results.serial import STUDY, load_study
 
@@ -47,7 +46,7 @@ class _Side:
     def named(self, name: str) -> str:
         if name not in self.systems:
             near = did_you_mean(name, self.systems)
-            raise UsageError(f"run {self.id} has no system {name!r}.{near} It has {listed(self.systems, 12)}.")
+            raise UsageError(f"run {self.id} has no system {name!r}.{near} It has {names(self.systems, 12)}.")
         return name
 
     @property
@@ -217,7 +216,7 @@ def _in_slice(study: Study, rule: Rule) -> NDArray[np.bool_]:
         if wanted not in values:
             known = sorted(set(values))
             near = did_you_mean(wanted, known)
-            raise UsageError(f"no question has {name} {wanted!r}.{near} There are {listed(known, 12)}.")
+            raise UsageError(f"no question has {name} {wanted!r}.{near} There are {names(known, 12)}.")
         chosen &= np.array([value == wanted for value in values], bool)
     if not chosen.any():
         shown = ", ".join(f"{name}={value}" for name, value in rule.where)
@@ -229,11 +228,11 @@ def _missing(verdicts: Sequence[RuleResult], ours: _Side, theirs: _Side | None) 
     """What failed in the systems that rules are about, a sentence each."""
     sides = [("", ours, dict.fromkeys(v.system for v in verdicts))]
     if theirs is not None:
-        names = dict.fromkeys(v.baseline_system for v in verdicts if v.baseline_system is not None)
-        sides.append(("the baseline's ", theirs, names))
+        others = dict.fromkeys(v.baseline_system for v in verdicts if v.baseline_system is not None)
+        sides.append(("the baseline's ", theirs, others))
     found = []
-    for whose, side, names in sides:
-        for name in names:
+    for whose, side, systems in sides:
+        for name in systems:
             failed = failed_rows(side.study, name)
             if failed.any():
                 first = side.study.evaluation.scores.questions[int(np.flatnonzero(failed)[0])]
@@ -252,5 +251,5 @@ def _chosen(verdicts: Sequence[RuleResult], ours: _Side) -> list[str]:
 
 
 def _allowed(fired: Sequence[Note], allow: Sequence[str]) -> list[str]:
-    names = dict.fromkeys(note.guard for note in fired if note.guard in allow)
-    return [f"the guard {name!r} fired and is allowed." for name in names]
+    allowed = dict.fromkeys(note.guard for note in fired if note.guard in allow)
+    return [f"the guard {name!r} fired and is allowed." for name in allowed]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.glance import NotebookView, Table
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     Rendering = Callable[[], str | bytes]
 
+T = TypeVar("T")
 EXPORTS = ("liverag", "trec")
 
 
@@ -269,6 +270,17 @@ def _export_trec(runs: Sequence[Run], folder: Path) -> list[Path]:
     for run, name in zip(ranked, names, strict=True):
         write(run, folder / name, format="trec_run")
     return [folder / name for name in names]
+
+
+def file_writer(path: str | os.PathLike[str], forms: Mapping[str, Callable[[T], str]]) -> Callable[[T], None]:
+    """What writes a result into this file, by its ending; an ending that says nothing is refused at once."""
+    from karat.io.writing import write_whole
+
+    target = Path(path)
+    form = forms.get(target.suffix.lower())
+    if form is None or target.is_dir():
+        raise UsageError(f"cannot tell a format from {target.name!r}. Endings: {', '.join(sorted(forms))}.")
+    return lambda result: write_whole(target, form(result))
 
 
 def render_as(path: Path, evaluation: Evaluation, also: Sequence[str] = ()) -> str | bytes:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from karat.core.ranked import Ties
     from karat.match import Pages
     from karat.measures.dialects import Missing
+    from karat.results.evaluation import Matching
     from karat.stats.compare import Test
     from karat.stats.corrections import Correction
 
@@ -145,3 +146,24 @@ def takes_settings(**homes: type) -> Callable[[Callable[_P, _T]], Callable[_P, _
         return called
 
     return decorated
+
+
+_SCORED_BY = ("rel", "pages", "page_offset")  # with dialect, repeats and matcher: what a measure's meaning depends on
+
+
+def scored_apart(
+    one: tuple[Mapping[str, Any], Matching | None], other: tuple[Mapping[str, Any], Matching | None]
+) -> str:
+    """What differs in how two runs are scored, by their manifests and matching; nothing where they are alike."""
+    first, second = _scored_by(*one), _scored_by(*other)
+    return ", ".join(f"{name} {value} and {second[name]}" for name, value in first.items() if value != second[name])
+
+
+def _scored_by(manifest: Mapping[str, Any], matching: Matching | None) -> dict[str, Any]:
+    from karat.measures.dialects import dialect_named
+
+    spec = manifest.get("spec", {})
+    dialect = spec.get("dialect") or "karat"
+    repeats = spec.get("repeats") or dialect_named(dialect).repeats
+    matcher = matching.matcher if matching is not None else spec.get("match")
+    return {"dialect": dialect, "repeats": repeats, "matcher": matcher, **{name: spec.get(name) for name in _SCORED_BY}}
