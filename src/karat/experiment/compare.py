@@ -12,7 +12,7 @@ import numpy as np
 
 from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
-from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, compared_inputs, lacking, named
+from karat.experiment._compared_inputs import ComparedInput, ScoredSystem, compared_inputs, lacking, named, score_arrays
 from karat.experiment._paired import (
     judge_noise,
     missing_notes,
@@ -96,7 +96,7 @@ def compare(
     chosen, notes = chosen_measures(found, asked)
     notes += _matched_apart(found)
     questions, losses = _aligned(found, systems, alike)
-    values, status = _arrays(systems, questions, chosen)
+    values, status = score_arrays(systems, questions, chosen)
     names = [system.name for system in systems]
     chosen, past = range_notes(values, names, questions, chosen)
     notes += past
@@ -289,20 +289,6 @@ def _aligned(
         if len(mine) > len(kept):
             losses.append(DroppedQuestions(source.place, len(mine), len(kept), tuple(sorted(mine - kept)[:_FEW])))
     return tuple(sorted(kept)), tuple(losses)
-
-
-def _arrays(
-    systems: Sequence[ScoredSystem], questions: Sequence[str], chosen: Sequence[ComparedMeasure]
-) -> tuple[Floats, NDArray[np.uint8]]:
-    """Values and status, measures x systems x questions."""
-    values = np.empty((len(chosen), len(systems), len(questions)))
-    status = np.empty(values.shape, np.uint8)
-    for s, system in enumerate(systems):
-        place = {question: i for i, question in enumerate(system.questions)}
-        rows = np.array([place[question] for question in questions], np.int64)
-        for m, measure in enumerate(chosen):
-            values[m, s], status[m, s] = system.values[measure.name][rows], system.status[measure.name][rows]
-    return values, status
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[int, int]]:
