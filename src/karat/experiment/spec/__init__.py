@@ -80,7 +80,7 @@ class Spec:
 
     def plain(self) -> dict[str, Any]:
         """Every key in plain values (JSON), as written: templates in place of what the environment holds."""
-        return (self.template or self.keys).model_dump(mode="json", exclude_none=True)
+        return (self.template or self.keys).model_dump(mode="json")
 
     @cached_property
     def digest(self) -> str:
@@ -90,9 +90,8 @@ class Spec:
         ended for want of them is resumed with more.
         """
         plain = {name: value for name, value in self.plain().items() if name not in _NO_WORK}
-        for name in ("model", "judge_model"):
-            if isinstance(plain.get(name), dict):
-                plain[name] = {key: value for key, value in plain[name].items() if key not in _NO_WORK}
+        for name in {"model", "judge_model"} & set(plain):
+            plain[name] = {key: value for key, value in plain[name].items() if key not in _NO_WORK}
         text = json.dumps(plain, ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -81,7 +81,7 @@ class SweepKeys(KeysModel):
         return values
 
     def misfits(self) -> Iterator[Mistake]:
-        values = self.model_dump(exclude_none=True)
+        values = self.model_dump()
         if not values:
             yield (), "names nothing to vary. Write for example alpha: 0:1:0.1."
         for name, fusion in OF_FUSION.items():
@@ -95,7 +95,7 @@ class SweepKeys(KeysModel):
 
     def grid(self, cutoffs: tuple[int, ...]) -> Grid:
         """The grid, at these cut-offs."""
-        return grid_of(**{**self.model_dump(exclude_none=True), "k": list(cutoffs)})
+        return grid_of(**{**self.model_dump(), "k": list(cutoffs)})
 
 
 def grid_of(**values: Any) -> Grid:
@@ -201,7 +201,6 @@ class AnswerKeys(KeysModel):
 class ModelKeys(KeysModel):
     """A chat model at an OpenAI-compatible endpoint. The key stays in the environment."""
 
-    short = "name"
     name: Text = Field(description="The model, as the endpoint calls it.")
     base_url: Address | None = Field(
         None, description="Its address, such as http://localhost:11434/v1; OpenAI's unless given."

@@ -89,8 +89,13 @@ class KeysModel(BaseModel):
 
     @model_serializer(mode="wrap")
     def _plain(self, whole: Callable[[Self], dict[str, Any]]) -> Any:
-        alone = self.short is not None and self.model_fields_set == {self.short}
-        return getattr(self, str(self.short)) if alone else whole(self)
+        """In plain values; None is left out where it says no more than that nothing is given."""
+        if self.short is not None and self.model_fields_set == {self.short}:
+            return getattr(self, self.short)
+        fields = type(self).model_fields
+        return {
+            key: value for key, value in whole(self).items() if value is not None or fields[key].default is not None
+        }
 
 
 def read_by(reader: Callable[[str], object]) -> AfterValidator:
