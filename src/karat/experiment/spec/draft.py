@@ -58,6 +58,14 @@ def write_spec(
     return SpecDraft(path, tuple(seen))
 
 
+def is_spec(source: str | os.PathLike[str]) -> bool:
+    """Whether a path names a karat.yaml, or the folder that holds one, and not documents."""
+    from karat.experiment.spec import FILE
+
+    path = Path(source)
+    return (path.suffix.lower() in (".yaml", ".yml") and not path.is_dir()) or (path / FILE).is_file()
+
+
 def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[str] | None = None) -> Spec:
     """The experiment of a karat.yaml, or of the folder that holds one; else that of documents and a test set.
 
@@ -66,7 +74,7 @@ def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[s
     from karat.experiment.spec import FILE, Spec, load_spec, spec_of
 
     path = None if isinstance(source, Spec) else Path(source)
-    if path is None or (path.suffix.lower() in (".yaml", ".yml") and not path.is_dir()) or (path / FILE).is_file():
+    if path is None or is_spec(path):
         if testset is not None:
             raise UsageError(
                 f"{path or 'the experiment'} names its own test set, and {testset} is given too. Leave that out, or "
