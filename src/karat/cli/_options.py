@@ -181,19 +181,22 @@ _HOSTS: dict[str, tuple[Any, Any]] = {
 
 
 TESTSET_MAKING: dict[str, tuple[Any, Any]] = {
-    name: (Annotated[kind | None, typer.Option(f"--{name.replace('_', '-')}", help=told, **more)], None)
-    for name, kind, told, more in (
-        ("testset", str, "Where the test set of documents is: used if it exists, else made there.", {}),
-        ("samples", int, "Chunks to make questions about: 30.", {}),
-        ("regenerate", bool, "Make the test set again; the old one is kept beside it.", {}),
-        ("eval_mode", str, "Which questions to ask: literal, semantic (paraphrase and scenario) or all.", {}),
-        ("answer_limit", int, "Questions to answer, a sample over question types and gold: 20.", {}),
-        ("skip_answers", bool, "Measure retrieval alone.", {}),
-        ("system", list[str], "A preset to compare; balanced, pure_dense and pure_sparse by default. Repeatable.", {}),
-        ("chunk", str, "How documents are cut into chunks, as in `karat index`.", {}),
-        ("embedder", str, "Of the dense engine, as in `karat index`.", {}),
-        ("seed", int, "Of everything drawn at random.", {"min": 0}),
-        ("name", str, "Of the run; that of the first folder by default.", {}),
+    name: (
+        Annotated[kind | None, typer.Option(f"--{name.replace('_', '-')}", help=told, min=0 if kind is int else None)],
+        None,
+    )
+    for name, kind, told in (
+        ("testset", str, "Where the test set of documents is: used if it exists, else made there."),
+        ("samples", int, "Chunks to make questions about: 30."),
+        ("regenerate", bool, "Make the test set again; the old one is kept beside it."),
+        ("eval_mode", str, "Which questions to ask: literal, semantic (paraphrase and scenario) or all."),
+        ("answer_limit", int, "Questions to answer, a sample over question types and gold: 20."),
+        ("skip_answers", bool, "Measure retrieval alone."),
+        ("system", list[str], "A preset to compare; balanced, pure_dense and pure_sparse by default. Repeatable."),
+        ("chunk", str, "How documents are cut into chunks, as in `karat index`."),
+        ("embedder", str, "Of the dense engine, as in `karat index`."),
+        ("seed", int, "Of everything drawn at random."),
+        ("name", str, "Of the run; that of the first folder by default."),
     )
 }
 """Options of a run over documents whose test set is made: what `benchmark` takes."""

@@ -6,12 +6,9 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import Any
 
 from karat.core.errors import KaratError, UsageError, did_you_mean
-
-if TYPE_CHECKING:
-    import click
 
 ABOUT = "Find out how good your retrieval-augmented generation is, and trust the answer."
 
@@ -74,7 +71,7 @@ RESUMED = ("run", "demo", "testset make")
 _NO_MEMORY = ("can't start new thread", "bad_alloc", "cannot allocate memory", "out of memory")
 
 
-def load(name: str) -> click.Command:
+def load(name: str) -> Any:
     """A command with its options, by its words."""
     import typer
 

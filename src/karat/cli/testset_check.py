@@ -98,6 +98,5 @@ def _split(only: Any) -> tuple[list[str], list[str]]:
     """The checks of --only that look for gold, and those that look at questions."""
     from karat.testset.check import AUDIT_CHECKS
 
-    return [name for name in only if name not in AUDIT_CHECKS.names], [
-        name for name in only if name in AUDIT_CHECKS.names
-    ]
+    audited = [name for name in only if name in AUDIT_CHECKS.names()]
+    return [name for name in only if name not in audited], audited

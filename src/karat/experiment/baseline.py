@@ -46,9 +46,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _baseline(path: Path, name: str, about: Any) -> Baseline:
     """A baseline of a file, whose values nobody has checked yet."""
-    values = {
-        key: about.get(key) if isinstance(about, dict) else None for key in ("run", "testset", "system", "set_at")
-    }
+    known: dict[str, Any] = about if isinstance(about, dict) else {}
+    values: dict[str, Any] = {key: known.get(key) for key in ("run", "testset", "system", "set_at")}
     if not all(isinstance(value, str) for key, value in values.items() if key != "system" or value is not None):
         raise _unreadable(path, f"{name!r} lacks its run or test set")
     if Path(values["run"]).name != values["run"]:

@@ -129,7 +129,7 @@ def study(found: Study, place: str = "") -> str:
         "failures": found.failure_counts,
         "answers": _answers(found),
         "error_classes": found.error_classes,
-        "next": next_steps(found),
+        "next": next_steps(found, place),
         "warnings": [note.text for note in found.evaluation.notes if note.level == "warning"],
     }
     return _unicode(plain(document))

@@ -85,7 +85,7 @@ def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[s
         what = f"is no .yaml file and holds no {FILE}" if path.exists() else "does not exist"
         raise UsageError(
             f"{path} {what}. To compare systems on documents give a test set too: karat run DOCS TESTSET. "
-            f"`karat generate` makes one from an index, `karat benchmark DOCS` makes one and scores it."
+            f"`karat testset make` makes one from an index, `karat run DOCS` makes one and scores it."
         )
     if not isinstance(testset, str | os.PathLike):
         raise UsageError(f"the test set of a run is a file, not a {type(testset).__name__}: name its path.")
@@ -129,7 +129,7 @@ def _text(path: Path, docs: Path, testset: Path, held: str, questions: TestSet, 
     slices, key = _slices(questions), "index" if is_index(docs) else "corpus"
     lines = [
         "# An experiment: which of these systems finds the gold of these questions best?",
-        "# Run it with: karat run. docs/karat-yaml.md explains every key; `karat schema` prints the JSON Schema.",
+        "# Run it with: karat run. docs/karat-yaml.md explains every key; `karat init --schema` prints its schema.",
         "",
         f"name: {_scalar(_name(testset))}",
         f"{key}: {_path(docs, path)}  # {held}",
