@@ -1,4 +1,4 @@
-"""What rests on an index: search with every engine and fusion, explain, check, audit, sweep, generate."""
+"""What rests on an index: search with every engine and fusion, explain, check, sweep, generate."""
 
 import pytest
 
@@ -40,10 +40,9 @@ def test_explain(net, index):
     net("explain_bm25", f"explain demo/questions.jsonl {index} --question q017 --engine bm25 -k 10 -m nDCG@10 --json")
 
 
-def test_check_and_audit(net, index):
+def test_check(net, index):
     net("check", f"check demo/questions.jsonl {index} --json")
-    net("audit", f"audit demo/questions.jsonl {index} --json")
-    net("audit_alone", "audit qa.jsonl - -o audit.md", ["audit.md"])
+    net("check_alone", "check qa.jsonl -v -o check.md", ["check.md"])
 
 
 def test_sweep(net, index):

@@ -36,8 +36,12 @@ COMMANDS = {
     "generate": "Make a test set from the documents of an index: questions, answers and gold, by a model or without.",
     "review": "Write the questions of a test set to a file, to keep, edit or drop each, and apply the verdicts.",
     "freeze": "Give a test set a version: its digest is kept beside it, and a change is noticed wherever it is read.",
-    "check": "Find out whether the gold of a test set can be found in an index, and if not, why.",
-    "audit": "Find out how good a test set is: faulty questions, what they cover, and what differences they can tell.",
+    "check": (
+        "Find the faults of a test set: gold that an index does not hold, faulty questions, gaps; and what it can show."
+    ),
+    "audit": (
+        "Find the faults of a test set: gold that an index does not hold, faulty questions, gaps; and what it can show."
+    ),
     "explain": "Show one question step by step: what engines found, how it was fused, what is gold, how it is scored.",
     "calibrate": "Find out how far a judge, or any measure, agrees with people, and correct its means by their labels.",
     "compare": "Compare systems on the same questions: differences, intervals, tests, and the questions that flipped.",
