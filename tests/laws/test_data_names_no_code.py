@@ -179,7 +179,7 @@ def test_columns_and_fields_of_results_and_test_sets(folder, karat, name):
     testset.write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = [{**row, "retrieved": ["d1"], "answer": "x", "system": name, "method": name} for row in rows]
     results.write_text("".join(json.dumps(row) + "\n" for row in found))
-    for words in (("score", testset, results), ("audit", testset), ("freeze", testset), ("verify", results),
+    for words in (("score", testset, results), ("check", testset), ("freeze", testset), ("verify", results),
                   ("compare", results), ("convert", results, "out.run")):  # fmt: skip
         karat(*words)
 

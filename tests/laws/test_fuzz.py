@@ -130,7 +130,7 @@ READ: tuple[tuple[str, tuple[str, ...]], ...] = (
       for name in ("page.html", "page.txt", "page.md", "docs.csv", "docs.jsonl", "docs.parquet", "paper.pdf",
                    "paper.docx")),
     ("qa.jsonl", ("convert", "qa.jsonl", "new.tsv", "--to", "liverag")),
-    ("qa.jsonl", ("audit", "qa.jsonl", "-q")),
+    ("qa.jsonl", ("check", "qa.jsonl", "-q")),
     ("qa.jsonl", ("check", "qa.jsonl", "ix", "-q")),
     ("docs.xlsx", ("convert", "docs.xlsx", "new.jsonl")),
     ("plain.run", ("convert", "plain.run", "new.jsonl")),
