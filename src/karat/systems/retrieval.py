@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -178,8 +178,6 @@ class Retrieval:
         self._legs: dict[tuple[str, tuple[str, ...], int], _Leg] = {}
         self._pools: dict[tuple[tuple[str, ...], tuple[str, ...], int], Pool] = {}
         self._read: dict[int, Chunk] = {}
-        held = len(engines.index.chunks) if engines.index is not None else 0
-        self._search_whole = lru_cache(max(1, _WHOLE_BYTES // (_HIT_BYTES * max(1, held))))(self._whole)
 
     def plan(self, systems: Sequence[SystemSettings], k: int) -> None:
         """Say which systems will be asked for, so that each leg is searched deep enough the first time."""
@@ -236,11 +234,18 @@ class Retrieval:
         """Searches a leg of a system for one question as deep as the index goes; systems share what was searched."""
         return lambda leg, question: self._search_whole(leg, settings.rewrite, question)
 
-    def _whole(self, leg: str, rewrite: tuple[str, ...], question: int) -> Ranked:
+    @cached_property
+    def _search_whole(self) -> Callable[[str, tuple[str, ...], int], Ranked]:
         assert self.engines.index is not None
-        known = self._rewritten.get(rewrite, {})
-        one = known[question] if question in known else self._ask(rewrite, [question])[0]
-        return self.engines.search(leg, [one], len(self.engines.index.chunks))
+        depth = len(self.engines.index.chunks)
+
+        @lru_cache(max(1, _WHOLE_BYTES // max(1, _HIT_BYTES * depth)))
+        def search(leg: str, rewrite: tuple[str, ...], question: int) -> Ranked:
+            known = self._rewritten.get(rewrite, {})
+            one = known[question] if question in known else self._ask(rewrite, [question])[0]
+            return self.engines.search(leg, [one], depth)
+
+        return search
 
     def _leg(self, name: str, rewrite: tuple[str, ...], depth: int) -> _Leg:
         if not rewrite and not self.engines.is_approximate(name):
