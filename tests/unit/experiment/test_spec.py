@@ -7,10 +7,11 @@ import pytest
 
 from karat.core.errors import InputError
 from karat.core.types import Question, TestSet
-from karat.experiment.spec import ResultsFile, load_spec, spec_of
+from karat.experiment.spec import load_spec, spec_of
 from karat.models import EmbedderSettings
 from karat.systems.outside import CallSettings, HttpSettings
 from karat.systems.settings import SystemSettings
+from karat.systems.source import ResultsFile
 
 BASE = "corpus: docs\ntestset: qa.json\n"
 WHOLE = """

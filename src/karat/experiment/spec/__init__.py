@@ -16,7 +16,7 @@ from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
 from karat.experiment.spec._errors import mistakes_of, raise_mistakes
 from karat.experiment.spec._model import AnswerKeys, ModelKeys, SpecKeys, grid_of, json_schema
 from karat.experiment.spec._options import option_values
-from karat.experiment.spec._systems import BudgetKeys, Listed, ResultsFile, leaves, rooted
+from karat.experiment.spec._systems import BudgetKeys, Listed, leaves, rooted
 from karat.experiment.spec._values import Mistake, Use
 from karat.experiment.spec._yaml import Loaded, Place, load_yaml, loads_yaml
 from karat.systems.environment import Environment, filled, lookup, variables
@@ -34,7 +34,6 @@ __all__ = [
     "BudgetKeys",
     "Indexing",
     "Listed",
-    "ResultsFile",
     "Spec",
     "SpecKeys",
     "Use",

@@ -39,9 +39,9 @@ from karat.results.study import Configuration
 from karat.retrieve import STORES
 from karat.retrieve.rewrite import needs_of
 from karat.systems.environment import has_variables, texts_of
-from karat.systems.outside import CallSettings, HttpSettings
-from karat.systems.outside._json_path import JsonPath
+from karat.systems.outside import CallSettings, HttpSettings, JsonPath
 from karat.systems.settings import CHAT, HYBRID, OF_FUSION, SystemSettings, steps_of
+from karat.systems.source import ResultsFile, Source
 
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
@@ -65,20 +65,10 @@ class BudgetKeys(KeysModel):
 
 
 @dataclass(frozen=True)
-class ResultsFile:
-    """Results that stand in a file; it may hold several systems."""
-
-    path: Path
-
-
-Source = SystemSettings | ResultsFile | CallSettings | HttpSettings
-
-
-@dataclass(frozen=True)
 class Listed:
-    """A system of karat.yaml: how it is shown, and what retrieves: settings of karat's own, or what is asked."""
+    """A system of karat.yaml: how it is shown, and what retrieves: settings of karat's own, or another source."""
 
-    source: Source
+    source: SystemSettings | Source
     configuration: Configuration
 
     @property
