@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from karat.core.errors import KaratError
     from karat.core.measure import list_measures, measure
     from karat.core.types import TestSet
-    from karat.experiment.audit import audit
     from karat.experiment.check import check
     from karat.experiment.compare import compare
     from karat.experiment.gate import gate
@@ -34,7 +33,6 @@ __all__ = [
     "KaratError",
     "Report",
     "TestSet",
-    "audit",
     "check",
     "compare",
     "gate",
@@ -56,7 +54,6 @@ _HOME = {
     "KaratError": "core.errors",
     "Report": "experiment.report",
     "TestSet": "core.types",
-    "audit": "experiment.audit",
     "check": "experiment.check",
     "compare": "experiment.compare",
     "gate": "experiment.gate",

@@ -17,12 +17,11 @@ from karat.cli._options import (
     Verbose,
     columns_of,
     matching_of,
-    progress_on_terminal,
     with_chat,
     with_hosts,
     with_matching,
 )
-from karat.cli.run import announced
+from karat.cli._output import FAILED, announcer, leave, progress_on_terminal
 
 
 @with_hosts
@@ -108,7 +107,7 @@ def command(
         bands=bands,
         index=index,
         columns=columns_of(map_),
-        chat={**options, "announce": None if quiet or as_json else announced},
+        chat={**options, "announce": announcer(quiet or as_json)},
         embedder=embedder,
         cross_encoder=cross_encoder,
         progress=progress,
@@ -135,5 +134,4 @@ def show(
         for path in written:
             typer.echo(f"wrote {path}", err=True)
     if report.n_failed:
-        sys.stdout.flush()
-        raise typer.Exit(5)
+        leave(FAILED)
