@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from karat.report.lookups import EvaluationView
     from karat.results.evaluation import InputInfo, Note
 
-NOTES = 3  # in brief, beside all warnings
+NOTES = 6  # in brief, beside all warnings
 FORMATS = {"canonical": "karat JSONL"}  # formats whose registered name says little
 
 
