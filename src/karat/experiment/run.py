@@ -75,7 +75,7 @@ def run(
     if not changed_testset:
         refuse_changed(questions, taken.place)
     make_runs_dir(root)
-    indexes = _indexes(spec, root / INDEXES, say)
+    indexes = indexes_of(spec, root / INDEXES, say)
     spec_systems = SpecSystems(spec, questions, indexes)
     manifest = manifest_of(spec, questions, [made.index for made in indexes], command)
     folder = None if fresh else resumable(root, manifest["digest"], done=retry_errors)
@@ -208,7 +208,7 @@ def sweep_of(
     keys, choices = spec.keys, spec.choices()
     root = Path(runs_dir) if runs_dir is not None else spec.path(keys.runs_dir)
     testset, _ = questions_of(spec)
-    indexes = _indexes(spec, root / INDEXES, say)
+    indexes = indexes_of(spec, root / INDEXES, say)
     if len(indexes) != 1:
         raise UsageError(
             f"{spec.written.place} has {len(indexes)} ways of indexing, and one index is swept at a time. Compare them "
@@ -260,7 +260,7 @@ def _refuse_without_gold(spec: Spec, questions: TestSet, read_as: InputInfo) -> 
     )
 
 
-def _indexes(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
+def indexes_of(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
     """Every index that the spec needs: the one it names, or one for each chunking and embedder."""
     from karat.systems.index import Index
     from karat.systems.indexes import index_of
