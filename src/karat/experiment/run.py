@@ -299,8 +299,8 @@ def indexes_of(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
     chunks, embedders = {i.chunk for i in spec.indexings}, list(dict.fromkeys(i.embedder for i in spec.indexings))
     for way in spec.indexings:
         made = index_of(
-            sources, folder, chunk=way.chunk, embedder=way.embedder, engines=way.engines, titles=way.titles,
-            settings=way.settings, say=say, **reading,
+            sources, folder, chunk=way.chunk, embedder=way.embedder, engines=spec.keys.engines, titles=spec.keys.titles,
+            settings=spec.keys.settings, say=say, **reading,
         )  # fmt: skip
         embedder = way.embedder or made.embedder
         label = embedder.label if embedder is not None else None
