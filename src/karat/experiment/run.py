@@ -321,7 +321,7 @@ def _read_as(index: Index) -> InputInfo:
 
 
 def _summary(study: Study) -> dict[str, Any]:
-    """What `karat list` shows."""
+    """What `karat show` shows."""
     best = study.choice.best if study.choice is not None else None
     return {
         "systems": len(study.configurations),
