@@ -14,9 +14,10 @@ from karat.models.terms import terms
 from karat.results.drafts import Draft, Fragment
 from karat.results.testset_check import Finding
 from karat.testset.check._check import about_questions, check, draft_filter
-from karat.testset.check._context import DEPTH, CheckContext, once
+from karat.testset.check._context import DEPTH, CheckContext
 from karat.testset.check._surroundings import Surroundings
 from karat.testset.lexicon import ChunkSentence, content_of, one_line, without_asking
+from karat.testset.once import once
 
 ANSWER = 0.95  # share of the answer, by weight, that a few sentences of the chunk must hold
 ASKED = 0.7  # share of the question's words that they must hold

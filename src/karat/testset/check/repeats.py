@@ -15,9 +15,10 @@ from karat.core.text.words import excerpt, percent, plural
 from karat.results.drafts import Draft
 from karat.results.testset_check import Finding
 from karat.testset.check._check import SHOWN, check, counted, draft_filter
-from karat.testset.check._context import CheckContext, once
+from karat.testset.check._context import CheckContext
 from karat.testset.check._surroundings import Surroundings
 from karat.testset.lexicon import asking_word
+from karat.testset.once import once
 
 if TYPE_CHECKING:
     from karat.testset.check._context import Vectors
