@@ -92,10 +92,9 @@ def generate(
     """
     from karat.experiment.models import ModelSettings, close, models_of, spent_by, spent_notes
     from karat.systems.index import Index
-    from karat.testset.gaps import AskedRows, asked_rows, gap_weights
     from karat.testset.generate import GenerationSettings
     from karat.testset.generate import generate as make
-    from karat.testset.sample import LEAST_TOKENS, sections_of
+    from karat.testset.sample import LEAST_TOKENS, AskedRows, asked_rows, gap_weights, sections_of
 
     settings = ModelSettings.of(model=model, **chat)
     _check(settings, offline, mix is not None, extend is not None, fill_gaps)

@@ -21,6 +21,7 @@ from karat.core.text.refusals import declines
 from karat.results.drafts import Draft, Fragment, Generated, Rejected, Sampled
 from karat.testset._kind import KINDS, Kind, Setting
 from karat.testset._questions import QuestionIds, QuotePages, question_of
+from karat.testset.once import once
 from karat.testset.sample import LEAST_TOKENS, sample, sections_of
 
 if TYPE_CHECKING:
@@ -157,7 +158,6 @@ class _Generation:
     accepted: list[Draft] = field(default_factory=list)
     ended: set[str] = field(default_factory=set)  # kinds that no chunk is left for
     known: Counter[str] = field(default_factory=Counter)  # chunks left out since the kind asks about them already
-    _fragments: dict[int, Fragment] = field(default_factory=dict)
 
     def by_model(self, kinds: Sequence[Kind], models: Models) -> list[QuestionSlot]:
         """Slots filled by a chat model, in rounds."""
@@ -270,18 +270,17 @@ class _Generation:
 
         unfit = {one.row for one in self.sampled.left_out if one.reason not in ("not_drawn", "covered")}
         usable = [row for row in range(len(self.chunks)) if row not in unfit]
-        return Related(self.chunks, usable, self.surroundings.vectors, self.sections)
+        return Related(self.chunks, usable, self.surroundings.vectors)
 
     def _next(self, slot: QuestionSlot, supplies: Mapping[str, Iterator[tuple[int, ...]]]) -> bool:
         """Give a slot the next chunks of its kind; False where there are none left."""
         slot.rows = next(supplies[slot.kind.name], ())
         return bool(slot.rows)
 
+    @once
     def _fragment(self, row: int) -> Fragment:
-        if row not in self._fragments:
-            chunk = self.chunks[row]
-            self._fragments[row] = Fragment(row, chunk, guess_language(chunk.text) or "")
-        return self._fragments[row]
+        chunk = self.chunks[row]
+        return Fragment(row, chunk, guess_language(chunk.text) or "")
 
     def _setting(self, slot: QuestionSlot) -> Setting:
         fragments = tuple(self._fragment(row) for row in slot.rows)

@@ -105,7 +105,7 @@ def duplicate(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft
         if rows.isdisjoint(fragment.row for fragment in other.fragments) or _ask_for_others(draft, other):
             continue
         cosine = surroundings.alike(draft.text, other.text)
-        if cosine is not None and cosine >= COSINE_OF_DRAFTS:
+        if cosine >= COSINE_OF_DRAFTS:
             return f'It was asked before about the same chunk: "{excerpt(other.text, 80)}" (cosine {cosine:.2f}).'
     return None
 
