@@ -63,9 +63,6 @@ class EarlierQuestions:
         self._by_stem: dict[str, list[int]] = {}
         self._by_row: dict[int, list[int]] = {}
 
-    def __len__(self) -> int:
-        return self._count
-
     def add(self, text: str, rows: Collection[int] = ()) -> None:
         """Note one more text."""
         stems = self._stems(text)
@@ -88,22 +85,3 @@ class EarlierQuestions:
         places.update(*by_rarity[: len(stems) - math.ceil(share * len(stems)) + 1])
         places.update(*(self._by_row.get(row, ()) for row in rows))
         return sorted(places)
-
-
-class AcceptedDrafts:
-    """The drafts accepted so far, noted as their list grows."""
-
-    def __init__(self, stems: Stems) -> None:
-        self._stems = stems
-        self._earlier = EarlierQuestions(stems)
-        self._last: Draft | None = None
-
-    def of(self, accepted: Sequence[Draft]) -> EarlierQuestions:
-        """The accepted drafts to be looked up; begun anew where the list is not the one that was known, grown."""
-        known = len(self._earlier)
-        if known > len(accepted) or (known and accepted[known - 1] is not self._last):
-            self._earlier, known = EarlierQuestions(self._stems), 0
-        for draft in accepted[known:]:
-            self._earlier.add(draft.text, {fragment.row for fragment in draft.fragments})
-            self._last = draft
-        return self._earlier

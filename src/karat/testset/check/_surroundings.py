@@ -12,7 +12,7 @@ import numpy as np
 from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import UsageError
 from karat.core.text import sentences
-from karat.testset.check._drafts import AcceptedDrafts, EarlierQuestions
+from karat.testset.check._drafts import EarlierQuestions
 from karat.testset.lexicon import ChunkSentence, one_line
 from karat.testset.once import once
 
@@ -46,7 +46,8 @@ class Surroundings:
         self._near: dict[str, tuple[int, ...]] = {}
         self._asked: dict[str, NDArray[np.float32]] = {}
         self._usual: dict[str, float] = {}
-        self._accepted = AcceptedDrafts(self.stems)
+        self._accepted = EarlierQuestions(self.stems)
+        self._noted: list[Draft] = []  # the accepted drafts in it
 
     @cached_property
     def bm25(self) -> BM25Engine:
@@ -163,8 +164,13 @@ class Surroundings:
         return earlier
 
     def accepted(self, drafts: Sequence[Draft]) -> EarlierQuestions:
-        """The accepted drafts, to be looked up."""
-        return self._accepted.of(drafts)
+        """The accepted drafts, to be looked up: noted as their list grows, anew where another list is given."""
+        if self._noted != list(drafts[: len(self._noted)]):
+            self._accepted, self._noted = EarlierQuestions(self.stems), []
+        for draft in drafts[len(self._noted) :]:
+            self._accepted.add(draft.text, {fragment.row for fragment in draft.fragments})
+            self._noted.append(draft)
+        return self._accepted
 
     @cached_property
     def _extractive(self) -> Answerer:

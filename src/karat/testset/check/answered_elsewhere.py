@@ -239,7 +239,7 @@ def _repeated(draft: Draft, row: int, surroundings: Surroundings) -> str:
 
 
 def _sentences_that_answer(
-    said: str, asked: frozenset[str], answer: frozenset[str], row: int, surroundings: Surroundings
+    reference: str, asked: frozenset[str], answer: frozenset[str], row: int, surroundings: Surroundings
 ) -> str:
     """Two neighbouring sentences of the chunk, or one, that hold the answer and what is asked; "" where none do."""
     held = surroundings.row_stems(row)
@@ -254,7 +254,7 @@ def _sentences_that_answer(
         if surroundings.share(answer, stems) < ANSWER_IN_DRAFT or surroundings.share(asked, stems) < QUESTION_IN_DRAFT:
             continue
         held_there = SupportText.of("\n".join(part.text for part in window), None, terms)
-        if not Claim.of(said, None, terms).against(held_there).figures:
+        if not Claim.of(reference, None, terms).against(held_there).figures:
             return _between(surroundings.chunks[row].text, window[0].text, window[-1].text)
     return ""
 
