@@ -87,27 +87,24 @@ def generate(
     """
     from karat.testset.check import Surroundings
 
-    samples, seed = settings.samples, settings.seed
     docs = None if docs is None else list(docs)
-    sections = sections_of(chunks, docs)
     say("choosing chunks", 0, 1)
     sampled = sample(
-        chunks, samples, seed=seed, least_tokens=settings.least_tokens, wanted_docs=settings.wanted_docs,
-        weights=settings.weights, sections=sections,
+        chunks, settings.samples, seed=settings.seed, least_tokens=settings.least_tokens,
+        wanted_docs=settings.wanted_docs, weights=settings.weights, sections=sections_of(chunks, docs),
     )  # fmt: skip
     wanted, notes = _wanted(settings.kinds, settings.offline)
-    asked_rows = {kind: frozenset(rows) for kind, rows in (asked or {}).items()}
-    surroundings = Surroundings(chunks, models, seed, before)
-    run = _Generation(chunks, settings, sampled, surroundings, say, sections, asked_rows)
+    surroundings = Surroundings(chunks, models, before)
+    run = _Generation(chunks, settings, sampled, surroundings, say, asked or {})
     slots = run.offline(wanted) if settings.offline else run.by_model(wanted, models)
     ids, pages = QuestionIds(one.id for one in before), QuotePages(docs)
     drafts = {ids.next(slot.kind.name): slot.draft for slot in slots if slot.draft is not None}
     questions = tuple(question_of(draft, id_, pages) for id_, draft in drafts.items())
-    numbers = dict.fromkeys((one.name for one in wanted), samples * settings.each)
+    numbers = dict.fromkeys((one.name for one in wanted), settings.samples * settings.each)
     generated = Generated(
         questions=questions, rejected=tuple(run.rejected), sampled=sampled, wanted=numbers, drafts=drafts
     )
-    return replace(generated, notes=(*notes, *shortages(generated, samples, run.ended, run.known)))
+    return replace(generated, notes=(*notes, *shortages(generated, settings.samples, run.ended, run.known)))
 
 
 def kinds_named(names: Sequence[str]) -> list[Kind]:
@@ -152,8 +149,7 @@ class _Generation:
     sampled: Sampled
     surroundings: Surroundings
     say: Say
-    sections: list[str | None]
-    asked: Mapping[str, frozenset[int]]
+    asked: Mapping[str, Collection[int]]
     rejected: list[Rejected] = field(default_factory=list)
     accepted: list[Draft] = field(default_factory=list)
     ended: set[str] = field(default_factory=set)  # kinds that no chunk is left for

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ import numpy as np
 from karat.core.asked import AnswerRequest, Context
 from karat.core.errors import UsageError
 from karat.core.text import sentences
-from karat.testset.check._drafts import EarlierQuestions
 from karat.testset.lexicon import ChunkSentence, one_line
 from karat.testset.once import once
 
@@ -38,10 +37,10 @@ class Surroundings:
     first needed and kept.
     """
 
-    def __init__(self, chunks: Chunks, models: Models, seed: int = 0, before: Sequence[Question] = ()) -> None:
+    def __init__(self, chunks: Chunks, models: Models, before: Sequence[Question] = ()) -> None:
         if not len(chunks):
             raise UsageError("there are no chunks to ask about. Index documents first.")
-        self.chunks, self.models, self.seed, self.before = chunks, models, seed, tuple(before)
+        self.chunks, self.models, self.before = chunks, models, tuple(before)
         self._stems: dict[str, frozenset[str]] = {}
         self._near: dict[str, tuple[int, ...]] = {}
         self._asked: dict[str, NDArray[np.float32]] = {}
@@ -190,3 +189,37 @@ class Surroundings:
     def _searched(self, row: int) -> str:
         chunk = self.chunks[row]
         return f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text
+
+
+class EarlierQuestions:
+    """Texts in the order in which they were asked, by their stems and by the rows they are about."""
+
+    def __init__(self, stems: Callable[[str], frozenset[str]]) -> None:
+        self._stems = stems
+        self._count = 0
+        self._bare: list[int] = []
+        self._by_stem: dict[str, list[int]] = {}
+        self._by_row: dict[int, list[int]] = {}
+
+    def add(self, text: str, rows: Collection[int] = ()) -> None:
+        """Note one more text."""
+        stems = self._stems(text)
+        if not stems:
+            self._bare.append(self._count)
+        for stem in stems:
+            self._by_stem.setdefault(stem, []).append(self._count)
+        for row in rows:
+            self._by_row.setdefault(row, []).append(self._count)
+        self._count += 1
+
+    def candidates(self, text: str, share: float, rows: Collection[int] = ()) -> list[int]:
+        """The places of texts that can have this share of all stems in common with it, or are about one of the rows.
+
+        Who shares so many misses few of its stems: of the rarest, one more than may be missed, it has at least one.
+        """
+        stems = self._stems(text)
+        by_rarity = sorted((self._by_stem.get(stem, ()) for stem in stems), key=len)
+        places = set(() if stems else self._bare)
+        places.update(*by_rarity[: len(stems) - math.ceil(share * len(stems)) + 1])
+        places.update(*(self._by_row.get(row, ()) for row in rows))
+        return sorted(places)

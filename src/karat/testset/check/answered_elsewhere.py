@@ -11,11 +11,17 @@ from karat.core.text import guess_language
 from karat.core.text.detect import VERDICTS
 from karat.core.text.support import NUMBER_WORDS, Claim, SupportText
 from karat.models.terms import terms
-from karat.results.drafts import Draft, Fragment
-from karat.results.testset_check import Finding
-from karat.testset.check._check import about_questions, check, draft_filter
-from karat.testset.check._context import DEPTH, CheckContext
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import (
+    CheckContext,
+    Draft,
+    Finding,
+    Fragment,
+    Surroundings,
+    about_questions,
+    check,
+    draft_filter,
+)
+from karat.testset.check._context import DEPTH
 from karat.testset.lexicon import ChunkSentence, content_of, one_line, without_asking
 from karat.testset.once import once
 

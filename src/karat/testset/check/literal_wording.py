@@ -9,11 +9,16 @@ from dataclasses import dataclass
 from karat.core.text.names import named_terms
 from karat.core.text.words import percent
 from karat.core.types import Question
-from karat.results.drafts import Draft
-from karat.results.testset_check import Finding
-from karat.testset.check._check import about_questions, check, draft_filter
-from karat.testset.check._context import SEMANTIC, CheckContext
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import (
+    SEMANTIC,
+    CheckContext,
+    Draft,
+    Finding,
+    Surroundings,
+    about_questions,
+    check,
+    draft_filter,
+)
 from karat.testset.lexicon import content_of, longest_run, words_of
 from karat.testset.once import once
 

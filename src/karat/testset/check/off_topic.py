@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from karat.results.drafts import Draft
-from karat.testset.check._check import draft_filter
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import Draft, Surroundings, draft_filter
 
 _CLOSE = ("literal", "cloze")  # asked in the words of the chunk, or they are not of that kind
 _LEAST = 0.34  # share of such a question's stems that its chunk has to hold

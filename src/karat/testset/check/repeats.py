@@ -12,11 +12,7 @@ import numpy as np
 from karat.core.text import normalise
 from karat.core.text.detect import ALIKE, repeats, same_form
 from karat.core.text.words import excerpt, percent, plural
-from karat.results.drafts import Draft
-from karat.results.testset_check import Finding
-from karat.testset.check._check import SHOWN, check, counted, draft_filter
-from karat.testset.check._context import CheckContext
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import SHOWN, CheckContext, Draft, Finding, Surroundings, check, counted, draft_filter
 from karat.testset.lexicon import asking_word
 from karat.testset.once import once
 
