@@ -6,8 +6,8 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from karat.core.text.words import not_different
-from karat.report.decisions import main_failure
 from karat.report.labels import LABELS
+from karat.results.decisions import main_failure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
