@@ -1,4 +1,4 @@
-"""`karat check`, driven from the command line on the demo's dev questions."""
+"""`karat testset check`, driven from the command line on the demo's dev questions."""
 
 import json
 import shutil
@@ -31,27 +31,27 @@ def here(files, folder):
 
 
 def test_a_page(karat, here):
-    told = karat("check", "qa.jsonl", here)
+    told = karat("testset", "check", "qa.jsonl", here)
     assert told.code == 0, told.err
     assert len(told.out.splitlines()) <= 40
     for part in ("all 112 gold units can be found", "can show differences of about", "Ceilings"):
         assert part in told.out
-    assert karat("check", "qa.jsonl", here).out == told.out
-    verbose = karat("check", "qa.jsonl", here, "-v").out
+    assert karat("testset", "check", "qa.jsonl", here).out == told.out
+    verbose = karat("testset", "check", "qa.jsonl", here, "-v").out
     for head in ("Kinds", "Recall @1, @5, @20", "Topics", "Documents: 18 of 21", "Differences in Recall@5"):
         assert head in verbose
         assert head not in told.out
 
 
 def test_something_broken_is_exit_4(karat, here):
-    told = karat("check", "faulty.jsonl", here)
+    told = karat("testset", "check", "faulty.jsonl", here)
     assert told.code == 4
     assert told.out.startswith("✗  broken: 1 question is empty")
     assert "numbered" in told.out
 
 
 def test_json_alone(karat, here):
-    told = karat("check", "qa.jsonl", here, "--json")
+    told = karat("testset", "check", "qa.jsonl", here, "--json")
     made = json.loads(told.out)
     assert (made["format"], made["questions"], made["broken"]) == (2, 80, False)
     assert {row["k"] for row in made["attained"]} == {1, 5, 20}
@@ -60,7 +60,7 @@ def test_json_alone(karat, here):
 
 @pytest.mark.parametrize("ending", ["md", "json", "txt"])
 def test_to_a_file(karat, here, folder, ending):
-    assert karat("check", "faulty.jsonl", here, "-q", "-o", f"page.{ending}").code == 4
+    assert karat("testset", "check", "faulty.jsonl", here, "-q", "-o", f"page.{ending}").code == 4
     page = (folder / f"page.{ending}").read_text(encoding="utf-8")
     assert "numbered" in page
     if ending == "json":
@@ -68,26 +68,26 @@ def test_to_a_file(karat, here, folder, ending):
 
 
 def test_an_unknown_ending_is_refused_before_anything_is_read(karat, here):
-    told = karat("check", "gone.jsonl", here, "-o", "page.pdf")
+    told = karat("testset", "check", "gone.jsonl", here, "-o", "page.pdf")
     assert told.code == 2
     assert "page.pdf: a check is written as .md, .json or .txt" in told.sentence
 
 
 def test_without_an_index(karat, here):
-    told = karat("check", "faulty.jsonl")
+    told = karat("testset", "check", "faulty.jsonl")
     assert told.code == 4
     assert "not run, since no index was given: copies, coverage" in told.out
 
 
 def test_quiet_and_one_check(karat, here):
-    told = karat("check", "faulty.jsonl", here, "-q", "--only", "leftovers")
+    told = karat("testset", "check", "faulty.jsonl", here, "-q", "--only", "leftovers")
     assert told.code == 0
     assert '1 question keeps list numbering such as "1)", a label or quotes' in told.out
     assert "Kinds" not in told.out
 
 
 def test_a_check_that_is_skipped_finds_nothing(karat, here):
-    told = karat("check", "faulty.jsonl", here, "--skip", "malformed", "--json")
+    told = karat("testset", "check", "faulty.jsonl", here, "--skip", "malformed", "--json")
     assert told.code == 0
     made = json.loads(told.out)
     assert "malformed" not in {f["check"] for f in made["findings"]}
@@ -95,7 +95,7 @@ def test_a_check_that_is_skipped_finds_nothing(karat, here):
 
 
 def test_an_unknown_check_is_answered_with_the_nearest(karat, here):
-    told = karat("check", "qa.jsonl", here, "--only", "leftover")
+    told = karat("testset", "check", "qa.jsonl", here, "--only", "leftover")
     assert told.code == 2
     assert "Did you mean leftovers?" in told.sentence
 
@@ -115,7 +115,7 @@ def test_an_unknown_check_is_answered_with_the_nearest(karat, here):
     ],
 )  # fmt: skip
 def test_other_formats(karat, put, name, content):
-    told = karat("check", put(name, content), "--json")
+    told = karat("testset", "check", put(name, content), "--json")
     assert told.code in (0, 4), told.err
     made = json.loads(told.out)
     assert made["questions"] == 2
@@ -131,4 +131,6 @@ def test_from_python(here):
 
 
 def test_arguments_that_were_swapped(karat, here):
-    assert karat("check", here, "qa.jsonl").sentence.startswith("the test set comes first, then the index: write qa")
+    assert karat("testset", "check", here, "qa.jsonl").sentence.startswith(
+        "the test set comes first, then the index: write qa"
+    )

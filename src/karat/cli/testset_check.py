@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -13,23 +12,25 @@ from karat.cli._options import (
     Json,
     Map,
     Match,
+    Only,
     PageOffset,
     Pages,
     Quiet,
+    Testset,
     Verbose,
     columns_of,
-    progress_on_terminal,
 )
+from karat.cli._output import BROKEN, leave, progress_on_terminal, show
 
 ENDINGS = (".md", ".json", ".txt")
 
 
 def command(
-    testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],
+    testset: Testset,
     index: Annotated[
         str | None, typer.Argument(help="A folder that `karat index` wrote; without it, the questions alone.")
     ] = None,
-    only: Annotated[list[str] | None, typer.Option("--only", help="Run this check alone. Repeatable.")] = None,
+    only: Only = None,
     skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out. Repeatable.")] = None,
     results: Annotated[
         list[str] | None, typer.Option("--results", help="Results over this index to look at as well. Repeatable.")
@@ -46,7 +47,7 @@ def command(
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
-    """Find the faults of a test set: gold that an index does not hold, faulty questions, gaps; and what it can show.
+    """Find faults of a test set: gold that cannot be found, bad questions, gaps.
 
     Exit codes: 0 nothing is broken, 2 bad input, 4 something is broken.
     """
@@ -55,7 +56,7 @@ def command(
     from karat.io.writing import write_whole
     from karat.report import objects
     from karat.report.build.testset_check import check_document
-    from karat.report.render import console, written
+    from karat.report.render import written
     from karat.systems.index import check_order
     from karat.systems.retrieval import check_pages
 
@@ -70,13 +71,9 @@ def command(
         only=only or (), skip=skip or (), columns=columns_of(map_), progress=progress,
     )  # fmt: skip
     progress("")
-    document = check_document(checked)
     if output is not None:
-        write_whole(output, f"{objects.examined(checked)}\n" if ending == ".json" else written(document, ending))
-    if as_json:
-        typer.echo(objects.examined(checked))
-    else:
-        console.show(document, sys.stdout, quiet=quiet, verbose=verbose)
+        text = f"{objects.examined(checked)}\n" if ending == ".json" else written(check_document(checked), ending)
+        write_whole(output, text)
+    show(checked, check_document, objects.examined, as_json=as_json, quiet=quiet, verbose=verbose)
     if checked.broken:
-        sys.stdout.flush()
-        raise typer.Exit(4)
+        leave(BROKEN)
