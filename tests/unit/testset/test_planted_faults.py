@@ -12,6 +12,7 @@ import pytest
 from karat.experiment.demo import demo_files, half_of
 from karat.files import as_testset
 from karat.systems.index import index
+from karat.testset.check import CheckContext
 from karat.testset.check_testset import check_testset
 
 pytestmark = pytest.mark.slow
@@ -59,7 +60,7 @@ def rates(worlds, each):
     total = {fault: [0, 0, 0, 0] for fault in planting.FAULTS}
     for seed, made in enumerate(worlds):
         planted, clean = planting.plant(made, seed, each)
-        seen = flagged(check_testset(made.testset, made.table, made.docs))
+        seen = flagged(check_testset(CheckContext(made.testset, made.table, made.docs)))
         for fault, (_, check, _) in planting.FAULTS.items():
             ids = seen.get(check, set())
             row = total[fault]
@@ -106,7 +107,9 @@ def test_holes_in_the_coverage():
         made = planting.world(seed, docs=16, per_doc=4)
         gone, kept = planting.with_holes(made, seed, 5)
         (finding,) = (
-            f for f in check_testset(made.testset, made.table, only=["coverage"]).findings if "no question" in f.title
+            f
+            for f in check_testset(CheckContext(made.testset, made.table), only=["coverage"]).findings
+            if "no question" in f.title
         )
         named = {example.partition(":")[0] for example in finding.examples}
         planted, rest = planted + len(gone), rest + len(kept)
