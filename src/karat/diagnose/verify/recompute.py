@@ -14,7 +14,7 @@ from karat.core.language import parse
 from karat.core.measure import Measure
 from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
-from karat.diagnose.verify.names import BARE, measure_of, spelled
+from karat.diagnose.verify.names import BARE, CUTS, measure_of, spelled
 from karat.diagnose.verify.numbers import cut_of
 from karat.diagnose.verify.rows import Floats, MeasureValues, QuestionRows
 from karat.match import JudgingSettings, Matched, address_of, is_url, judge
@@ -54,7 +54,7 @@ def from_lists(rows: QuestionRows, repeats: Repeats = "once") -> dict[str, Measu
 
 def _measures(rows: QuestionRows, column: str) -> list[tuple[Measure, list[int]]]:
     """The retrieval measure that a column holds, with the rows of each cut-off; empty where it is no such measure."""
-    cut = rows.names.get("k") or rows.names.get("top_k")
+    cut = next(iter(rows.named(*CUTS)), None)
     groups: dict[int | None, list[int]] = {}
     for i, text in enumerate(rows.texts(cut) if cut is not None else [""] * len(rows)):
         groups.setdefault(cut_of(text) or rows.k, []).append(i)
