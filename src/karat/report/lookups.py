@@ -103,6 +103,11 @@ class EvaluationView:
         return main_measures(self.measures, self.evaluation.dialect)
 
     @cached_property
+    def ordered_measures(self) -> list[Measure]:
+        """All measures, the key measures first."""
+        return [*self.key_measures, *(m for m in self.measures if m not in self.key_measures)]
+
+    @cached_property
     def counts(self) -> list[tuple[list[Measure], list[tuple[str, int, int, int]]]]:
         """Measures with the same n, undefined and failed for every system, together."""
         alike: dict[tuple[tuple[str, int, int, int], ...], list[Measure]] = {}
@@ -204,6 +209,7 @@ class StudyView(EvaluationView):
         times = {s: [x for x in self.study.seconds.get(s, ()) if x is not None] for s in systems}
         return {s: median(known) for s, known in times.items() if known}
 
-    def alpha(self, system: str) -> float | None:
+    def alpha(self, system: str) -> str | None:
+        """The weight of the dense engine as it is written; None where a system has none."""
         configuration = self.configuration_of.get(system)
-        return configuration.alpha if configuration is not None else None
+        return f"{configuration.alpha:g}" if configuration is not None and configuration.alpha is not None else None
