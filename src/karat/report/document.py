@@ -276,16 +276,16 @@ class Document:
     def at(self, detail: Detail) -> list[Block]:
         """The blocks of a detail, without what waits for more, and without headings over nothing."""
         shown = [block.at(detail) for block in self.blocks if block.detail <= detail]
-        kept: list[Block] = []
+        blocks: list[Block] = []
         for block in reversed(shown):
-            below = kept[-1] if kept else None
+            below = blocks[-1] if blocks else None
             empty = isinstance(block, (Table | Listing | Cards)) and not _content(block)
             over_nothing = isinstance(block, Heading) and (
                 below is None or (isinstance(below, Heading) and below.depth <= block.depth)
             )
             if not empty and not over_nothing:
-                kept.append(block)
-        return kept[::-1]
+                blocks.append(block)
+        return blocks[::-1]
 
 
 def _content(block: Table | Listing | Cards) -> Sequence[Any]:

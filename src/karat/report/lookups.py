@@ -83,19 +83,19 @@ class EvaluationView:
     @cached_property
     def slices(self) -> dict[str, list[str]]:
         """Values of each slice, in order."""
-        found: dict[str, dict[str, None]] = {}
+        slices: dict[str, dict[str, None]] = {}
         for s in self.evaluation.summaries:
             if s.slice is not None and s.value is not None:
-                found.setdefault(s.slice, {})[s.value] = None
-        return {name: list(values) for name, values in found.items()}
+                slices.setdefault(s.slice, {})[s.value] = None
+        return {name: list(values) for name, values in slices.items()}
 
     @cached_property
     def families(self) -> list[list[Measure]]:
         """Measures that differ in their cut only, together, in order of first appearance."""
-        found: dict[object, list[Measure]] = {}
+        families: dict[object, list[Measure]] = {}
         for measure in self.measures:
-            found.setdefault((measure.spec.name, measure.given), []).append(measure)
-        return list(found.values())
+            families.setdefault((measure.spec.name, measure.given), []).append(measure)
+        return list(families.values())
 
     @cached_property
     def key_measures(self) -> list[Measure]:

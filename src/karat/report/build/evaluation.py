@@ -264,9 +264,9 @@ def about(view: EvaluationView) -> Iterator[ListItem]:
         yield ListItem("dialect", evaluation.dialect)
     if evaluation.matching is not None:
         matching = evaluation.matching
-        found, *others = list(_matching(matching)) or [""]
+        shares, *others = list(_matching(matching)) or [""]
         text = f"{matching.matcher} ({matching.unit}): {matching.why}"
-        yield ListItem("match", text, (found,) if found else (), more=(found, *others))
+        yield ListItem("match", text, (shares,) if shares else (), more=(shares, *others))
     first, *others = _counts(view) or ["no measure was computed"]
     yield ListItem("scored", first, tuple(others))
 

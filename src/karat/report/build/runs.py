@@ -29,7 +29,7 @@ def runs_document(runs: Sequence[Mapping[str, Any]], place: str, *, most: int = 
 
 def _run(run: Mapping[str, Any]) -> list[Cell]:
     """A row of what a manifest says, which may be damaged."""
-    summary = found if isinstance(found := run.get("summary"), Mapping) else {}
+    summary = stored if isinstance(stored := run.get("summary"), Mapping) else {}
     best = f"{summary.get('best', '')} by {summary.get('main', '')}" if summary.get("best") else ""
     mean = summary.get("mean")
     sizes = [str(summary.get(name, "")) for name in ("systems", "questions")]

@@ -115,14 +115,14 @@ def _cards(view: StudyView) -> Iterator[Card]:
 
 def _expected(choice: Choice) -> Iterator[Card]:
     if choice.cross_validated is not None:
-        lost = "" if choice.optimism is None else f" Selection bias: {number(choice.optimism, 3)}."
+        bias = "" if choice.optimism is None else f" Selection bias: {number(choice.optimism, 3)}."
         picks = sorted(choice.picks.items(), key=lambda item: (-item[1], item[0]))
         folds = names([f"{system} {n:,}" for system, n in picks], 3)
         chosen = f" Chosen in {plural(sum(choice.picks.values()), 'fold')}: {folds}." if picks else ""
         yield Card(
             "Expected on new questions",
             estimate(choice.cross_validated, choice.expected_low, choice.expected_high, 2),
-            f"Cross-validated: what the chosen configuration scores on questions it was not chosen by.{lost}{chosen}",
+            f"Cross-validated: what the chosen configuration scores on questions it was not chosen by.{bias}{chosen}",
         )
     if choice.oracle is not None:
         yield Card(
@@ -289,7 +289,7 @@ def _failures(view: StudyView) -> Iterator[Block]:
     )
     yield Table(f"Ways to fail at {study.k}, {view.best} first", columns, rows, most=own or None, footnotes=[lead])
     classes = study.error_classes
-    titles = list(dict.fromkeys(name for found in classes.values() for name in found))
+    titles = list(dict.fromkeys(name for own in classes.values() for name in own))
     ordered = [*(s for s in view.ranking if s in classes), *(s for s in classes if s not in view.ranking)]
     yield Table(
         "Error classes, as hybrid-rag counts them",

@@ -57,8 +57,8 @@ def _grid(view: SweepView) -> Table:
     rows: list[list[Cell]] = []
     for name in names:
         row: list[Cell] = [name]
-        for choice, measure, held, equal in zip(view.choices, view.measures, cells, equals, strict=True):
-            best, cell = name == choice.best.system, held[name]
+        for choice, measure, by_system, equal in zip(view.choices, view.measures, cells, equals, strict=True):
+            best, cell = name == choice.best.system, by_system[name]
             mark = "*" if best else "=" if name in equal else ""
             row.append(Value(cell.mean, cell.low, cell.high, unit=measure.spec.unit, mark=mark, best=best))
         rows.append(row)

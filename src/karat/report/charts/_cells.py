@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from karat.report.charts._lens import told
+from karat.report.charts._lens import mean_tips
 from karat.report.charts._style import CELLS, DARK_FROM, NORMAL, SMALL, names_axis
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def cells(
     known = base.transform_filter("isValid(datum.shade)")
     grey = base.transform_filter("!isValid(datum.shade)")
     return alt.layer(
-        known.mark_rect(stroke="#ffffff", strokeWidth=1).encode(color=shade, tooltip=told()),
-        grey.mark_rect(stroke="#ffffff", strokeWidth=1, fill="#d0d0d0").encode(tooltip=told()),
+        known.mark_rect(stroke="#ffffff", strokeWidth=1).encode(color=shade, tooltip=mean_tips()),
+        grey.mark_rect(stroke="#ffffff", strokeWidth=1, fill="#d0d0d0").encode(tooltip=mean_tips()),
         base.mark_text(fontSize=NORMAL, fontWeight="bold", dy=-8).encode(text="shown:N", color=letters),
         base.transform_filter("isValid(datum.low)")
         .mark_text(fontSize=SMALL, dy=10)

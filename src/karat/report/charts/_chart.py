@@ -41,8 +41,8 @@ class Chart:
 
 
 def _find(source: Any) -> Chart | None:
-    found = getattr(source, "chart", source)
-    return found if isinstance(found, Chart) else None
+    chart = getattr(source, "chart", source)
+    return chart if isinstance(chart, Chart) else None
 
 
 CHARTS: Registry[Chart] = Registry("chart", ("karat.report.charts",), "karat.charts", _find)

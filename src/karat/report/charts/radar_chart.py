@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from karat.report.charts._chart import Chart, Missing
-from karat.report.charts._lens import Lens, told, wrap
+from karat.report.charts._lens import Lens, mean_tips, wrap
 from karat.report.charts._style import headed, highlight, series_scales
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def make(study: Study) -> Figure | Missing:
         **at("x", "y"), order="step:Q", strokeDash=scales["strokeDash"], detail="system:N"
     )
     spans = base.mark_rule(strokeWidth=1.4).encode(**at("x0", "y0"), x2="x1:Q", y2="y1:Q")
-    points = base.mark_point(size=60).encode(**at("x", "y"), shape=scales["shape"], tooltip=told())
+    points = base.mark_point(size=60).encode(**at("x", "y"), shape=scales["shape"], tooltip=mean_tips())
     figure: Figure = (
         alt.layer(*_web(turns, [m.name for m in measures], top, at), outline, spans, points.add_params(picked))
         .properties(

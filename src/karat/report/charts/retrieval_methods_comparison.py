@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karat.report.charts._chart import Chart, Missing
-from karat.report.charts._lens import BARS, INTERVALS, Lens, told
+from karat.report.charts._lens import BARS, INTERVALS, Lens, mean_tips
 from karat.report.charts._style import BLUE, GREY, SKY, headed, names_axis, row_height
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def make(study: Study) -> Figure | Missing:
     axis = alt.Axis(tickCount=4, format=".6~g")
     base = alt.Chart().encode(y=y)
     bars = base.mark_bar(height={"band": 0.7}).encode(
-        x=alt.X("mean:Q", title=None, scale=scale, axis=axis), color=colour, tooltip=told()
+        x=alt.X("mean:Q", title=None, scale=scale, axis=axis), color=colour, tooltip=mean_tips()
     )
     spans = base.mark_rule(style="interval").encode(x=alt.X("low:Q", title=None), x2="high:Q")
     figures = base.mark_text(align="left").encode(x=alt.value(WIDE + 6), text="said:N")
