@@ -30,7 +30,7 @@ HEURISTIC = "heuristic"
 UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Judgement:
     """What a judge found: its reason and the claims it looked at, or why it found nothing."""
 
@@ -48,7 +48,7 @@ class Judgement:
         return max(self.repeats) - min(self.repeats) > SAME if len(self.repeats) > 1 else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgeRecord:
     """How one measure of a judge went for one system."""
 
@@ -61,7 +61,7 @@ class JudgeRecord:
     flips: float | None  # share of the answers asked about several times whose values differ
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Bill:
     """What the answers of a system took. None: unknown. `known` of `n` answers have tokens or a cost."""
 
@@ -206,8 +206,11 @@ class Answers:
                 failed = int((self.status[s, :, m] == Status.failed).sum())
                 n = int((self.status[s, :, m] == Status.ok).sum())
                 repeats = max(1, *(len(v.repeats) for v in judgements))
-                share = fmean(flips) if flips else None
-                records.append(JudgeRecord(system, measure.name, ", ".join(sorted(who)), n, failed, repeats, share))
+                record = JudgeRecord(
+                    system=system, measure=measure.name, who=", ".join(sorted(who)), n=n, failed=failed,
+                    repeats=repeats, flips=fmean(flips) if flips else None,
+                )  # fmt: skip
+                records.append(record)
         return records
 
     def bill(self, system: str, retrieve: Sequence[float | None] = ()) -> Bill:
@@ -219,15 +222,10 @@ class Answers:
         cost = [a.cost_usd for a in known if a.cost_usd is not None]
         timed = [s for s in retrieve if s is not None]
         return Bill(
-            system,
-            n,
-            median(timed) if timed else None,
-            median(seconds) if seconds else None,
-            sum(tokens) if tokens else None,
-            len(tokens),
-            sum(cost) if cost else None,
-            len(cost),
-        )
+            system=system, n=n, retrieve_seconds=median(timed) if timed else None,
+            answer_seconds=median(seconds) if seconds else None, tokens=sum(tokens) if tokens else None,
+            tokens_known=len(tokens), cost_usd=sum(cost) if cost else None, cost_known=len(cost),
+        )  # fmt: skip
 
     def counts(self, system: str) -> dict[str, int]:
         """How many answers there are, and how many are empty, decline, or failed to be made."""
@@ -268,15 +266,8 @@ def _judgement(measure: Measure, value: float | None, detail: Mapping[str, Any])
         if isinstance(one, Mapping)
     ]
     repeats = [float(v) for v in _listed(detail.get("repeats")) if isinstance(v, int | float)]
-    return Judgement(
-        measure.name,
-        value,
-        str(detail.get("reason") or ""),
-        str(detail.get("by") or ""),
-        str(detail.get("model") or ""),
-        tuple(claims),
-        tuple(repeats),
-    )
+    words = {name: str(detail.get(name) or "") for name in ("reason", "by", "model")}
+    return Judgement(measure=measure.name, value=value, claims=tuple(claims), repeats=tuple(repeats), **words)
 
 
 def _listed(value: object) -> Sequence[Any]:

@@ -46,7 +46,7 @@ def from_lists(rows: QuestionRows, repeats: Repeats = "once") -> dict[str, Measu
     for column in rows.numbers:
         measures = _measures(rows, column)
         if measures and not (rows.k is None and spelled(column) in BARE):
-            lists = _RankedRows(hits, units, rows.texts(gold), measures, repeats)
+            lists = _RankedRows(hits=hits, gold=units, written=rows.texts(gold), measures=measures, repeats=repeats)
             once = partial(lists.score, "once") if repeats == "count" else None
             values[column] = MeasureValues(lists.score(), lists.mistakes, once=once)
     return values
@@ -63,7 +63,7 @@ def _measures(rows: QuestionRows, column: str) -> list[tuple[Measure, list[int]]
     return known if len(known) == len(measures) else []
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _RankedRows:
     """Hits and gold a row, and the measure of them with the rows of each cut-off."""
 

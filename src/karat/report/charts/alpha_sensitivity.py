@@ -7,13 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from karat.core.text.words import clean
-from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import INTERVALS, LINES, Lens, distinct, mean_tips
 from karat.report.charts._style import headed, highlight, panel_axis, series_scales
 
 if TYPE_CHECKING:
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Configuration, Study
+    from karat.results.study import Configuration
 
 PANELS, ACROSS, WIDE, HIGH = 6, 3, 236, 170
 ALPHA_AT_END = re.compile(r"(?<![\W_])[\W_]*+(?:alpha|α|a)?[\W_]*+(?<!\d)\d++(?:\.\d++)?\s*+$", re.I)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from karat.core.scores import Status
 from karat.core.text.words import clean, number, percent
-from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import Lens, wrap
 from karat.report.charts._style import GREEN, GREY, VERMILION, headed, names_axis, tips
 from karat.report.labels import LABELS
-
-if TYPE_CHECKING:
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 WIDE = 430
 

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.core.text.words import amount, clean
-from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import BARS, Lens, finite
 from karat.report.charts._style import headed, names_axis, row_height, tips
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 WIDE = 520
 SHARES = {"p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95}

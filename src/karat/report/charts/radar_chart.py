@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
-from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import Lens, mean_tips, wrap
 from karat.report.charts._style import headed, highlight, series_scales
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 SPOKES, LEAST = 8, 3
 SYSTEMS = (4, 5)

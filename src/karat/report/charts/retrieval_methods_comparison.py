@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import BARS, INTERVALS, Lens, mean_tips
 from karat.report.charts._style import BLUE, GREY, SKY, headed, names_axis, row_height
-
-if TYPE_CHECKING:
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 PANELS, ACROSS, WIDE = 6, 3, 170
 STANDINGS = {"best mean": BLUE, "interval overlaps that of the best": SKY, "other": GREY}

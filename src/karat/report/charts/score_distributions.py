@@ -9,7 +9,7 @@ import numpy as np
 
 from karat.core.text.words import figure
 from karat.report.answers import SUPPORT
-from karat.report.charts._chart import Chart, Missing
+from karat.report.charts._chart import Chart, Figure, Missing, Study
 from karat.report.charts._lens import INTERVALS, Lens, finite
 from karat.report.charts._style import headed, names_axis, tips
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import altair as alt
 
     from karat.core.measure import Measure
-    from karat.report.charts._chart import Figure
-    from karat.results.study import Study
 
 SYSTEMS = (9, 12)
 WIDE, STEP = 560, 62

@@ -100,7 +100,7 @@ def _checked(
         return one.figure("unchecked", "the rows have no such column, and nothing to compute it from.")
     if not np.isfinite(values.own[chosen.mask]).any():
         return one.figure("unchecked", "none of its rows has a value.")
-    return Summarised(rows, one, chosen.mask, values, count).checked()
+    return Summarised(rows=rows, printed=one, mask=chosen.mask, values=values, count=count).checked()
 
 
 def _values(rows: QuestionRows, name: str, computed: Mapping[str, MeasureValues]) -> MeasureValues | None:
@@ -133,7 +133,7 @@ def statistic_of(values: Floats, statistic: str) -> float:
     return float(getattr(known, statistic)())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Summarised:
     """A printed statistic beside the rows that it summarises, and the number of questions printed with it."""
 
