@@ -172,6 +172,12 @@ class Lens(StudyView):
         more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
         return f"No value, shown as a gap: {first}{more}."
 
+    def subtitle(self, words: str, measures: Sequence[Measure], systems: Sequence[str]) -> list[str]:
+        """How many questions stand behind a chart and how to read it, what is left out, and what has no value."""
+        return [
+            f"{self.counted(measures, systems)}. {words}", self.left_out(systems), self.gaps(measures, systems),
+        ]  # fmt: skip
+
     def per_question(self, system: str, measure: Measure) -> list[float | None]:
         """The value of each question; None where it has none."""
         s, m = self.scores.systems.index(system), self.scores.measures.index(measure)

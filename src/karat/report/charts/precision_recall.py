@@ -57,12 +57,12 @@ def make(study: Study) -> Figure | Missing:
         height=HIGH,
         title=headed(
             chart.title,
-            [
-                f"{lens.counted(measures, systems)}. A point per k, written beside the best system; thin "
+            lens.subtitle(
+                "A point per k, written beside the best system; thin "
                 "crosses: 95% intervals of both means. Up and to the right is better.",
-                lens.left_out(systems),
-                lens.gaps(measures, systems),
-            ],
+                measures,
+                systems,
+            ),
             WIDE + 80,
         ),
     )

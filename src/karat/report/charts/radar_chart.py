@@ -60,12 +60,11 @@ def make(study: Study) -> Figure | Missing:
             height=round(2 * RADIUS * UP),
             title=headed(
                 chart.title,
-                [
-                    f"{lens.counted(measures, systems)}. Further out is better. Line along a spoke: 95% interval of "
-                    "the mean.",
-                    lens.left_out(systems),
-                    lens.gaps(measures, systems),
-                ],
+                lens.subtitle(
+                    "Further out is better. Line along a spoke: 95% interval of the mean.",
+                    measures,
+                    systems,
+                ),
                 round(2 * RADIUS * ACROSS) + 60,
             ),
         )

@@ -25,10 +25,9 @@ def make(study: Study) -> Figure | Missing:
         lower = " (lower is better)" if measure.spec.direction == "lower" else ""
         for system in systems:
             row = lens.cell(system, measure)
-            best, near = system in marks.best, system in marks.near
             row["panel"] = row["measure"] + lower
-            row["standing"] = list(STANDINGS)[0 if best else 1 if near else 2]
-            row["said"] += "*" if best else "~" if near else ""
+            row["standing"] = list(STANDINGS)[0 if system in marks.best else 1 if system in marks.near else 2]
+            row["said"] += marks.sign(system)
             rows.append(row)
     bounded = all(m.bounds == (0.0, 1.0) for m in measures)
     domain = lens.domain(systems)
@@ -57,11 +56,11 @@ def make(study: Study) -> Figure | Missing:
             spacing={"row": 24, "column": 62},
             title=headed(
                 chart.title,
-                [
-                    f"{lens.counted(measures, systems)}. Bar: mean; line across its end: {INTERVALS}. {legend}",
-                    lens.left_out(systems),
-                    lens.gaps(measures, systems),
-                ],
+                lens.subtitle(
+                    f"Bar: mean; line across its end: {INTERVALS}. {legend}",
+                    measures,
+                    systems,
+                ),
             ),
         )
         .resolve_scale(x="shared" if bounded else "independent")
