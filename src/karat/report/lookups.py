@@ -11,7 +11,7 @@ import numpy as np
 
 from karat.core.scores import Status
 from karat.core.text.words import digits_of
-from karat.results.decisions import Marks, costliest, main_measures, mark
+from karat.results.decisions import Marks, costliest, main_measures, mark, ranked_systems
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -151,9 +151,8 @@ class StudyView(EvaluationView):
     @cached_property
     def by_mean(self) -> list[str]:
         """Systems by the main measure, best first, those without a value last; of equal ones the first stays first."""
-        sign = 1 if self.main is not None and self.main.spec.direction == "lower" else -1
-        means = {s: self.mean(s, self.main) for s in self.systems}
-        return sorted(self.systems, key=lambda s: (means[s] is None, sign * (means[s] or 0.0)))
+        ranked = ranked_systems(self.evaluation, self.main.name if self.main is not None else "")
+        return [*ranked, *(s for s in self.systems if s not in ranked)]
 
     @cached_property
     def ranking(self) -> list[str]:
