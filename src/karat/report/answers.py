@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
 from karat.report.lookups import EvaluationView, statuses
-from karat.results.decisions import SAME
+from karat.results.decisions import QUALITY, SAME, SUPPORT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from karat.results.evaluation import Evaluation, Note
     from karat.results.study import StudyAnswer
 
-QUALITY = ("Correctness", "TokenF1")  # by which answers are worst, the first that there is
-SUPPORT = ("Faithfulness", "SentenceSupport", "SupportDensity")
 KNOWN = (*QUALITY, "EM", "ROUGE-L", *SUPPORT, "SemanticSimilarity", "Completeness")
 HEURISTIC = "heuristic"
 UNKNOWN = "unknown"

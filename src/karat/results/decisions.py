@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 RETRIEVAL = ("Recall", "nDCG", "MRR", "Hit", "F1", "MAP", "Precision")
 ANSWER = ("TokenF1", "ROUGE-L", "EM", "SemanticSimilarity")
+QUALITY = ("Correctness", "TokenF1")  # by which an answer is good or bad, the first that there is
+SUPPORT = ("Faithfulness", "SentenceSupport", "SupportDensity")  # by which its contexts hold what it says
 DEPTH = {"nDCG": 10}  # the cut a headline stands at, 5 for all others
 UNCUT = ("MRR", "MAP")  # known best without a cut
 FEWEST = 5  # questions of a slice worth naming

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import amount, clean, excerpt, names, number, percent, plural
-from karat.report.answers import HEURISTIC, KNOWN, SUPPORT, UNKNOWN
+from karat.report.answers import HEURISTIC, KNOWN, UNKNOWN
 from karat.report.build._parts import value_of
 from karat.report.document import (
     Block,
@@ -22,6 +22,7 @@ from karat.report.document import (
     bullets,
 )
 from karat.report.lookups import EvaluationView
+from karat.results.decisions import SUPPORT
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
