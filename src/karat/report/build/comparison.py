@@ -296,12 +296,12 @@ def _pair_sentence(comparison: Comparison, pair: ComparedPair) -> str:
 
 def _against(comparison: Comparison, measure: ComparedMeasure) -> str:
     pairs = [pair for pair in comparison.pairs if pair.measure == measure.name]
-    won = [pair.b for pair in pairs if better(comparison, pair) == pair.b]
-    lost = [pair.b for pair in pairs if better(comparison, pair) == pair.a]
-    rest = len(pairs) - len(won) - len(lost)
+    winners = [pair.b for pair in pairs if better(comparison, pair) == pair.b]
+    losers = [pair.b for pair in pairs if better(comparison, pair) == pair.a]
+    rest = len(pairs) - len(winners) - len(losers)
     return (
-        f"By {measure.name}, {_counted(won)} significantly better than {comparison.baseline}, {_counted(lost)} worse, "
-        f"and {rest:,} not significantly different from it."
+        f"By {measure.name}, {_counted(winners)} significantly better than {comparison.baseline}, "
+        f"{_counted(losers)} worse, and {rest:,} not significantly different from it."
     )
 
 
