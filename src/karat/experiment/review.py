@@ -132,7 +132,9 @@ def _decided(table: RawTable, questions: TestSet) -> dict[str, Question | None]:
     """Each question that a review decides about, as it is to be; None: dropped."""
     missing = [name for name in (*COLUMNS, "digest") if name not in table.columns]
     if missing:
-        raise table.error(f"has no column {', '.join(missing)}", remedy="Give the file that `karat review` wrote.")
+        raise table.error(
+            f"has no column {', '.join(missing)}", remedy="Give the file that `karat testset review` wrote."
+        )
     known = {question.id: question for question in questions}
     if len(known) < len(questions):
         raise UsageError(f"{questions.name} holds a question id twice. Give every question an id of its own.")

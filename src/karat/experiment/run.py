@@ -251,7 +251,7 @@ def _taken(indexes: Sequence[BuiltIndex]) -> list[InputInfo]:
 
 
 def _summary(study: Study) -> dict[str, Any]:
-    """What `karat list` shows."""
+    """What `karat show` shows."""
     best = study.choice.best if study.choice is not None else None
     return {
         "systems": len(study.configurations),

@@ -104,7 +104,7 @@ def missing_gold(context: CheckContext) -> Iterator[Finding]:
     yield from about_questions(
         "missing_gold", "broken", lost, len(answerable),
         ("has gold that no chunk of this index holds", "have gold that no chunk of this index holds"),
-        "Every system scores 0 there.", "Run `karat check`, which says why.",
+        "Every system scores 0 there.", "Run `karat testset check`, which says why.",
     )  # fmt: skip
 
 
