@@ -16,15 +16,14 @@ _ANCHOR = _SHARED.lower().replace(" ", "-")
 
 def commands() -> str:
     """Every command with its arguments and options."""
-    import typer
+    from karat.cli.main import GROUPS, load
 
-    from karat.cli.main import app
-
-    found = dict(_leaves(typer.main.get_command(app())))
+    found = {name: load(name) for group in GROUPS.values() for name in group}
     counts = Counter(_described(p) for command in found.values() for p in command.params if _is_option(p))
     shared = {described for described, count in counts.items() if count >= SHARED_BY}
+    rows = ((title, _link(name), summary) for title, group in GROUPS.items() for name, summary in group.items())
     parts = [
-        table(("command", "does"), ((_link(name), _help(command)[0]) for name, command in found.items())),
+        table(("to", "command", "does"), rows),
         f"## {_SHARED}",
         table(("option", "meaning"), sorted((listed(opts), text) for opts, text, _ in shared)),
     ]
@@ -32,19 +31,6 @@ def commands() -> str:
         parts.extend(_command(name, command, shared))
     about = "`karat COMMAND --help` prints the same; `karat --version` prints the version."
     return page("Commands", about, parts)
-
-
-def _leaves(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Every command under its whole name, commands of groups included."""
-    for name, command in group.commands.items():
-        if getattr(command, "hidden", False):
-            continue
-        whole = f"{before} {name}".strip()
-        inner = getattr(command, "commands", None)
-        if inner is None or getattr(command, "invoke_without_command", False):
-            yield whole, command
-        if inner is not None:
-            yield from _leaves(command, whole)
 
 
 def _command(name: str, command: Any, shared: set[Any]) -> Iterator[str]:

@@ -41,7 +41,7 @@ def columns_of(pairs: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
-Testset = Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")]
+Testset = Annotated[str, typer.Argument(help="Questions with gold; the format is recognised.")]
 IndexFolder = Annotated[str, typer.Argument(metavar="INDEX", help="A folder that `karat index` wrote.")]
 Only = Annotated[list[str] | None, typer.Option("--only", help="Run this check alone. Repeatable.")]
 Lower = Annotated[

@@ -26,7 +26,7 @@ from karat.cli._output import FAILED, announcer, leave, progress_on_terminal
 @with_hosts
 @with_chat
 def command(
-    testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],
+    testset: Annotated[str, typer.Argument(help="Questions with gold; the format is recognised.")],
     results: Annotated[list[str], typer.Argument(help="What one or more systems returned, a file each.")],
     measure: Annotated[
         list[str] | None,

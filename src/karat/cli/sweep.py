@@ -24,7 +24,7 @@ from karat.cli._output import counted_on_terminal, show
 
 @with_hosts
 def command(
-    testset: Annotated[str | None, typer.Argument(help="Questions with gold: any format of docs/formats.md.")] = None,
+    testset: Annotated[str | None, typer.Argument(help="Questions with gold; the format is recognised.")] = None,
     source: Annotated[
         list[str] | None,
         typer.Argument(metavar="INDEX", help="An index; with --chunk or --embedder the documents to index."),
