@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -22,7 +23,7 @@ from karat.cli._options import (
     columns_of,
 )
 from karat.cli._output import BROKEN, leave, print_json, progress_on_terminal, show_document
-from karat.core.errors import UsageError
+from karat.core.errors import UsageError, did_you_mean
 
 
 def command(
@@ -94,9 +95,13 @@ def command(
         leave(BROKEN)
 
 
-def _split(only: Any) -> tuple[list[str], list[str]]:
+def _split(only: Sequence[str]) -> tuple[list[str], list[str]]:
     """The checks of --only that look for gold, and those that look at questions."""
-    from karat.testset.check import AUDIT_CHECKS
+    from karat.testset.check import AUDIT_CHECKS, CHECKS
 
-    audited = [name for name in only if name in AUDIT_CHECKS.names()]
-    return [name for name in only if name not in audited], audited
+    gold, questions = [check.name for check in CHECKS], [check.name for check in AUDIT_CHECKS]
+    for name in only:
+        if name not in (*gold, *questions):
+            near = did_you_mean(name, [*gold, *questions])
+            raise UsageError(f"there is no check {name!r}.{near} There are {', '.join([*gold, *questions])}.")
+    return [name for name in only if name in gold], [name for name in only if name in questions]

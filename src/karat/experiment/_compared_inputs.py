@@ -161,7 +161,7 @@ def _table(given: Any, lower: Sequence[str], columns: Mapping[str, str] | None) 
 def _best_known(names: Collection[str]) -> tuple[str, ...]:
     """Names of measures, the best known first, then what karat does not know."""
     from karat.core.language import parse
-    from karat.report.decisions import main_measures
+    from karat.results.decisions import main_measures
 
     known = []
     for name in names:
@@ -226,7 +226,7 @@ def _studied(study: Study, place: str, label: str, id_: str, manifest: Mapping[s
 
 
 def _evaluated(evaluation: Evaluation, place: str, label: str, id_: str, main: str | None = None) -> ComparedInput:
-    from karat.report.decisions import main_measures
+    from karat.results.decisions import main_measures
 
     scores = evaluation.scores
     ordered = [measure.name for measure in main_measures(scores.measures, evaluation.dialect)]

@@ -71,7 +71,7 @@ def save_baseline(
     What was written, where, and what stood there before.
     """
     path = Path(name) if name.endswith(ENDING) else Path(runs_dir) / BASELINES / f"{name}{ENDING}"
-    if not _NAME.fullmatch(path.stem):
+    if not _NAME.fullmatch(path.stem if name.endswith(ENDING) else name):
         raise UsageError(
             f"{name!r} cannot name a baseline. Use up to 60 letters, digits, - and _, such as main or release-2, or a "
             "file whose name ends in .json."

@@ -214,7 +214,7 @@ def _levels(grid: FactorGrid, factor: str) -> tuple[FactorLevel, ...]:
 
 def _choice(grid: FactorGrid, higher: bool) -> Choice | None:
     """The best combination of levels, held against the others block by block."""
-    from karat.report.build.choice import in_words
+    from karat.diagnose.decisions import in_words
     from karat.stats.choose import cells_of, choose
 
     keys = zip(*grid.factors.values(), strict=True)

@@ -207,8 +207,8 @@ def _joined(evaluation: Evaluation, judged: Scores) -> Evaluation:
     Systems that were not judged keep what the same judge said of them before, and have no value otherwise: scores of
     two judges do not stand in one column.
     """
+    from karat.diagnose.decisions import verdicts
     from karat.experiment.score import slices_of
-    from karat.report.build.choice import verdicts
     from karat.stats.summary import summarise, targets
 
     old, names = evaluation.scores, {measure.name for measure in judged.measures}

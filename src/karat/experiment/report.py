@@ -212,7 +212,7 @@ class Report(NotebookView):
         """The charts of results that name alpha or k, as a run draws them."""
         from karat.experiment.outputs import CHARTS
         from karat.report.charts import write_charts
-        from karat.report.decisions import headlines
+        from karat.results.decisions import headlines
         from karat.results.study import Configuration, Study
 
         evaluation = self._with_settings()

@@ -130,10 +130,11 @@ def score(
     runs, taken_too = as_runs(results, columns=choices.columns)
     inputs = mapped((taken, *taken_too), choices.columns)
     runs, notes = brought_together(questions, runs, choices)
-    if any(one.format == "healthcare" for one in inputs[1:]):
-        from karat.experiment._printed import check_printed
+    for one in inputs[1:]:
+        if one.format == "healthcare" and os.path.isfile(one.place):
+            from karat.diagnose.verify.own_scores import check_own_scores
 
-        notes += check_printed(inputs[1:], choices.columns)
+            notes += check_own_scores(one.place)
     opened = _opened(index) if index is not None else None
     resolution = resolved(questions, opened, choices, say) if opened is not None else None
     models = models_of(
@@ -256,6 +257,7 @@ def evaluate(
     alone.
     """
     from karat.diagnose import guards
+    from karat.diagnose.decisions import verdicts
     from karat.experiment._answered import answered_of
     from karat.experiment._facts import facts_of, ranked_ids, ranked_places, ranked_scores
     from karat.experiment._measured import joined_matching, joined_scores, measures_of, parted, reachable, scored
@@ -263,7 +265,6 @@ def evaluate(
     from karat.experiment.frozen import changed_notes
     from karat.experiment.models import check_needs, models_of
     from karat.measures.dialects import dialect_named
-    from karat.report.build.choice import verdicts
     from karat.results.evaluation import Evaluation, Note
     from karat.stats.summary import summarise, targets
 

@@ -236,7 +236,7 @@ def _chosen(
 
     Systems whose hits cannot show all the gold that those of others can are no part of either.
     """
-    from karat.report.build.choice import in_words
+    from karat.diagnose.decisions import in_words
     from karat.stats.choose import cells_of, choose
     from karat.stats.compare import pairs
 

@@ -12,8 +12,8 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
-from karat.report.decisions import SAME
 from karat.report.lookups import EvaluationView, statuses
+from karat.results.decisions import SAME
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,19 +11,8 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Literal
 
-from karat.core.text.words import (
-    NONE,
-    amount,
-    average_count,
-    digits_of,
-    interval,
-    number,
-    percent,
-    probability,
-    signed,
-)
+from karat.core.text.words import NONE, Unit, amount, digits_of, ends, figure, number, percent, probability, signed
 
-Unit = Literal["", "share", "count"]  # of a measure's values; a score has none
 Kind = Literal["text", "value", "score", "difference", "p", "count", "percent", "amount"]
 
 
@@ -98,20 +87,6 @@ def text_columns(*titles: str) -> list[Column]:
 def count_columns(*titles: str) -> list[Column]:
     """Columns of counts."""
     return [Column(title, "count") for title in titles]
-
-
-def figure(value: float | None, unit: Unit = "", digits: int = 4) -> str:
-    """A figure in its measure's own unit."""
-    if unit == "share":
-        return percent(value, 0 if digits < 3 else 1)
-    return average_count(value) if unit == "count" else number(value, digits)
-
-
-def ends(low: float | None, high: float | None, unit: Unit = "", digits: int = 4) -> str:
-    """The interval of such a figure, or nothing."""
-    if low is None or high is None:
-        return ""
-    return interval(low, high, digits) if not unit else f"[{figure(low, unit, digits)}, {figure(high, unit, digits)}]"
 
 
 _WRITERS: dict[Kind, Callable[[Any], str]] = {

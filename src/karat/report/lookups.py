@@ -11,7 +11,7 @@ import numpy as np
 
 from karat.core.scores import Status
 from karat.core.text.words import digits_of
-from karat.report.decisions import Marks, costliest, main_measures, mark
+from karat.results.decisions import Marks, costliest, main_measures, mark
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

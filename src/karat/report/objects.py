@@ -45,7 +45,7 @@ def factors(factored: FactorAnalysis) -> str:
 def comparison(found: Comparison) -> str:
     """Every figure and sentence."""
     from karat.report.build import comparison as comparison_words
-    from karat.report.decisions import better
+    from karat.results.decisions import better
 
     document: dict[str, Any] = plain(found)
     words = comparison_words

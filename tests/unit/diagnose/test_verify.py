@@ -4,6 +4,7 @@ import importlib.util
 import math
 import random
 import statistics
+import sys
 from ast import literal_eval
 from pathlib import Path
 
@@ -374,3 +375,8 @@ def test_a_figure_that_nothing_explains_is_a_mismatch_without_a_cause(tmp_path):
     assert figure.cause == ""
     assert figure.difference == pytest.approx(0.0317)
     assert "no cause was found" in figure.why
+
+
+def test_a_table_never_loads_code():
+    assert not verify([{"system": "a", "Recall@5": 0.5, "antigravity:fly": 3.0}]).broken
+    assert "antigravity" not in sys.modules

@@ -125,7 +125,6 @@ def test_healthcare_data_from_python_and_its_printed_scores(tmp_path):
     bad.write_text(head + "D,1.0,5,0,a?,0.2,0.9,1.0,1.63,\"['8', '9', '3']\",['8']\n")
     notes = karat.score(questions, bad, measures="MRR").notes
     assert any("recall_at_k differs in 1 of 1 rows" in note and "printed 1.6300" in note for note in notes)
-    assert any("nDCG@5" in note and "printed" in note for note in notes), "a mean above 1 is impossible"
     counted = tmp_path / "counted.csv"
     counted.write_text(head + "D,1.0,5,0,a?,0.4,1.0,1.0,1.6309,\"['8', '8', '3']\",['8']\n")
     notes = karat.score(questions, counted, measures="MRR").notes

@@ -15,13 +15,13 @@ from karat.report import objects, results
 from karat.report.answers import Answers
 from karat.report.build.study import document
 from karat.report.charts import CHARTS
-from karat.report.decisions import costliest
 from karat.report.document import level_of
 from karat.report.explorer import pack
 from karat.report.lookups import StudyView
 from karat.report.outputs import markdown
 from karat.report.render import console
 from karat.report.render.html import render
+from karat.results.decisions import costliest
 from karat.results.evaluation import Note, Refusals
 from karat.results.study import Cell, Choice, Configuration, FailureCount, Study, StudyAnswer, StudyHit
 from karat.stats.summary import summarise

@@ -9,7 +9,7 @@ from functools import lru_cache
 from karat.core.errors import UsageError
 from karat.core.language import parse
 from karat.core.measure import Measure
-from karat.diagnose._tables import UNKNOWN_K
+from karat.diagnose.contradictions import UNKNOWN_K
 
 STATISTICS = {
     "mean": "mean", "avg": "mean", "average": "mean", "overall": "mean",

@@ -120,7 +120,7 @@ class Swept(NotebookView):
 
         Without `k` at 5, where that is swept, else at the smallest. Single engines stand first.
         """
-        from karat.report.build.choice import in_words
+        from karat.diagnose.decisions import in_words
         from karat.stats.choose import cells_of, choose
 
         main = self._main(k)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from karat.core.text.words import digits_of, interval, names, number, percent, plural, probability, signed
 from karat.report.build._parts import inputs_of, notes_of
-from karat.report.decisions import better, ranked_means
 from karat.report.document import (
     Block,
     Cell,
@@ -23,6 +22,7 @@ from karat.report.document import (
     bullets,
     text_columns,
 )
+from karat.results.decisions import best_means, better, ranked_means
 
 if TYPE_CHECKING:
     from karat.results.comparison import ComparedMeasure, ComparedPair, Comparison, Flip, Pair, SlicePair
@@ -88,7 +88,7 @@ def means(comparison: Comparison) -> Table:
     """Systems by row, measures by column, with marks of significance."""
     letters, marks = _letters(comparison), _marks(comparison)
     by = {(mean.system, mean.measure): mean for mean in comparison.means}
-    best = {m.name: ranked_means(comparison, m)[:1] for m in comparison.measures if m.direction != "none"}
+    best = {(one.system, m.name) for m in comparison.measures for one in best_means(comparison, m)}
     lettered = comparison.baseline is None
     rows: list[list[Cell]] = []
     for system in comparison.systems:
@@ -98,7 +98,7 @@ def means(comparison: Comparison) -> Table:
             row.append(
                 Value(
                     mean.mean, mean.low, mean.high, mark=f" {mark}" if mark else "",
-                    best=any(one.system == system for one in best.get(measure.name, ())),
+                    best=(system, measure.name) in best,
                     note="" if mean.over is None else f"({100 * mean.over:+.1f}%)",
                 )
             )  # fmt: skip
@@ -307,15 +307,19 @@ def _counted(systems: Sequence[str]) -> str:
 
 
 def _leading(comparison: Comparison, measure: ComparedMeasure) -> Iterator[str]:
-    ranked = ranked_means(comparison, measure)
-    if measure.direction == "none" or not ranked:
+    leading = best_means(comparison, measure)
+    if not leading:
         return
-    best = ranked[0]
+    best, *ties = leading
     pairs = [p for p in comparison.pairs if p.measure == measure.name and best.system in (p.a, p.b)]
     beaten = [p for p in pairs if better(comparison, p) == best.system]
     equal = [p.b if p.a == best.system else p.a for p in pairs if p not in beaten]
     mean = number(best.mean, min(3, digits_of(best.low, best.high)))
-    top = f"By {measure.name}, {best.system} has the best mean, {mean}"
+    if len(ties) == len(pairs):
+        yield f"By {measure.name}, all {len(leading):,} systems have the same mean, {mean}."
+        return
+    stands = f"ties with {names([one.system for one in ties])} for" if ties else "has"
+    top = f"By {measure.name}, {best.system} {stands} the best mean, {mean}"
     if not equal:
         yield f"{top}, significantly better than all {len(pairs):,} others."
     elif not beaten:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.core.text.words import NONE, names, number, percent
+from karat.core.text.words import NONE, estimate, figure, names, number, percent
 from karat.report.answers import Answers
 from karat.report.build._parts import input_items, notes_of, value_of
 from karat.report.build.answers import counted, refusals, worst_items
-from karat.report.build.choice import leader
 from karat.report.build.spread import spread
-from karat.report.decisions import headlines, is_out_of_reach
 from karat.report.document import (
     Block,
     Cell,
@@ -25,9 +23,9 @@ from karat.report.document import (
     Text,
     bullets,
     facts,
-    figure,
 )
 from karat.report.lookups import EvaluationView
+from karat.results.decisions import headlines, is_out_of_reach
 from karat.results.evaluation import Usage
 
 if TYPE_CHECKING:
@@ -75,6 +73,26 @@ def leaders(view: EvaluationView) -> list[str]:
         marks = view.marks(head)
         sentences.append(leader(head, view.row(head), marks.best, marks.near))
     return [line for line in sentences if line is not None]
+
+
+def leader(head: Measure, row: Sequence[Summary], best: frozenset[str], near: frozenset[str]) -> str | None:
+    """Which system leads in a measure, and whose intervals overlap with its own."""
+    first = next((s for s in row if s.system in best), None)
+    if first is None:
+        return None
+    leading = [s.system for s in row if s.system in best]
+    close = [s.system for s in row if s.system in near]
+    how = "highest" if head.spec.direction == "higher" else "lowest"
+    note = f" ({first.note})" if first.note else ""
+    mean = estimate(first.mean, first.low, first.high, unit=head.spec.unit)
+    stands = f"{how} {head.name}: {', '.join(leading)}, {mean}{note}"
+    if len(leading) == len(row):
+        return f"{stands}; all systems tie."
+    return (
+        f"{stands}; its interval overlaps that of {', '.join(close)}."
+        if close
+        else f"{stands}; no other interval overlaps."
+    )
 
 
 def means(view: EvaluationView) -> Table:

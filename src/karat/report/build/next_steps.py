@@ -6,8 +6,8 @@ import shlex
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import not_different
-from karat.report.decisions import main_failure
 from karat.report.labels import LABELS
+from karat.results.decisions import main_failure
 
 if TYPE_CHECKING:
     from karat.results.study import FailureCount, Study

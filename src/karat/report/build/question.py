@@ -69,7 +69,7 @@ def question_document(study: Study, *, question: str, systems: Sequence[str] = (
     """What a run found for a question: a row for each system, and the hits of `systems`, or of the best."""
     view = QuestionView(study, question)
     kept = [system for system in view.systems if view.hits(system)]
-    first = view.named(systems) or kept[:1]
+    first = view.named(systems) or kept[:1] or view.systems[:1]
     blocks: list[Block] = [facts(_asked(view), detail=Detail.QUIET), _systems(view)]
     for system in first:
         blocks += _found(view, system, Detail.QUIET)
@@ -110,7 +110,8 @@ def _found(view: QuestionView, system: str, detail: Detail) -> list[Block]:
     """The hits and the answer of a system."""
     hits = view.hits(system)
     if not hits:
-        return [Text(f"The hits of {system} are not stored, or it returned none.", detail=detail)]
+        none = system in view.study.hits
+        return [Text(f"{system} returned no hits." if none else f"The hits of {system} are not stored.", detail=detail)]
     shown = hits[: max(view.study.k, view.first_gold(system) or 0)]
     items = [_hit(hit) for hit in shown]
     blocks: list[Block] = [Heading(f"{system}: first {plural(len(items), 'hit')}", detail=detail)]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from karat.core.text.words import NONE, NOT_DIFFERENT, amount, digits_of, estimate, names, number, plural, probability
+from karat.core.text.words import NONE, NOT_DIFFERENT, amount, estimate, names, number, plural, probability
 from karat.report.build import methods, provenance
 from karat.report.build._parts import notes_of
 from karat.report.build.answers import answer_blocks
@@ -16,7 +16,6 @@ from karat.report.build.comparison import IS_SIGNIFICANT, NO_INTERVAL, RECORD, d
 from karat.report.build.evaluation import by_system, leaders, reach, slice_table, targets, usage
 from karat.report.build.next_steps import next_steps
 from karat.report.build.sweep import best_by_kind
-from karat.report.decisions import has_no_gain
 from karat.report.document import (
     Block,
     Card,
@@ -39,6 +38,7 @@ from karat.report.document import (
 )
 from karat.report.labels import LABELS, gained
 from karat.report.lookups import StudyView
+from karat.results.decisions import has_no_gain
 from karat.results.evaluation import SIGNIFICANT
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _cards(view: StudyView) -> Iterator[Card]:
         over = f"{best.system} over {plural(best.n, 'question')}, with its 95% interval.{described}"
         yield Card(
             f"{end} mean {best.measure}",
-            estimate(best.mean, best.low, best.high, min(3, digits_of(best.low, best.high))),
+            estimate(best.mean, best.low, best.high),
             over,
         )
         yield Card("How sure", *_sureness(view, choice))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from karat.core.text.words import clean, interval, number, probability, signed
-from karat.report.decisions import better
+from karat.results.decisions import better
 
 if TYPE_CHECKING:
     from karat.report.charts._chart import Figure

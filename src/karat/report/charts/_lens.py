@@ -9,11 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from karat.core.scores import Status
-from karat.core.text.words import clean, digits_of
+from karat.core.text.words import clean, digits_of, ends, figure
 from karat.report.charts._style import tips
-from karat.report.decisions import ANSWER, UNCUT
-from karat.report.document import ends, figure
 from karat.report.lookups import StudyView
+from karat.results.decisions import ANSWER, UNCUT
 
 if TYPE_CHECKING:
     import altair as alt

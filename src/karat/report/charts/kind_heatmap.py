@@ -8,7 +8,7 @@ from karat.report.charts._cells import cells
 from karat.report.charts._chart import Chart, Missing
 from karat.report.charts._lens import BARS, Lens, distinct, wrap
 from karat.report.charts._style import headed
-from karat.report.decisions import mark
+from karat.results.decisions import mark
 
 if TYPE_CHECKING:
     from karat.report.charts._chart import Figure

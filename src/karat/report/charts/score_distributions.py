@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat.core.text.words import figure
 from karat.report.answers import SUPPORT
 from karat.report.charts._chart import Chart, Missing
 from karat.report.charts._lens import INTERVALS, Lens, finite
 from karat.report.charts._style import headed, names_axis, tips
-from karat.report.document import figure
 
 if TYPE_CHECKING:
     import altair as alt

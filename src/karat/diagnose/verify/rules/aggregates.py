@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from karat.core.text.words import plural
-from karat.diagnose._tables import harmonic
+from karat.diagnose.contradictions import harmonic
 from karat.diagnose.verify.names import SURE_COUNTS, Labels, keys, measure_of, spelled
 from karat.diagnose.verify.printed import PrintedFigure
 from karat.diagnose.verify.rows import Bools, Chosen, Floats, MeasureValues, QuestionRows

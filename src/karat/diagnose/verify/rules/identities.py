@@ -17,7 +17,7 @@ import numpy as np
 from karat.core.answered import AnswerTable
 from karat.core.language import parse
 from karat.core.measure import Measure
-from karat.diagnose._tables import UNKNOWN_K, harmonic, parts_of_f1
+from karat.diagnose.contradictions import UNKNOWN_K, harmonic, parts_of_f1
 from karat.diagnose.verify.lines import WHOLE, WIDER
 from karat.diagnose.verify.names import measure_of
 from karat.diagnose.verify.numbers import Number

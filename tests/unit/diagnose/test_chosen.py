@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from karat.report.build.choice import choice_sentences, in_words
+from karat.diagnose.decisions import choice_sentences, in_words
 from karat.stats.choose import cells_of, choose
 
 NAN = np.nan

@@ -1,6 +1,7 @@
-"""Choice: the best, how sure that is, what to expect of it, and which questions say too little. And verdicts.
+"""Decisions in words: what was chosen, how sure that is and what to expect of it; and the verdict on each system.
 
-Sentences that are stored with results: `experiment` asks for them when it has chosen or scored.
+Sentences that are stored with results: `experiment` asks for them when it has chosen or scored, reports show them.
+What they rest on, numbers alone, is in `results.decisions`.
 """
 
 from __future__ import annotations
@@ -9,15 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from karat.core.text.words import digits_of, estimate, names, not_different, number, plural, probability
-from karat.report.decisions import can_show_nothing, headlines, weakest_slice
-from karat.report.document import ends, figure
+from karat.core.text.words import estimate, names, not_different, number, plural, probability
+from karat.results.decisions import can_show_nothing, headlines, weakest_slice
 from karat.results.evaluation import SIGNIFICANT
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.results.comparison import Pair
-    from karat.results.evaluation import Mean, Summary
+    from karat.results.evaluation import Summary
     from karat.results.study import Choice
 
 NAMED = 6  # names in a sentence
@@ -46,7 +46,7 @@ def _verdict(choice: Choice) -> str:
     best, others = choice.best, len(choice.equals) + len(choice.beaten)
     end = "highest" if choice.higher_is_better else "lowest"
     stands = f"{best.system} " + (f"ties with {names(choice.ties, NAMED)} for" if choice.ties else "has")
-    mean = estimate(best.mean, best.low, best.high, min(3, digits_of(best.low, best.high)))
+    mean = estimate(best.mean, best.low, best.high)
     stands += f" the {end} {choice.measure} ({mean}, {plural(best.n, 'question')})"
     if choice.ahead:
         stands += " of those with a value on nine tenths of the questions"
@@ -126,41 +126,17 @@ def verdict(system: str, summaries: Sequence[Summary], heads: Sequence[Measure])
             parts.append(_headline(head, whole, brief=bool(parts)))
             worst = weakest_slice(head, whole, summaries)
             if worst is not None and weakest is None:
-                weakest = f"weakest on {worst.slice}={worst.value} ({head.name} {mean_of(head, worst)}, n={worst.n})"
+                mean = estimate(worst.mean, worst.low, worst.high, unit=head.spec.unit)
+                weakest = f"weakest on {worst.slice}={worst.value} ({head.name} {mean}, n={worst.n})"
     if weakest:
         parts.append(weakest)
     return f"{system}: " + ("; ".join(parts) if parts else "no measure was computed") + "."
 
 
-def mean_of(measure: Measure, mean: Mean) -> str:
-    """A mean with its interval in the measure's own unit: two decimals where the interval is wide."""
-    unit, digits = measure.spec.unit, min(3, digits_of(mean.low, mean.high))
-    return f"{figure(mean.mean, unit, digits)} {ends(mean.low, mean.high, unit, digits)}".rstrip()
-
-
-def leader(head: Measure, row: Sequence[Summary], best: frozenset[str], near: frozenset[str]) -> str | None:
-    """Which system leads in a measure, and whose intervals overlap with its own."""
-    first = next((s for s in row if s.system in best), None)
-    if first is None:
-        return None
-    leading = [s.system for s in row if s.system in best]
-    close = [s.system for s in row if s.system in near]
-    how = "highest" if head.spec.direction == "higher" else "lowest"
-    note = f" ({first.note})" if first.note else ""
-    stands = f"{how} {head.name}: {', '.join(leading)}, {mean_of(head, first)}{note}"
-    if len(leading) == len(row):
-        return f"{stands}; all systems tie."
-    return (
-        f"{stands}; its interval overlaps that of {', '.join(close)}."
-        if close
-        else f"{stands}; no other interval overlaps."
-    )
-
-
 def _headline(head: Measure, whole: Summary, *, brief: bool) -> str:
     if whole.mean is None:
         return f"{head.name} has no value ({whole.n_undefined} undefined, {whole.n_failed} failed)"
-    line = f"{head.name} {mean_of(head, whole)}"
+    line = f"{head.name} {estimate(whole.mean, whole.low, whole.high, unit=head.spec.unit)}"
     if whole.band:
         line += f", {whole.band}"
     if whole.note:

@@ -1,5 +1,5 @@
 from karat.core.measure import Measure, MeasureSpec
-from karat.report.decisions import mark
+from karat.results.decisions import mark
 from karat.results.evaluation import Summary
 
 

@@ -1,6 +1,6 @@
 """Decisions: which measures speak for an evaluation, who is best in one, which failure costs most.
 
-They are data that words and tables are made from; `experiment` takes the main measures from here.
+They are data that words and tables are made from: `diagnose.decisions` says them, `report` lays them out.
 """
 
 from __future__ import annotations
@@ -159,6 +159,12 @@ def ranked_means(comparison: Comparison, measure: ComparedMeasure) -> list[Syste
     means = [(mean.mean, mean) for mean in comparison.means if mean.measure == measure.name and mean.mean is not None]
     sign = 1.0 if measure.direction == "lower" else -1.0
     return [mean for _, mean in sorted(means, key=lambda one: sign * one[0])]
+
+
+def best_means(comparison: Comparison, measure: ComparedMeasure) -> list[SystemMean]:
+    """The systems with the best mean: several where they tie, none in a measure without a better."""
+    ranked = ranked_means(comparison, measure) if measure.direction != "none" else []
+    return [one for one in ranked if abs((one.mean or 0.0) - (ranked[0].mean or 0.0)) <= SAME]
 
 
 def can_show_nothing(others: int, questions: int) -> bool:

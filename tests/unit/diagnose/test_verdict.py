@@ -1,8 +1,9 @@
 import pytest
 
 from karat.core.language import parse, parse_all
-from karat.report.build.choice import leader, verdicts
-from karat.report.decisions import headlines, main_measures
+from karat.diagnose.decisions import verdicts
+from karat.report.build.evaluation import leader
+from karat.results.decisions import headlines, main_measures
 from karat.results.evaluation import Summary
 
 
