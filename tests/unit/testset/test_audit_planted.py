@@ -1,6 +1,6 @@
 """Faults planted in known numbers: how many of each the audit finds, and how often it finds what is not there.
 
-`pytest -s` prints the table. A fault that is found less surely must stand in docs/audit.md, under "Hard".
+`pytest -s` prints the table. A fault that is found less surely must stand in docs/how-to/check-a-test-set.md, under "Hard".
 """
 
 import importlib.util
@@ -26,7 +26,7 @@ _spec.loader.exec_module(planting)
 
 
 def hard():
-    """Faults that docs/audit.md names as hard, by where they are, with the share that it says is found."""
+    """Faults that docs/how-to/check-a-test-set.md names as hard, by where they are, with the share that it says is found."""
     section = PAGE.read_text(encoding="utf-8").partition("## Hard")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \| (\d+)% \|", section, re.M)
     return {(fault, where): int(share) / 100 for fault, where, share in rows}
