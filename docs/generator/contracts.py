@@ -55,9 +55,9 @@ def _attributes(cls: type) -> Iterator[tuple[str, str, str]]:
         after = definition.body[place + 1] if place + 1 < len(definition.body) else None
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and not node.target.id.startswith("_"):
             default = f" = {ast.unparse(node.value)}" if node.value else ""
-            documented = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-            comment = lines[(node.end_lineno or 1) - 1].partition("  # ")[2]
-            meaning = str(after.value.value) if documented else comment
+            meaning = lines[(node.end_lineno or 1) - 1].partition("  # ")[2]
+            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                meaning = str(after.value.value)
             yield code(node.target.id), code(f"{ast.unparse(node.annotation)}{default}"), meaning
         elif isinstance(node, ast.FunctionDef) and getattr(cls, "_is_protocol", False):
             returned = f" -> {ast.unparse(node.returns)}" if node.returns else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -90,7 +90,7 @@ def _dialects() -> Iterator[str]:
             yield f"**`{dialect.name}`.** {' '.join(dialect.differs)}"
 
 
-def _dialect(dialect: Any) -> Iterable[str]:
+def _dialect(dialect: Any) -> Sequence[str]:
     ranking = [name.replace("{K}", dialect.cuts) for name in dialect.ranking]
     return (
         code(dialect.name),

@@ -57,7 +57,9 @@ def _signature(name: str, function: Callable[..., Any]) -> str:
 
 
 def _stars(parameter: inspect.Parameter) -> str:
-    return {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return "*"
+    return "**" if parameter.kind is parameter.VAR_KEYWORD else ""
 
 
 def _hint(parameter: inspect.Parameter) -> str:
