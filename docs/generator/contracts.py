@@ -23,7 +23,7 @@ _CLASSES = (  # where it is, its name, and the entry-point group
     ("karat.retrieve.rewrite", "Rewriter", "karat.rewriters"),
     ("karat.testset._kind", "Kind", "karat.kinds"),
     ("karat.testset.check._check", "Check", "karat.checks"),
-    ("karat.results.checkup", "Finding", "karat.checks"),
+    ("karat.results.testset_check", "Finding", "karat.checks"),
     ("karat.testset.check._check", "Filter", "karat.filters"),
     ("karat.report.charts._chart", "Chart", "karat.charts"),
     ("karat.report._output", "Output", "karat.reports"),

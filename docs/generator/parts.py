@@ -20,14 +20,19 @@ _SECTIONS = (  # title, what it is for, module, registry, columns
     ("Rewriters", "`--rewrite`", "karat.retrieve.rewrite", "REWRITERS", ("module",)),
     ("Answerers", "`--answer`", "karat.answer._answerer", "ANSWERERS", ("module",)),
     ("Question kinds", "`--kinds`", "karat.testset._kind", "KINDS", ("summary", "pieces", "adversarial")),
-    ("Checks", "`karat testset check`", "karat.testset.check._check", "CHECKS", ("summary",)),
-    ("Checks of the questions", "The same command", "karat.testset.check._check", "AUDIT_CHECKS", ("summary",)),
+    ("Checks", "`karat testset check`", "karat.testset.check._check", "CHECKS", ("summary", "needs_index")),
     ("Filters", "What a generated question must pass", "karat.testset.check._check", "FILTERS", ("summary",)),
     ("Charts", "In `charts/` of a run and in its report", "karat.report.charts._chart", "CHARTS", ("title", "about")),
     ("Reports", "`-o FILE`, and what `-o FOLDER` gets", "karat.report._output", "OUTPUTS", ("ending", "files")),
 )
-_HEADS = {"summary": "what it does", "about": "what it is", "docstring": "what it is", "pieces": "chunks"}
-_HEADS["module"] = "what it is"
+_HEADS = {
+    "summary": "what it does",
+    "about": "what it is",
+    "docstring": "what it is",
+    "module": "what it is",
+    "pieces": "chunks",
+    "needs_index": "needs an index",
+}
 _FIELDS = {
     "TESTSET": "A test set",
     "RESULTS": "Results",
@@ -45,9 +50,7 @@ def parts() -> str:
 
 
 def _section(title: str, about: str, module: str, name: str, columns: Sequence[str]) -> Iterator[str]:
-    registry = getattr(import_module(module), name, None)
-    if registry is None:
-        return
+    registry = getattr(import_module(module), name)
     registry = registry() if callable(registry) else registry
     entries = [(n, registry.get(n)) for n in registry.names() if not registry.is_plugin(n)]
     entries.sort(key=lambda entry: getattr(entry[1], "order", 0))

@@ -60,7 +60,7 @@ def test_out_decided_and_back(qa, folder, karat):
     assert (rows[1]["answers"], rows[1]["gold"]) == (["The name Lantern"], ROWS[2]["gold"])
 
 
-def test_the_chunk_and_the_audit_stand_beside_a_question(qa, put, folder, karat):
+def test_the_chunk_and_the_findings_stand_beside_a_question(qa, put, folder, karat):
     put("docs.jsonl", DOCS)
     assert karat("index", "docs.jsonl", "-o", "i.index", "--chunk", "whole").code == 0
     put("qa.jsonl", [{**ROWS[0], "question": "According to the passage, how long is the night watch?"}])
@@ -69,7 +69,7 @@ def test_the_chunk_and_the_audit_stand_beside_a_question(qa, put, folder, karat)
     with (folder / "r.csv").open(newline="", encoding="utf-8") as file:
         (row,) = csv.DictReader(file)
     assert row["chunks"] == DOCS[0]["text"]
-    assert "passage_references" in row["audit"]
+    assert "passage_references" in row["findings"]
 
 
 def test_applying_elsewhere_and_what_is_refused(qa, folder, karat):
@@ -101,8 +101,8 @@ def test_freeze_says_what_it_froze(qa, karat):
 
 def test_a_frozen_set_that_changed_is_said_to_be_so(qa, karat):
     assert karat("testset", "freeze", "qa.jsonl", "--version", "1.0").code == 0
-    assert "frozen as version 1.0" in karat("testset", "check", "qa.jsonl", "-").out
+    assert "frozen as version 1.0" in karat("testset", "check", "qa.jsonl").out
     qa.write_text(qa.read_text().splitlines()[0] + "\n")
-    told = karat("testset", "check", "qa.jsonl", "-", "--json")
+    told = karat("testset", "check", "qa.jsonl", "--json")
     assert any("changed since" in note for note in json.loads(told.out)["notes"])
     assert "changed since" in karat("testset", "review", "qa.jsonl", "-q").err

@@ -43,7 +43,7 @@ def test_explain(net, index):
 
 def test_check(net, index):
     net("check", f"testset check demo/questions.jsonl {index} --json")
-    net("audit_alone", "testset check qa.jsonl - -o audit.md", ["audit.md"])
+    net("check_alone", "testset check qa.jsonl -v -o check.md", ["check.md"])
 
 
 def test_sweep(net, index):

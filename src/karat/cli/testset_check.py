@@ -1,10 +1,9 @@
-"""karat testset check: what is wrong with a test set."""
+"""karat testset check: what is wrong with a test set, and whether an index holds its gold."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -17,31 +16,31 @@ from karat.cli._options import (
     PageOffset,
     Pages,
     Quiet,
-    Seed,
     Testset,
     Verbose,
     columns_of,
 )
-from karat.cli._output import BROKEN, leave, print_json, progress_on_terminal, show_document
-from karat.core.errors import UsageError, did_you_mean
+from karat.cli._output import BROKEN, leave, progress_on_terminal, show
+
+ENDINGS = (".md", ".json", ".txt")
 
 
 def command(
     testset: Testset,
     index: Annotated[
-        str, typer.Argument(help="A folder that `karat index` wrote; - for only what needs no documents.")
-    ] = "-",
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", help="A file to write it to as well: .md, .json or .txt.")
+        str | None, typer.Argument(help="A folder that `karat index` wrote; without it, the questions alone.")
     ] = None,
+    only: Only = None,
+    skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out. Repeatable.")] = None,
     results: Annotated[
         list[str] | None, typer.Option("--results", help="Results over this index to look at as well. Repeatable.")
     ] = None,
-    only: Only = None,
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", help="A file to write it to as well: .md, .json or .txt.")
+    ] = None,
     match: Match = "auto",
     page_offset: PageOffset = 0,
     pages: Pages = "physical",
-    seed: Seed = 0,
     map_: Map = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -52,56 +51,29 @@ def command(
 
     Exit codes: 0 nothing is broken, 2 bad input, 4 something is broken.
     """
-    from pathlib import Path
-
-    from karat.experiment.audit import audit
+    from karat.core.errors import UsageError
     from karat.experiment.check import check
     from karat.io.writing import write_whole
-    from karat.report.build.findings import audit_document, checkup_document
+    from karat.report import objects
+    from karat.report.build.testset_check import check_document
     from karat.report.render import written
     from karat.systems.index import check_order
     from karat.systems.retrieval import check_pages
 
-    ending = Path(output).suffix.lower() if output is not None else ".md"
-    if ending not in (".md", ".json", ".txt"):
-        raise UsageError(f"-o {output}: what is found is written as .md, .json or .txt. Choose one of these endings.")
-    progress = progress_on_terminal(quiet or as_json)
-    options: dict[str, Any] = {
-        "match": match, "page_offset": page_offset, "pages": check_pages(pages), "columns": columns_of(map_),
-        "progress": progress,
-    }  # fmt: skip
-    checked, audited = _split(only or ())
-    checkup = questions = None
-    if index != "-":
+    ending = Path(output).suffix.lower() if output is not None else ""
+    if output is not None and ending not in ENDINGS:
+        raise UsageError(f"-o {output}: a check is written as .md, .json or .txt. Choose one of these endings.")
+    if index is not None:
         check_order(testset, index)
-    if index != "-" and (checked or not audited):
-        checkup = check(testset, index, results=results or None, only=checked, audit=False, **options)
-    if audited or not checked:
-        questions = audit(testset, index, only=audited, seed=seed, **options)
+    progress = progress_on_terminal(quiet or as_json)
+    checked = check(
+        testset, index, results=results or None, match=match, page_offset=page_offset, pages=check_pages(pages),
+        only=only or (), skip=skip or (), columns=columns_of(map_), progress=progress,
+    )  # fmt: skip
     progress("")
-    documents = [checkup_document(checkup)] if checkup is not None else []
-    documents += [audit_document(questions)] if questions is not None else []
-    plain = questions.plain() if questions is not None else None
-    plain = plain if checkup is None else {**checkup.plain(), "audit": plain}
     if output is not None:
-        text = json.dumps(plain, indent=2) + "\n"
-        write_whole(output, text if ending == ".json" else "\n".join(written(one, ending) for one in documents))
-    if as_json:
-        print_json(plain)
-    else:
-        for document in documents:
-            show_document(document, quiet=quiet, verbose=verbose)
-    if (checkup is not None and checkup.broken) or (questions is not None and questions.broken):
+        text = f"{objects.examined(checked)}\n" if ending == ".json" else written(check_document(checked), ending)
+        write_whole(output, text)
+    show(checked, check_document, objects.examined, as_json=as_json, quiet=quiet, verbose=verbose)
+    if checked.broken:
         leave(BROKEN)
-
-
-def _split(only: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The checks of --only that look for gold, and those that look at questions."""
-    from karat.testset.check import AUDIT_CHECKS, CHECKS
-
-    gold, questions = [check.name for check in CHECKS], [check.name for check in AUDIT_CHECKS]
-    for name in only:
-        if name not in (*gold, *questions):
-            near = did_you_mean(name, [*gold, *questions])
-            raise UsageError(f"there is no check {name!r}.{near} There are {', '.join([*gold, *questions])}.")
-    return [name for name in only if name in gold], [name for name in only if name in questions]

@@ -69,7 +69,7 @@ def calibration(found: Calibration) -> str:
 
 
 def examined(found: Any) -> str:
-    """A checkup, an audit or a verification."""
+    """A checked test set or a verification."""
     return _ascii(found.plain())
 
 

@@ -1,4 +1,4 @@
-"""Faults planted in known numbers: how many of each the audit finds, and how often it finds what is not there.
+"""Faults planted in known numbers: how many of each the checks find, and how often it finds what is not there.
 
 `pytest -s` prints the table. A fault that is found less surely must stand under "Hard" in
 docs/how-to/check-a-test-set.md.
@@ -13,7 +13,7 @@ import pytest
 from karat.experiment.demo import demo_files, half_of
 from karat.files import as_testset
 from karat.systems.index import index
-from karat.testset.audit import audit
+from karat.testset.check_testset import check_testset
 
 pytestmark = pytest.mark.slow
 FOUND, FALSE = 0.90, 0.05
@@ -60,7 +60,7 @@ def rates(worlds, each):
     total = {fault: [0, 0, 0, 0] for fault in planting.FAULTS}
     for seed, made in enumerate(worlds):
         planted, clean = planting.plant(made, seed, each)
-        seen = flagged(audit(made.testset, made.table, made.docs))
+        seen = flagged(check_testset(made.testset, made.table, made.docs))
         for fault, (_, check, _) in planting.FAULTS.items():
             ids = seen.get(check, set())
             row = total[fault]
@@ -107,7 +107,7 @@ def test_holes_in_the_coverage():
         made = planting.world(seed, docs=16, per_doc=4)
         gone, kept = planting.with_holes(made, seed, 5)
         (finding,) = (
-            f for f in audit(made.testset, made.table, only=["coverage"]).findings if "no question" in f.title
+            f for f in check_testset(made.testset, made.table, only=["coverage"]).findings if "no question" in f.title
         )
         named = {example.partition(":")[0] for example in finding.examples}
         planted, rest = planted + len(gone), rest + len(kept)
