@@ -1,6 +1,7 @@
 """Faults planted in known numbers: how many of each the checks find, and how often it finds what is not there.
 
-`pytest -s` prints the table. A fault that is found less surely must stand in docs/testset-check.md, under "Hard".
+`pytest -s` prints the table. A fault that is found less surely must stand under "Hard" in
+docs/how-to/check-a-test-set.md.
 """
 
 import importlib.util
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.slow
 FOUND, FALSE = 0.90, 0.05
 NEAR = 0.05  # by how much the page may be off
 HERE = Path(__file__)
-PAGE = HERE.parents[3] / "docs" / "testset-check.md"
+PAGE = HERE.parents[3] / "docs" / "how-to" / "check-a-test-set.md"
 
 _spec = importlib.util.spec_from_file_location("karat_test_planting", HERE.with_name("planting.py"))
 planting = importlib.util.module_from_spec(_spec)
@@ -27,7 +28,7 @@ _spec.loader.exec_module(planting)
 
 
 def hard():
-    """Faults that docs/testset-check.md names as hard, by where they are, with the share that it says is found."""
+    """Faults that the page names as hard, by where they are, with the share that it says is found."""
     section = PAGE.read_text(encoding="utf-8").partition("## Hard")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \| (\d+)% \|", section, re.M)
     return {(fault, where): int(share) / 100 for fault, where, share in rows}
