@@ -1,10 +1,12 @@
 """What holds for every test."""
 
 import fcntl
+import gc
 import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -20,7 +22,15 @@ settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow],
 settings.register_profile("thorough", settings.get_profile("karat"), max_examples=100)  # --hypothesis-profile=thorough
 settings.load_profile("karat")
 
+# What is imported and collected stays: it is not searched for garbage, neither now nor again with every test.
+gc.disable()
+
 MARKED = ("sbert", "chroma", "browser", "slow", "local", "fuzz")
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -69,6 +79,16 @@ def unpainted(monkeypatch):
     monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda spec, **options: "<svg></svg>")
     monkeypatch.setattr("vl_convert.svg_to_png", lambda svg, **options: b"\x89PNG")
     monkeypatch.setattr("karat.report.render.html._runtime", lambda: "")
+
+
+@pytest.fixture
+def undrawn(unpainted, monkeypatch):
+    """No chart is specified either, but each has its files: what they show is for the charts' tests and the demo."""
+    from karat.report.charts._chart import in_order
+
+    blank = SimpleNamespace(to_dict=lambda: {"mark": "bar"})
+    charts = [replace(chart, make=lambda study: blank) for chart in in_order()]
+    monkeypatch.setattr("karat.report.charts._draw.in_order", lambda: charts)
 
 
 class Alone:

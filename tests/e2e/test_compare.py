@@ -7,8 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-pytestmark = pytest.mark.usefixtures("unpainted")
-
 QA = [{"id": f"q{i}", "question": f"What is {i}?", "gold": [{"id": f"d{i}"}]} for i in (1, 2, 3)]
 FIRST = "q1 Q0 d1 1 3.0 t\nq2 Q0 d2 1 3.0 t\nq3 Q0 d8 1 2.0 t\nq3 Q0 d3 2 1.0 t\n"
 SECOND = "q1 Q0 d1 1 3.0 u\nq2 Q0 d2 1 3.0 u\nq3 Q0 d3 1 2.0 u\n"

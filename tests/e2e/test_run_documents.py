@@ -12,8 +12,6 @@ from karat.experiment import outputs
 from karat.experiment.spec import load_spec
 from karat.experiment.store import open_run
 
-pytestmark = pytest.mark.usefixtures("unpainted")
-
 THINGS = {
     "pumps.pdf": ["basalt", "cobalt", "dolomite", "feldspar"],
     "valves.pdf": ["garnet", "hematite", "jasper", "kyanite"],

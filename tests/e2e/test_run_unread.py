@@ -6,8 +6,6 @@ import os
 import pytest
 from fpdf import FPDF
 
-pytestmark = pytest.mark.usefixtures("unpainted")
-
 
 @pytest.fixture
 def experiment(folder):
