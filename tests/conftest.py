@@ -18,14 +18,25 @@ for library in ("OMP", "OPENBLAS", "RAYON"):
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 # How long an example takes to draw says how busy the machine is, not whether the law holds.
-settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=20)
-settings.register_profile("thorough", settings.get_profile("karat"), max_examples=100)  # --hypothesis-profile=thorough
+settings.register_profile("karat", suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=12)
+settings.register_profile("ci", settings.get_profile("karat"), max_examples=50)  # --hypothesis-profile=ci
+settings.register_profile("thorough", settings.get_profile("karat"), max_examples=200)
 settings.load_profile("karat")
 
 # What is imported and collected stays: it is not searched for garbage, neither now nor again with every test.
 gc.disable()
 
 MARKED = ("sbert", "chroma", "browser", "slow", "local", "fuzz")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """For `--dist loadgroup`: what shares a server or a browser stays together, and what takes longest comes first."""
+    for item in items:
+        shared = next(filter(item.get_closest_marker, ("browser", "chroma", "local", "sbert")), None)
+        if shared:
+            item.add_marker(pytest.mark.xdist_group(shared))
+    items.sort(key=lambda item: not any(map(item.get_closest_marker, ("fuzz", "local", "slow"))))
 
 
 def pytest_collection_finish():
