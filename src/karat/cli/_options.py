@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
@@ -42,33 +41,25 @@ def columns_of(pairs: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
-def progress_on_terminal(quiet: bool) -> Callable[[str], None]:
-    """Says each step on standard error, on a terminal only, one line that the next step overwrites."""
-    if quiet or not sys.stderr.isatty():
-        return lambda step: None
+Testset = Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")]
+IndexFolder = Annotated[str, typer.Argument(metavar="INDEX", help="A folder that `karat index` wrote.")]
+Only = Annotated[list[str] | None, typer.Option("--only", help="Run this check alone. Repeatable.")]
+Lower = Annotated[
+    list[str] | None, typer.Option("--lower", help="A column of a score table of which less is better. Repeatable.")
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything drawn at random.")]
+ChangedTestset = Annotated[
+    bool, typer.Option("--changed-testset", help="Go on with a frozen test set that was changed since.")
+]
 
-    def say(step: str) -> None:
-        print(f"\r\x1b[2K{step} ...", end="" if step else "\r\x1b[2K", file=sys.stderr, flush=True)
 
-    return say
+def refuse(options: Mapping[str, object], why: str) -> None:
+    """Refuse an option that was given where it would change nothing; `why` says what it is for."""
+    from karat.core.errors import UsageError
 
-
-def counted_on_terminal(quiet: bool) -> Callable[[str, int, int], None]:
-    """Shows what is being done and how far it is on standard error, on a terminal only, in one line."""
-    if quiet or not sys.stderr.isatty():
-        return lambda what, done, total: None
-    import shutil
-
-    from karat.core.progress import ProgressLine
-
-    progress = ProgressLine()
-
-    def say(what: str, done: int, total: int) -> None:
-        line = progress.line(what, done, total)
-        if line is not None:
-            print(f"\r\x1b[2K{line[: shutil.get_terminal_size().columns - 1]}", end="", file=sys.stderr, flush=True)
-
-    return say
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise UsageError(f"{'-' if len(name) == 1 else '--'}{name.replace('_', '-')} {why}")
 
 
 Engine = Annotated[
@@ -187,6 +178,33 @@ _HOSTS: dict[str, tuple[Any, Any]] = {
         ("insecure_key", "HOST", "Send this host a key over plain http. Remembered. Repeatable."),
     )
 }
+
+
+TESTSET_MAKING: dict[str, tuple[Any, Any]] = {
+    name: (
+        Annotated[kind | None, typer.Option(f"--{name.replace('_', '-')}", help=told, min=0 if kind is int else None)],
+        None,
+    )
+    for name, kind, told in (
+        ("testset", str, "Where the test set of documents is: used if it exists, else made there."),
+        ("samples", int, "Chunks to make questions about: 30."),
+        ("regenerate", bool, "Make the test set again; the old one is kept beside it."),
+        ("eval_mode", str, "Which questions to ask: literal, semantic (paraphrase and scenario) or all."),
+        ("answer_limit", int, "Questions to answer, a sample over question types and gold: 20."),
+        ("skip_answers", bool, "Measure retrieval alone."),
+        ("system", list[str], "A preset to compare; balanced, pure_dense and pure_sparse by default. Repeatable."),
+        ("chunk", str, "How documents are cut into chunks, as in `karat index`."),
+        ("embedder", str, "Of the dense engine, as in `karat index`."),
+        ("seed", int, "Of everything drawn at random."),
+        ("name", str, "Of the run; that of the first folder by default."),
+    )
+}
+"""Options of a run over documents whose test set is made: what `benchmark` takes."""
+
+
+def with_testset_making(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of making a test set from documents."""
+    return _with(command, TESTSET_MAKING)
 
 
 def with_hosts(command: Callable[..., None]) -> Callable[..., None]:

@@ -22,7 +22,7 @@ def command(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Convert a test set or results to another format, and say what the target cannot hold."""
+    """Convert a test set or results to another format, and say what is lost."""
     from karat.files import convert
 
     taken, wrote, lost = convert(source, target, format=to, columns=columns_of(map_))

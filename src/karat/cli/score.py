@@ -17,10 +17,10 @@ from karat.cli._options import (
     Quiet,
     Verbose,
     columns_of,
-    progress_on_terminal,
     with_chat,
     with_hosts,
 )
+from karat.cli._output import FAILED, announcer, leave, progress_on_terminal
 
 
 @with_hosts
@@ -135,7 +135,7 @@ def command(
         embedder=embedder,
         cross_encoder=cross_encoder,
         progress=progress,
-        announce=None if quiet or as_json else lambda sentence: typer.echo(sentence, err=True),
+        announce=announcer(quiet or as_json),
         **chat,
     )
     progress("")
@@ -160,5 +160,4 @@ def show(
         for path in written:
             typer.echo(f"wrote {path}", err=True)
     if report.n_failed:
-        sys.stdout.flush()
-        raise typer.Exit(5)
+        leave(FAILED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -18,9 +17,9 @@ from karat.cli._options import (
     Rewrite,
     Verbose,
     columns_of,
-    counted_on_terminal,
     with_hosts,
 )
+from karat.cli._output import counted_on_terminal, show
 
 
 @with_hosts
@@ -85,7 +84,7 @@ def command(
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
-    """Score every combination of alpha, fusion, normalisation, depth and cut-off, and choose with care.
+    """Score every combination of fusion, alpha, depth and cut-off, and choose one.
 
     Without arguments karat.yaml says what to sweep. Each leg is searched once; the rest happens in memory. The best
     configuration at a cut-off is printed with its interval and with those that do not differ significantly from it.
@@ -97,7 +96,6 @@ def command(
     from karat.experiment.sweep.grid import Grid
     from karat.report import objects
     from karat.report.build.sweep import document
-    from karat.report.render import console
     from karat.systems.index import check_order
     from karat.systems.retrieval import check_pages
 
@@ -123,9 +121,6 @@ def command(
     view = swept.view(by=by, seed=seed)
     progress("", 0, 0)
     written = swept.save(output, view) if output else []
-    if as_json:
-        typer.echo(objects.sweep(view))
-        return
-    console.show(document(view), sys.stdout, quiet=quiet, verbose=verbose)
-    for path in written:
+    show(view, document, objects.sweep, as_json=as_json, quiet=quiet, verbose=verbose)
+    for path in () if as_json else written:
         typer.echo(f"wrote {path}", err=True)

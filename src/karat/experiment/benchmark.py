@@ -195,7 +195,7 @@ def _generated(
     if not made.questions:
         raise NoOverlapError(
             f"no question was made from these documents: {len(made.generated.rejected):,} drafts were rejected, and "
-            f"{len(made.generated.sampled.left_out):,} chunks left out. `karat generate` says why."
+            f"{len(made.generated.sampled.left_out):,} chunks left out. `karat testset make` says why."
         )
     return made
 

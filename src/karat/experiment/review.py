@@ -30,13 +30,13 @@ def export_review(
     columns: Mapping[str, str] | None = None,
     say: Callable[[str], None] = lambda step: None,
 ) -> tuple[Path, TestSet]:
-    """Write the questions to a CSV file with an empty verdict each, and what the audit has against them.
+    """Write the questions to a CSV file with an empty verdict each, and what the check has against them.
 
-    With an index the chunks that hold the gold stand beside each question, and the audit knows more.
+    With an index the chunks that hold the gold stand beside each question, and the check knows more.
     """
     import polars as pl
 
-    from karat.experiment.audit import audit
+    from karat.experiment.check import check
     from karat.files import read_testset
     from karat.io.writing import write_whole
     from karat.match import resolve
@@ -50,7 +50,7 @@ def export_review(
     opened = index if index is None or isinstance(index, Index) else Index.open(index)
     resolution = None if opened is None else resolve(questions, opened.chunks, opened.docs)
     remarks: dict[str, list[str]] = {}
-    for finding in audit(questions, opened, local=True, progress=say).findings:
+    for finding in check(questions, opened, progress=say).findings:
         for qid in finding.questions if finding.severity != "info" else ():
             remarks.setdefault(qid, []).append(finding.check)
     rows = []
@@ -66,7 +66,7 @@ def export_review(
                 "gold": "\n".join(gold.label for gold in question.gold),
                 "quotes": "\n".join(gold.quote for gold in question.gold if gold.quote),
                 "chunks": "\n\n".join(resolution.chunks[row].text for row in holders) if resolution is not None else "",
-                "audit": ", ".join(remarks.get(question.id, ())),
+                "findings": ", ".join(remarks.get(question.id, ())),
                 "digest": digest_of(question),
             }
         )
@@ -132,7 +132,9 @@ def _decided(table: RawTable, questions: TestSet) -> dict[str, Question | None]:
     """Each question that a review decides about, as it is to be; None: dropped."""
     missing = [name for name in (*COLUMNS, "digest") if name not in table.columns]
     if missing:
-        raise table.error(f"has no column {', '.join(missing)}", remedy="Give the file that `karat review` wrote.")
+        raise table.error(
+            f"has no column {', '.join(missing)}", remedy="Give the file that `karat testset review` wrote."
+        )
     known = {question.id: question for question in questions}
     if len(known) < len(questions):
         raise UsageError(f"{questions.name} holds a question id twice. Give every question an id of its own.")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import platform
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 Say = Callable[[str, int, int], None]
 Announce = Callable[[str], None]
 INDEXES = "indexes"
+_PACKAGES = ("numpy", "polars", "faiss-cpu", "PyStemmer", "wordllama")  # whose versions may change figures
 
 
 @shown_in_notebook("say")
@@ -56,7 +61,6 @@ def run(
     how much of it is done, and how much there is; `announce` with a sentence on what a chat model is about to be asked,
     before it is.
     """
-    from karat.experiment._provenance import manifest_of
     from karat.experiment.answering import answers_for
     from karat.experiment.finished import FinishedRun
     from karat.experiment.outputs import ANSWERS, write_study
@@ -105,6 +109,55 @@ def run(
         files = folder.seal(ANSWERS)
         folder.update(status=DONE, finished=_now(), summary=_summary(study), judged=[], files=files)
     return FinishedRun(folder, study, runs, spec_systems.choices)
+
+
+def manifest_of(spec: Spec, testset: TestSet, indexes: Sequence[Index], command: Sequence[str]) -> dict[str, Any]:
+    """What a run's manifest begins with; `digest` stands for the whole work."""
+    from importlib.metadata import version
+
+    from karat.systems.indexes import digest_of
+
+    read = {one.name: list(one.source.reads()) for one in spec.systems()}
+    inputs: dict[str, Any] = {
+        "testset": {"path": spec.keys.testset, "digest": testset.digest, "questions": len(testset)},
+        "indexes": [{"path": str(index.path), "generation": str(index.about["generation"])} for index in indexes],
+        "systems": {name: digest_of(paths) for name, paths in read.items() if paths},
+        **({"answer": digest_of(answering)} if (answering := list(_read_by_answerer(spec))) else {}),
+    }
+    whole = {"karat": version("karat"), "spec": spec.digest, "inputs": inputs}
+    text = json.dumps(whole, sort_keys=True, ensure_ascii=True)
+    inputs["testset"]["file"] = str(spec.path(spec.keys.testset))  # no part of the digest, as where the run was started
+    if testset.version is not None:  # no part of the digest: a run that was stopped before the freeze goes on
+        inputs["testset"]["version"] = testset.version
+    return {
+        "karat": version("karat"),
+        "command": list(command),
+        "spec": spec.plain(),
+        "digest": hashlib.sha256(text.encode()).hexdigest(),
+        "inputs": inputs,
+        "seed": spec.keys.seed,
+        "machine": {
+            "python": sys.version.split()[0],
+            "system": f"{platform.system()} {platform.machine()}",
+            "processors": os.cpu_count(),
+            "packages": {name: version(name) for name in _PACKAGES},
+        },
+    }
+
+
+def _read_by_answerer(spec: Spec) -> Iterator[Path]:
+    """The files that an answerer reads: its prompt, the file of a function."""
+    from karat.core.loading import file_of
+
+    answer = spec.keys.answer
+    if answer is None:
+        return
+    if answer.prompt is not None:
+        yield spec.path(answer.prompt)
+    kind, _, target = answer.by.partition(":")
+    file = file_of(target, spec.folder) if kind == "call" else None
+    if file is not None:
+        yield file
 
 
 def _redone(damaged: Sequence[int]) -> list[Note]:
@@ -172,8 +225,8 @@ def sweep_of(
 def questions_of(spec: Spec) -> tuple[TestSet, InputInfo]:
     """The questions that a spec selects from its test set, and what that was read as."""
     from karat.experiment.score import mapped
-    from karat.experiment.spec import ResultsFile
     from karat.files import read_testset
+    from karat.systems.source import ResultsFile
 
     testset, taken = read_testset(spec.path(spec.keys.testset), columns=spec.keys.map)
     taken = replace(taken, place=spec.keys.testset)
@@ -251,7 +304,7 @@ def _taken(indexes: Sequence[BuiltIndex]) -> list[InputInfo]:
 
 
 def _summary(study: Study) -> dict[str, Any]:
-    """What `karat list` shows."""
+    """What `karat show` shows."""
     best = study.choice.best if study.choice is not None else None
     return {
         "systems": len(study.configurations),

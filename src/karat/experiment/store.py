@@ -232,7 +232,7 @@ def find_run(runs_dir: str | os.PathLike[str], reference: str) -> RunFolder:
             shown = ", ".join(run.id for run in matches[:4])
             raise UsageError(f"{reference!r} is the beginning of {len(matches)} runs ({shown}, ...). Write more of it.")
     names = [*(run.id for run in runs), *(str(run.manifest.get("name")) for run in runs)]
-    raise UsageError(f"there is no run {reference!r} in {runs_dir}.{did_you_mean(reference, names)} See `karat list`.")
+    raise UsageError(f"there is no run {reference!r} in {runs_dir}.{did_you_mean(reference, names)} See `karat show`.")
 
 
 def resumable(runs_dir: str | os.PathLike[str], digest: str, *, done: bool = False) -> RunFolder | None:

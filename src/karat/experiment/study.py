@@ -11,7 +11,8 @@ import numpy as np
 
 from karat.core.errors import UsageError
 from karat.experiment.explain import unit_label
-from karat.results.study import Configuration, Study, StudyAnswer, StudyHit
+from karat.results.study import Study, StudyAnswer, StudyHit
+from karat.systems.source import SystemRun
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from karat.results.comparison import Pair
     from karat.results.evaluation import Evaluation, InputInfo, Note, Usage
     from karat.results.study import Choice, Failure, FailureCount
-    from karat.systems.retrieval import Retrieval, Retrieved
 
     Floats = NDArray[np.float64]
 
@@ -36,16 +36,11 @@ SHOWN_SYSTEMS, SHOWN_HITS = 6, 10
 MOST_PAIRED = 12  # systems of which all pairs are compared; of more, only those with the best
 
 
-@dataclass(frozen=True)
-class StudySystem:
-    """A system of a study and what it returned; `retrieved` where karat searched itself."""
+@dataclass(frozen=True, kw_only=True)
+class StudySystem(SystemRun):
+    """A system of a study and what it returned, beside the gold in the index that its hits are matched by."""
 
-    configuration: Configuration
-    run: Run
-    seconds: Sequence[float | None] = ()
-    retrieved: Retrieved | None = None
-    retrieval: Retrieval | None = None
-    resolution: Resolution | None = None  # of the gold in the index that its hits are matched beside
+    resolution: Resolution | None = None
 
     @property
     def name(self) -> str:

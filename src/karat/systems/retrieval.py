@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     Seconds = NDArray[np.float64]
 
 Progress = Callable[[str, int, int], None]
+_WHOLE_BYTES = 128 << 20  # of rankings of whole indexes that are kept
+_HIT_BYTES = 16  # a row and a score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +56,7 @@ class Retrieved:
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, Seconds] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
+    read: dict[int, Chunk] = field(default_factory=dict, repr=False, compare=False)  # chunks that were read, by row
 
     @property
     def total_seconds(self) -> list[float]:
@@ -70,7 +74,7 @@ class Retrieved:
 
     def run(self, name: str, question_ids: Sequence[str], pages: Pages = "physical") -> Run:
         """The hits as a run that can be scored and written; what failed is a failed row in it."""
-        return run_of(name, question_ids, self.ranked, self.chunks, pages, self.failed)
+        return run_of(name, question_ids, self.ranked, self.chunks, pages, self.failed, self.read)
 
 
 def run_of(
@@ -80,15 +84,20 @@ def run_of(
     chunks: Chunks,
     pages: Pages,
     failed: Mapping[int, str] | None = None,
+    read: dict[int, Chunk] | None = None,
 ) -> Run:
-    """A ranking of chunks as a run; `failed` are questions by number that have none."""
+    """A ranking of chunks as a run; `failed` are questions by number that have none.
+
+    Chunks that stand in `read` are not read again; those that are read are put there.
+    """
     from karat.core.run import Run
 
-    failed = failed or {}
+    failed, read = failed or {}, {} if read is None else read
     done = [i for i in range(len(question_ids)) if i not in failed]
     ranked = ranked.take(np.array(done, np.int64)) if failed else ranked
-    of_row = {row: chunks[row] for row in np.unique(ranked.rows).tolist()}
-    hits = [of_row[row] for row in ranked.rows.tolist()]
+    rows = ranked.rows.tolist()
+    read |= {row: chunks[row] for row in sorted(set(rows) - set(read))}
+    hits = [read[row] for row in rows]
     fields: dict[str, list[Any]] = {
         "doc": [c.doc for c in hits],
         "page": [pages_of(c, pages) for c in hits],
@@ -168,6 +177,7 @@ class Retrieval:
         self._depth: dict[tuple[str, tuple[str, ...]], int] = {}
         self._legs: dict[tuple[str, tuple[str, ...], int], _Leg] = {}
         self._pools: dict[tuple[tuple[str, ...], tuple[str, ...], int], Pool] = {}
+        self._read: dict[int, Chunk] = {}
 
     def plan(self, systems: Sequence[SystemSettings], k: int) -> None:
         """Say which systems will be asked for, so that each leg is searched deep enough the first time."""
@@ -205,6 +215,7 @@ class Retrieval:
             settings=settings, chunks=chunks, ranked=ranked, legs=legs, parts=parts,
             rewritten=tuple(rewritten.values()), seconds=seconds, failed=failed,
             notes=tuple(remarks_of(rewritten.values(), len(self.questions))),
+            read=self._read if self.engines.index is not None and chunks is self.engines.index.chunks else {},
         )  # fmt: skip
 
     def pool(self, settings: SystemSettings, length: int) -> Pool:
@@ -220,13 +231,18 @@ class Retrieval:
         return self._pool(names, settings.rewrite, depth, legs)
 
     def deep(self, settings: SystemSettings) -> Callable[[str, int], Ranked]:
-        """Searches a leg of a system for one question as deep as the index goes."""
+        """Searches a leg of a system for one question as deep as the index goes; systems share what was searched."""
+        return lambda leg, question: self._search_whole(leg, settings.rewrite, question)
+
+    @cached_property
+    def _search_whole(self) -> Callable[[str, tuple[str, ...], int], Ranked]:
         assert self.engines.index is not None
         depth = len(self.engines.index.chunks)
 
-        def search(leg: str, question: int) -> Ranked:
-            known = self._rewritten.get(settings.rewrite, {})
-            one = known[question] if question in known else self._ask(settings.rewrite, [question])[0]
+        @lru_cache(max(1, _WHOLE_BYTES // max(1, _HIT_BYTES * depth)))
+        def search(leg: str, rewrite: tuple[str, ...], question: int) -> Ranked:
+            known = self._rewritten.get(rewrite, {})
+            one = known[question] if question in known else self._ask(rewrite, [question])[0]
             return self.engines.search(leg, [one], depth)
 
         return search

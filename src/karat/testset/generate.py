@@ -161,7 +161,7 @@ class _Generation:
 
     def by_model(self, kinds: Sequence[Kind], models: Models) -> list[QuestionSlot]:
         """Slots filled by a chat model, in rounds."""
-        chat = models.chat_for("karat generate")
+        chat = models.chat_for("karat testset make")
         supplies = {kind.name: self._supply(kind) for kind in kinds}
         slots = [QuestionSlot(kind, number) for kind in kinds for number in range(self.settings.samples)]
         open_slots = [slot for slot in slots if self._next(slot, supplies)]

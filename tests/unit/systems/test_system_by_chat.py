@@ -7,7 +7,6 @@ import pytest
 import karat
 from karat.core.errors import KaratError, UsageError
 from karat.core.models import ChatReply, Models
-from karat.experiment._provenance import _read_by
 from karat.experiment.explain import explain
 from karat.experiment.search import search_all
 from karat.experiment.spec import spec_of
@@ -137,7 +136,7 @@ def test_in_karat_yaml_languages_numbers_and_chat_are_no_paths(tmp_path):
     assert listed.name == "bm25+translate:de+rephrase:2+expand+rerank:chat"
     assert listed.source.rewrite == ("translate:de", "rephrase:2", f"expand:{tmp_path / 'a.txt'}")
     assert listed.source.rerank == "chat"
-    assert [path.name for path in _read_by(listed)] == ["a.txt"]
+    assert [path.name for path in listed.source.reads()] == ["a.txt"]
 
 
 class Kept(Memory):

@@ -254,7 +254,7 @@ def _noticed(part: SweptIndex, measures: Sequence[Measure]) -> Iterator[Note]:
         yield _note(
             "warning",
             f"{where}no chunk of the index holds {missing:,} of {units:,} gold units: no configuration can find them, "
-            "and they count as missed. `karat check` says why and what to do.",
+            "and they count as missed. `karat testset check` says why and what to do.",
         )
 
 
@@ -287,7 +287,7 @@ def _check_found(shares: Mapping[str, float], length: int, allow: bool) -> list[
     if none and len(none) == len(shares) and not allow:
         raise NoOverlapError(
             f"none of the gold is among the first {length} hits of any of {len(shares):,} configurations. "
-            "`karat check` says whether the index holds it at all. If that is the true result, add "
+            "`karat testset check` says whether the index holds it at all. If that is the true result, add "
             "--allow-zero-overlap."
         )
     shown = ", ".join(none[:5]) + (f" and {len(none) - 5} more" if len(none) > 5 else "")

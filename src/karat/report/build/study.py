@@ -60,7 +60,7 @@ def document(study: Study, place: str = "", charts: Mapping[str, Mapping[str, An
         study.name,
         [
             *_summary(view),
-            *_next(view),
+            *_next(view, place),
             *notes_of(study.evaluation.notes, anchor="warnings"),
             *_scores(view),
             *_pairs(view),
@@ -217,8 +217,8 @@ def _standing(view: StudyView, choice: Choice) -> Table:
     return Table(f"Systems by {choice.measure}", columns, rows, most=ROWS, footnotes=legend, detail=QUIET)
 
 
-def _next(view: StudyView) -> Iterator[Block]:
-    steps = [step.partition(": karat ") for step in next_steps(view.study)]
+def _next(view: StudyView, place: str) -> Iterator[Block]:
+    steps = [step.partition(": karat ") for step in next_steps(view.study, place)]
     yield Heading("What to do next", depth=3, detail=QUIET)
     items = [
         ListItem("-", f"{text}:", command=f"karat {command}") if mark else ListItem("-", text)

@@ -133,9 +133,9 @@ def _listing(items: Sequence[ListItem], longest: int | None) -> RenderableType:
 def _command(command: str) -> str:
     r"""A command on lines of its own, each but the last going on after a backslash.
 
-    >>> print(_command("karat explain questions.jsonl a-rather-long-name-of-an.index --question q1 --engine bm25"))
-    karat explain questions.jsonl a-rather-long-name-of-an.index --question \
-      q1 --engine bm25
+    >>> print(_command("karat testset check questions.jsonl a-rather-long-name-of-an.index --match quote"))
+    karat testset check questions.jsonl a-rather-long-name-of-an.index \
+      --match quote
     """
     first, *words = map(shlex.quote, shlex.split(clean(command)))
     lines = [first]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from karat.core.ranked import Ranked
     from karat.core.run import Run
     from karat.core.types import Gold, Question, TestSet
-    from karat.match import Resolution
+    from karat.match import Resolution, Unresolved
     from karat.retrieve import Engine
+    from karat.retrieve.engines.dense import DenseEngine
 
     Vectors = NDArray[np.float32]
 
@@ -49,25 +50,23 @@ def once(compute: Callable[[CheckContext], Result]) -> Callable[[CheckContext], 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckContext:
-    """What a check sees. `chunks` is empty where no corpus was given.
+    """What a check sees. Without an index (`has_index`) there are no chunks.
 
-    `problems` are files that could not be read, `runs` results over these chunks. `engines` are those over the chunks
-    (`bm25`, `dense`), fewer where some cannot be had; `vectors` has a row a chunk and `question_vectors` one a
-    question: None where there is no embedder.
+    `problems` are files that could not be read, `runs` results over these chunks. `index_bm25` and `index_dense` are
+    engines of the index; one that it lacks is built here.
     """
 
     testset: TestSet
     chunks: Chunks
+    has_index: bool = True
     docs: Sequence[Doc] | None = None
     problems: Sequence[Problem] = ()
     runs: Sequence[Run] = ()
     by: str = "auto"
     page_offset: int = 0
     pages: Pages = "physical"
-    engines: Mapping[str, Engine] = field(default_factory=dict)
-    vectors: Vectors | None = None
-    question_vectors: Vectors | None = None
-    seed: int = 0
+    index_bm25: Engine | None = None
+    index_dense: DenseEngine | None = None
     _resolutions: dict[tuple[str, Pages, int], Resolution] = field(default_factory=dict, init=False, repr=False)
     _languages: dict[tuple[str, bool], str | None] = field(default_factory=dict, init=False, repr=False)
     _terms: dict[tuple[str, str | None], frozenset[str]] = field(default_factory=dict, init=False, repr=False)
@@ -94,6 +93,11 @@ class CheckContext:
     @property
     def has_corpus(self) -> bool:
         return len(self.chunks) > 0
+
+    @cached_property
+    def missing_gold(self) -> list[Unresolved]:
+        """Relevant gold that no chunk holds."""
+        return [u for u in self.resolution.unresolved if u.gold.grade >= 1] if self.has_index else []
 
     @cached_property
     def golds(self) -> list[Gold]:
@@ -175,19 +179,39 @@ class CheckContext:
         return Weights(self.held if self.has_corpus else self.asked_sets)
 
     @cached_property
-    def ranked(self) -> dict[str, Ranked]:
-        """What each engine finds for each question; `dense` by the vectors where the index has no such engine."""
-        from karat.testset.attained import nearest
+    def bm25(self) -> Engine:
+        """The words of the chunks: the index's own engine, or one built here."""
+        from karat.retrieve.engines.bm25 import BM25Engine
 
-        texts = [question.text for question in self.questions]
-        ranked = {"bm25": self.engines["bm25"].search(texts, DEPTH)} if "bm25" in self.engines else {}
-        if self.question_vectors is not None and self.vectors is not None:
-            dense = self.engines.get("dense")
-            search = getattr(dense, "search_vectors", None)
-            if search is not None:
-                ranked["dense"] = search(self.question_vectors, DEPTH)
-            elif dense is not None:
-                ranked["dense"] = dense.search(texts, DEPTH)
-            else:
-                ranked["dense"] = nearest(self.vectors, self.question_vectors, DEPTH)
-        return ranked
+        return self.index_bm25 or BM25Engine.build(self._titled, {}, lambda what, done, total: None)
+
+    @cached_property
+    def dense(self) -> DenseEngine:
+        """The vectors of the chunks: the index's own engine, or one built here with karat's own embedder."""
+        from karat.retrieve.engines.dense import DenseEngine
+
+        return self.index_dense or DenseEngine.build(self._titled, {}, lambda what, done, total: None)
+
+    @property
+    def _titled(self) -> list[str]:
+        return [f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text for chunk in self.chunks]
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """A row a chunk; zeros where the embedder makes nothing of its text."""
+        vectors = self.dense.row_vectors
+        return vectors if vectors.size else np.zeros((len(self.chunks), self.question_vectors.shape[1]), np.float32)
+
+    @cached_property
+    def question_vectors(self) -> Vectors:
+        return self.dense.embedder.embed([question.text for question in self.questions], "query")
+
+    @cached_property
+    def ranked(self) -> dict[str, Ranked]:
+        """What BM25 and dense retrieval find for each question; nothing without chunks."""
+        if not self.has_corpus:
+            return {}
+        return {
+            "bm25": self.bm25.search([question.text for question in self.questions], DEPTH),
+            "dense": self.dense.search_vectors(self.question_vectors, DEPTH),
+        }

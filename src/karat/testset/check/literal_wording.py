@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from karat.core.text.names import named_terms
 from karat.core.text.words import excerpt, percent
-from karat.results.checkup import Finding
 from karat.results.drafts import Draft
-from karat.testset.check._check import SHOWN, about_questions, audit_check, check, counted, draft_filter
+from karat.results.testset_check import Finding
+from karat.testset.check._check import SHOWN, about_questions, check, counted, draft_filter
 from karat.testset.check._context import SEMANTIC, CheckContext, once
 from karat.testset.check._surroundings import Surroundings
 from karat.testset.lexicon import content_of, longest_run, words_of
@@ -71,7 +71,7 @@ def _clause(context: CheckContext, q: int, rows: list[int]) -> float:
     return max(shares, default=0.0)
 
 
-@audit_check(25, corpus=True)
+@check(43)
 def literal_paraphrases(context: CheckContext) -> Iterable[Finding]:
     """Paraphrases and scenarios that repeat the words of their gold."""
     semantic = [
@@ -89,7 +89,7 @@ def literal_paraphrases(context: CheckContext) -> Iterable[Finding]:
     )  # fmt: skip
 
 
-@check(40)
+@check(54)
 def vocabulary_gap(context: CheckContext) -> Iterator[Finding]:
     """Questions that share no content word with their gold."""
     looked_at, gap = 0, []

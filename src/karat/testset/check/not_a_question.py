@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from karat.core.text.detect import nonsense
 from karat.core.text.words import excerpt, percent, plural
-from karat.results.checkup import Finding
 from karat.results.drafts import Draft
-from karat.testset.check._check import about_questions, audit_check, draft_filter
+from karat.results.testset_check import Finding
+from karat.testset.check._check import about_questions, check, draft_filter
 from karat.testset.check._context import CheckContext
 from karat.testset.check._surroundings import Surroundings
 from karat.testset.lexicon import asking_word, one_line, words_of
@@ -80,7 +80,7 @@ _ASKS_SOMEHOW = re.compile(
 )
 
 
-@audit_check(10)
+@check(20, needs_index=False)
 def malformed(context: CheckContext) -> Iterator[Finding]:
     """Questions that are empty, one word, too long, or no question."""
     total = len(context.questions)
@@ -118,7 +118,7 @@ def malformed(context: CheckContext) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-@audit_check(11, "nonsense")
+@check(21, "nonsense", needs_index=False)
 def nonsense_questions(context: CheckContext) -> Iterator[Finding]:
     """Questions that are cut sentences, or have a blank over a list number."""
     total = len(context.questions)
@@ -138,7 +138,7 @@ def nonsense_questions(context: CheckContext) -> Iterator[Finding]:
         yield replace(finding, severity="broken", title=title) if unusable else finding
 
 
-@audit_check(20)
+@check(40, needs_index=False)
 def leftovers(context: CheckContext) -> Iterable[Finding]:
     """Numbering, labels and quotes left around a question."""
     return about_questions(

@@ -14,7 +14,7 @@ from karat.core.text.words import percent, plural
 from karat.io.pages import page_of
 from karat.match import Resolution
 from karat.models.terms import terms
-from karat.results.checkup import Finding
+from karat.results.testset_check import Finding
 from karat.stats.tails import binomial_tail
 from karat.testset.check._check import check, counted
 from karat.testset.check._context import CheckContext

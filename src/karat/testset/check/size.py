@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.text.words import plural
-from karat.results.checkup import Finding
+from karat.results.testset_check import Finding
 from karat.testset.attained import detectable_by
-from karat.testset.check._check import audit_check
+from karat.testset.check._check import check
 from karat.testset.check._context import CheckContext
 
 MOST = 1.0  # no difference is larger
@@ -24,7 +24,7 @@ def written(value: float, digits: int = 2) -> str:
     return f"<.{'0' * (digits - 1)}1" if value and float(text) == 0 else text.removeprefix("0")
 
 
-@audit_check(35)
+@check(50, needs_index=False)
 def size(context: CheckContext) -> Iterator[Finding]:
     """How small a difference so many questions can tell."""
     rows = detectable_by(context)

@@ -1,4 +1,4 @@
-"""karat review: the questions of a test set in a file to decide about, and the decisions applied."""
+"""karat testset review: the questions of a test set in a file to decide about, and the decisions applied."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Quiet, columns_of, progress_on_terminal
+from karat.cli._options import Debug, Json, Map, Quiet, Testset, columns_of
+from karat.cli._output import print_json, progress_on_terminal
 
 
 def command(
-    testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],
+    testset: Testset,
     index: Annotated[
         str | None, typer.Argument(help="A folder that `karat index` wrote, to see the chunks that hold the gold.")
     ] = None,
@@ -26,12 +27,10 @@ def command(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Write the questions of a test set to a file, to keep, edit or drop each, and apply the verdicts.
+    """Write the questions to a file to keep, edit or drop each, and apply the verdicts.
 
     Exit codes: 0 done, 2 bad input.
     """
-    import json
-
     from karat.experiment.review import apply_review, export_review
 
     columns = columns_of(map_)
@@ -42,11 +41,11 @@ def command(
         if questions.changed is not None:
             typer.echo(f"{testset} is {questions.changed}.", err=True)
         if as_json:
-            typer.echo(json.dumps({"output": str(path), "questions": len(questions)}, ensure_ascii=False, indent=2))
+            print_json({"output": str(path), "questions": len(questions)})
             return
         typer.echo(
             f"wrote {len(questions):,} questions to {path}. Write keep or drop into the column verdict, edit question "
-            f"and answer where they stand, then: karat review {testset} --apply {path}"
+            f"and answer where they stand, then: karat testset review {testset} --apply {path}"
         )
         return
     done = apply_review(testset, apply, output=output, columns=columns)
@@ -56,7 +55,7 @@ def command(
             "original": None if done.original is None else str(done.original), "kept": done.kept,
             "edited": done.edited, "dropped": done.dropped, "undecided": done.undecided,
         }  # fmt: skip
-        typer.echo(json.dumps(about, ensure_ascii=False, indent=2))
+        print_json(about)
         return
     original = f" The original is {done.original}." if done.original is not None else ""
     typer.echo(

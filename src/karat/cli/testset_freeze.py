@@ -1,17 +1,17 @@
-"""karat freeze: a test set under a version."""
+"""karat testset freeze: a test set under a version."""
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, columns_of
+from karat.cli._options import Debug, Json, Map, Testset, columns_of
+from karat.cli._output import show_document
 
 
 def command(
-    testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],
+    testset: Testset,
     version: Annotated[str, typer.Option("--version", help="The name of this version, such as 1.0.")],
     output: Annotated[
         str | None, typer.Option("-o", "--output", help="Freeze a copy, in karat's own JSONL, in this file.")
@@ -20,13 +20,12 @@ def command(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Give a test set a version: its digest is kept beside it, and a change is noticed wherever it is read.
+    """Give a test set a version, so that any later change to it is noticed.
 
-    Exit codes: 0 done, 2 bad input.
+    Its digest is kept beside it. Exit codes: 0 done, 2 bad input.
     """
     from karat.report import objects
     from karat.report.build.runs import frozen_document
-    from karat.report.render import console
     from karat.testset.freeze import freeze
 
     done = freeze(testset, version, output=output, columns=columns_of(map_))
@@ -34,4 +33,4 @@ def command(
     if as_json:
         typer.echo(objects.frozen(*about, stood=done.stood), nl=False)
     else:
-        console.show(frozen_document(*about, stood=done.stood), sys.stdout)
+        show_document(frozen_document(*about, stood=done.stood))

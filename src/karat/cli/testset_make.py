@@ -1,20 +1,21 @@
-"""karat generate: a test set from documents."""
+"""karat testset make: a test set from documents."""
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
 
-from karat.cli._options import Debug, Json, Map, Quiet, Verbose, columns_of, counted_on_terminal, with_chat, with_hosts
-from karat.cli.run import announced
+from karat.cli._options import Debug, IndexFolder, Json, Map, Quiet, Verbose, columns_of, with_chat, with_hosts
+from karat.cli._output import FAILED, announced, announcer, counted_on_terminal, leave, show_document
+
+NO_QUESTIONS = 3
 
 
 @with_hosts
 @with_chat
 def command(
-    index: Annotated[str, typer.Argument(help="A folder that `karat index` wrote.")],
+    index: IndexFolder,
     samples: Annotated[
         int, typer.Option("--samples", help="Chunks to ask about; each gives one question of every kind.")
     ] = 30,
@@ -45,15 +46,15 @@ def command(
     debug: Debug = False,
     **chat: Any,
 ) -> None:
-    """Make a test set from the documents of an index: questions, answers and gold, by a model or without.
+    """Make a test set from the documents of an index: questions, answers and gold.
 
+    By a chat model, or with --offline by grammar, in English.
     Exit codes: 0 done, 2 bad input, 3 no question was made, 5 done but some calls of the model failed.
     """
     from karat.core.errors import UsageError
     from karat.experiment.generate import generate
     from karat.report import objects
     from karat.report.build.generated import document
-    from karat.report.render import console
 
     if output is None and extend is None:
         raise UsageError("no file is named for the test set. Name one with -o qa.jsonl, or add to one with --extend.")
@@ -61,21 +62,20 @@ def command(
     made = generate(
         index, samples=samples, kinds=kinds, offline=offline, each=each, seed=seed, mix=mix, extend=extend,
         fill_gaps=fill_gaps, docs=doc, least_tokens=least_tokens, output=output, force=force, columns=columns_of(map_),
-        say=progress, announce=None if quiet or as_json else announced, **chat,
+        say=progress, announce=announcer(quiet or as_json), **chat,
     )  # fmt: skip
     progress("", 0, 0)
     if as_json:
         typer.echo(objects.generated(made.generated, made.chunks, made.testset, spent=made.spent, output=made.output))
     else:
         told = document(made.generated, made.chunks, made.testset, spent=made.sentence, output=made.output)
-        console.show(told, sys.stdout, quiet=quiet, verbose=verbose)
-    sys.stdout.flush()
+        show_document(told, quiet=quiet, verbose=verbose)
     if made.n_failed and not (quiet or as_json):
         announced(
             f"{made.n_failed:,} call{' of the model' if made.n_failed == 1 else 's of the model'} failed. The same "
             "command with --force asks again only what has no reply yet."
         )
     if not made.questions:
-        raise typer.Exit(3)
+        leave(NO_QUESTIONS)
     if made.n_failed:
-        raise typer.Exit(5)
+        leave(FAILED)

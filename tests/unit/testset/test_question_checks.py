@@ -1,4 +1,4 @@
-"""The audit on small corpora where each figure is known by hand."""
+"""Checks of questions and the tables, on small corpora where each figure is known by hand."""
 
 import json
 
@@ -6,18 +6,16 @@ import numpy as np
 import pytest
 
 from karat.core.docs import Chunk, Chunks
-from karat.core.errors import KaratError
-from karat.core.models import Models
 from karat.core.text.detect import passage_reference
 from karat.core.types import Gold, Question, TestSet
 from karat.report import objects
-from karat.report.build.findings import audit_document, audit_verdict
+from karat.report.build.testset_check import check_document as document_of
+from karat.report.build.testset_check import verdict
 from karat.report.document import Detail
 from karat.report.render import console, markdown
-from karat.results.checkup import Finding
-from karat.testset.audit import audit
-from karat.testset.check import AUDIT_CHECKS as CHECKS
+from karat.testset.check import CHECKS
 from karat.testset.check.not_a_question import leftover_of
+from karat.testset.check_testset import check_testset
 from karat.testset.lexicon import Weights, longest_run
 
 SHEETS = (
@@ -52,7 +50,7 @@ CLEAN = [
 
 def found(questions, check, chunks=CHUNKS, **more):
     """The findings of one check."""
-    made = audit(TestSet(questions), chunks, only=[check], **more).findings
+    made = check_testset(TestSet(questions), chunks, only=[check], **more).findings
     assert not any("failed" in f.title for f in made), made
     assert {f.check for f in made} <= {check}
     return made
@@ -62,7 +60,10 @@ def ids(questions, check, chunks=CHUNKS, **more):
     return sorted({id_ for f in found(questions, check, chunks, **more) for id_ in f.questions})
 
 
-@pytest.mark.parametrize("check", [name for name in CHECKS.names() if name not in ("balance", "size", "difficulty")])
+@pytest.mark.parametrize(
+    "check",
+    [name for name in CHECKS.names() if name not in ("balance", "size", "difficulty", "overview", "vocabulary_gap")],
+)
 def test_a_clean_test_set_has_no_fault(check):
     assert ids(CLEAN, check) == []
 
@@ -165,11 +166,11 @@ class TestPairs:
 
     def test_they_are_seen_without_an_index(self):
         twice = [*CLEAN, ask("x", "The galley, when does it open?", "at six", "power.md#2")]
-        made = audit(TestSet(twice), None)
+        made = check_testset(TestSet(twice), None)
         assert {f.check for f in made.findings if f.questions} == {"near_duplicates", "contradictions"}
-        assert set(made.left_out) == {c.name for c in CHECKS if c.corpus}
+        assert set(made.not_run) == {c.name for c in CHECKS if c.needs_index}
         assert (made.chunks, made.docs, made.coverage, made.attained) == (None, None, None, ())
-        assert "no index was given" in console.render(audit_document(made))
+        assert "no index was given" in console.render(document_of(made))
 
 
 class TestGold:
@@ -179,7 +180,7 @@ class TestGold:
         (finding,) = found([*CLEAN, faulty], "literal_paraphrases")
         assert finding.questions == ("x",)
         assert finding.numbers == {"questions": 1, "looked_at": 4, "share": 0.25}
-        rows = {row.kind: row for row in audit(TestSet([*CLEAN, faulty]), CHUNKS).kinds}
+        rows = {row.kind: row for row in check_testset(TestSet([*CLEAN, faulty]), CHUNKS).kinds}
         assert (rows["paraphrase"].literal, rows["scenario"].literal, rows["literal"].literal) == (1, 0, None)
 
     def test_a_story_around_it_does_not_hide_it(self):
@@ -192,7 +193,7 @@ class TestGold:
             ask("digits", "How much diesel does Asta burn?", "30 litres", "power.md#2"),
             ask("yes", "Is there porridge?", "yes", "galley.md#0"),
         ]
-        assert ids(faulty, "answers_without_support") == ["x"]
+        assert ids(faulty, "unsupported_answers") == ["x"]
 
     def test_gold_that_another_chunk_beats(self):
         faulty = ask("x", "How often is generator oil changed?", "every nine days", "medical.md#7")
@@ -214,14 +215,10 @@ class TestGold:
         more = Chunk("notice.md#0", "notice.md", "The generator Brun burns thirty litres of diesel in an hour.")
         assert ids(CLEAN, "unjudged_chunks", Chunks.ordered([*CHUNKS, more])) == []
 
-    def test_gold_that_no_chunk_holds_is_broken(self):
-        made = found([*CLEAN, ask("x", "What is lost?", "all", "gone.md#1"), ask("y", "And this?")], "missing_gold")
-        assert [(f.severity, f.questions) for f in made] == [("broken", ("x",)), ("warning", ("y",))]
-
 
 class TestTables:
     def test_recall_by_kind_beside_what_any_ranking_reaches(self):
-        rows = {(row.kind, row.k): row for row in audit(TestSet(CLEAN), CHUNKS).attained}
+        rows = {(row.kind, row.k): row for row in check_testset(TestSet(CLEAN), CHUNKS).attained}
         assert rows["literal", 1].bm25 == 1.0
         assert rows["all", 1].questions == 5
         assert rows["all", 20].ceiling == 1.0
@@ -231,11 +228,11 @@ class TestTables:
     def test_two_units_in_two_chunks_reach_half_at_one(self):
         both = Question("x", "When does the galley open, and when is laundry?", answers=("six, Saturday",),
                         gold=(Gold(chunk="galley.md#0"), Gold(chunk="galley.md#9")))  # fmt: skip
-        rows = {row.k: row for row in audit(TestSet([both]), CHUNKS).attained}
+        rows = {row.k: row for row in check_testset(TestSet([both]), CHUNKS).attained}
         assert (rows[1].ceiling, rows[5].ceiling) == (0.5, 1.0)
 
     def test_what_can_be_told(self):
-        made = audit(TestSet(CLEAN), CHUNKS).detectable
+        made = check_testset(TestSet(CLEAN), CHUNKS).detectable
         worst = made[-1]
         assert (worst.questions, worst.spread, worst.difference, worst.needed) == (5, 1.0, 1.0, 8721)
         assert all(row.difference <= worst.difference for row in made)
@@ -267,7 +264,7 @@ class TestTables:
         assert "No measure of retrieval" in said.text
 
     def test_coverage_counts_documents_and_chunks(self):
-        found = audit(TestSet(CLEAN), CHUNKS).coverage
+        found = check_testset(TestSet(CLEAN), CHUNKS).coverage
         assert (found.questions, found.docs, found.docs_asked, found.chunks, found.chunks_asked) == (5, 4, 4, 10, 5)
         assert {row.doc: (row.chunks, row.questions) for row in found.by_doc} == {
             "medical.md": (2, 2), "galley.md": (3, 1), "power.md": (2, 1), "travel.md": (3, 1),
@@ -284,7 +281,7 @@ class TestTables:
         asked = [
             ask(f"q{i}", f"What does the {i} engine of the car need?", "oil", f"cars#{i % 8:02}") for i in range(16)
         ]
-        made = audit(TestSet(asked), Chunks.ordered([*fish, *cars]))
+        made = check_testset(TestSet(asked), Chunks.ordered([*fish, *cars]))
         thin = [row for row in made.coverage.topics if row.thin]
         assert [row.questions for row in thin] == [0]
         assert {"fish", "cod", "herring", "net"} & set(thin[0].words)
@@ -293,34 +290,27 @@ class TestTables:
         assert "100% of the questions are about one document, cars" in titles
 
     def test_languages_are_counted(self):
-        made = audit(TestSet([*CLEAN, ask("ru", "Когда открыто?", "at six", "galley.md#0")]), CHUNKS)
+        made = check_testset(TestSet([*CLEAN, ask("ru", "Когда открыто?", "at six", "galley.md#0")]), CHUNKS)
         assert [(r.language, r.questions, r.elsewhere) for r in made.languages] == [("en", 6, 0), ("ru", 1, 1)]
 
 
 class TestWhole:
     def test_the_same_input_gives_the_same_bytes(self):
-        one, two = (objects.examined(audit(TestSet(CLEAN), CHUNKS)) for _ in range(2))
+        one, two = (objects.examined(check_testset(TestSet(CLEAN), CHUNKS)) for _ in range(2))
         assert one == two
-        assert json.loads(one)["format"] == 1
+        assert json.loads(one)["format"] == 2
 
     def test_verdict(self):
-        assert audit_verdict(audit(TestSet(CLEAN), CHUNKS, only=["malformed"])) == "nothing wrong was found."
-        said = audit_verdict(audit(TestSet([*CLEAN, ask("x", "")]), CHUNKS))
+        assert verdict(check_testset(TestSet(CLEAN), CHUNKS, only=["malformed"])) == (
+            "no fault found; all 5 gold units can be found."
+        )
+        said = verdict(check_testset(TestSet([*CLEAN, ask("x", "")]), CHUNKS))
         assert said.startswith("broken: 1 question is empty")
 
     def test_no_questions_are_broken(self):
-        made = audit(TestSet([]), CHUNKS)
+        made = check_testset(TestSet([]), CHUNKS)
         assert made.broken
-        assert "too few to show any difference" in console.render(audit_document(made))
-
-    def test_an_embedder_that_fails_is_said_and_the_rest_goes_on(self):
-        def none():
-            raise KaratError("the endpoint is down.")
-
-        made = audit(TestSet(CLEAN), CHUNKS, models=Models(embedder=none))
-        assert "the endpoint is down" in made.notes[0]
-        assert made.coverage.topics == ()
-        assert all(row.dense is None and row.bm25 is not None for row in made.attained)
+        assert "too few to show any difference" in console.render(document_of(made))
 
     def test_a_check_that_fails_is_a_finding(self, monkeypatch):
         def fail(view):
@@ -334,22 +324,22 @@ class TestWhole:
 
     def test_hostile_texts_reach_no_page_as_they_are(self):
         hostile = ask("\x1b[31mid", "1) \x1b[2J| who <b>?\u202e", "x", "galley.md#0")
-        made = audit(TestSet([*CLEAN, hostile]), CHUNKS)
-        for page in (console.render(audit_document(made), Detail.FULL), markdown.render(audit_document(made))):
+        made = check_testset(TestSet([*CLEAN, hostile]), CHUNKS)
+        for page in (console.render(document_of(made), Detail.FULL), markdown.render(document_of(made))):
             assert "\x1b" not in page
             assert "\u202e" not in page
         assert "\x1b" not in objects.examined(made)
 
     def test_markdown_holds_every_id_and_table(self):
         faulty = [ask(f"x{i}", "") for i in range(40)]
-        page = markdown.render(audit_document(audit(TestSet([*CLEAN, *faulty]), CHUNKS)))
+        page = markdown.render(document_of(check_testset(TestSet([*CLEAN, *faulty]), CHUNKS)))
         assert "x39" in page
-        for head in ("## Broken", "## Kinds", "## Recall", "## Documents", "## Differences"):
+        for head in ("## Findings", "## Kinds", "## Recall", "## Documents", "## Differences"):
             assert head in page, head
 
 
 def found_all(questions, check):
-    return audit(TestSet(questions), CHUNKS, only=[check]).findings
+    return check_testset(TestSet(questions), CHUNKS, only=[check]).findings
 
 
 def test_words():
@@ -358,7 +348,3 @@ def test_words():
     assert weights["a"] == pytest.approx(np.log(2))  # 1 + 3 / 3
     assert weights["z"] == pytest.approx(np.log(4))
     assert weights.share(frozenset("az"), frozenset("a")) == pytest.approx(1 / 3)
-
-
-def test_finding_is_the_doctors():
-    assert all(isinstance(f, Finding) for f in audit(TestSet(CLEAN), CHUNKS).findings)

@@ -1,15 +1,65 @@
-"""Audit: how good a test set is, as the reports show it. Plain data."""
+"""TestSetCheck: what is wrong with a test set, what it covers and what it can show, as reports write it. Plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Literal
 
-from karat.results.checkup import Finding, TestSetFindings
+from karat.core.glance import NotebookView, Table
+from karat.core.text.words import plural
+from karat.results.serial import plain
 
+Severity = Literal["broken", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("broken", "warning", "info")
+FORMAT = 2
 ALL = "all"
 """Stands for all kinds together."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was found: how grave it is, in figures, with examples, and what to do about it."""
+
+    check: str
+    severity: Severity
+    title: str
+    _: KW_ONLY
+    text: str = ""
+    numbers: Mapping[str, int | float | str | None] = field(default_factory=dict)
+    questions: tuple[str, ...] = ()
+    """Ids of all questions it concerns."""
+    examples: tuple[str, ...] = ()
+    remedy: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldCoverage:
+    """How much of the relevant gold some chunk holds."""
+
+    units: int
+    reached: int
+    questions: int  # with relevant gold
+    whole: int  # all of whose relevant gold is held
+    without: int  # none of whose relevant gold is held
+
+    @property
+    def share(self) -> float | None:
+        """Share of the relevant units that can be found; None where there are none."""
+        return self.reached / self.units if self.units else None
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """The highest mean that any ranking of the chunks could reach over the questions with relevant gold.
+
+    `exact`: a ranking reaches it. Otherwise none passes it, and whether one reaches it was too much to work out.
+    """
+
+    measure: str  # "Recall"
+    k: int
+    value: float
+    exact: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,39 +174,62 @@ class DetectableDifference:
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Audit(TestSetFindings):
+class TestSetCheck(NotebookView):
     """All that was found about a test set, gravest first. `broken`: scores over it would measure mistakes.
 
-    `left_out` names checks that were not made, each with the reason.
+    Without an index `chunks`, `docs`, `reach` and `coverage` are None, and `not_run` names the checks that need one,
+    each with the reason. With some checks alone (`only`) the tables from `kinds` on are empty.
     """
+
+    __test__ = False  # not a pytest class, whatever its name
 
     testset: str
     digest: str
     questions: int
-    chunks: int | None  # None: no corpus was given
-    docs: int | None
+    chunks: int | None = None
+    docs: int | None = None
     findings: tuple[Finding, ...] = ()
+    reach: GoldCoverage | None = None
+    matchers: Mapping[str, int] = field(default_factory=dict)  # matcher -> relevant units looked for by it
+    ceilings: tuple[Ceiling, ...] = ()
     kinds: tuple[KindRow, ...] = ()
     languages: tuple[LanguageRow, ...] = ()
     attained: tuple[EngineRecall, ...] = ()
     coverage: TopicCoverage | None = None
     detectable: tuple[DetectableDifference, ...] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    not_run: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def of(self, severity: Severity) -> tuple[Finding, ...]:
+        """The findings of one severity."""
+        return tuple(finding for finding in self.findings if finding.severity == severity)
+
+    @property
+    def broken(self) -> bool:
+        """Whether anything found is broken."""
+        return bool(self.of("broken"))
 
     @property
     def faulty(self) -> int:
         """How many questions something broken or a warning concerns."""
-        return len({id_ for f in self.findings if f.severity != "info" for id_ in f.questions})
+        return len({id_ for finding in self.findings if finding.severity != "info" for id_ in finding.questions})
 
-    def brief(self) -> dict[str, Any]:
-        """What `karat check` says of it: how many questions want a look, and what was found, without the rest."""
-        found = [
-            {"check": f.check, "severity": f.severity, "title": f.title, "questions": len(f.questions)}
-            for f in self.findings
-        ]
-        return {"broken": self.broken, "faulty": self.faulty, "findings": found}
+    @property
+    def reachable(self) -> float | None:
+        """Share of the relevant gold that some chunk holds; None where there is none, or no index."""
+        return self.reach.share if self.reach is not None else None
 
     def plain(self) -> dict[str, Any]:
         """The same as plain dicts, lists, texts and numbers, under keys that stay."""
-        return {**super().plain(), "faulty": self.faulty}
+        document = {"format": FORMAT, "broken": self.broken, "faulty": self.faulty, **plain(self)}
+        if self.reach is not None:
+            document["reach"]["share"] = self.reach.share
+        return document
+
+    def _line(self) -> str:
+        counts = ", ".join(f"{len(self.of(severity)):,} {severity}" for severity in SEVERITIES)
+        return f"{self.testset!r}, {plural(self.questions, 'question')}; findings: {counts}"
+
+    def _table(self) -> Table:
+        rows = ((f.severity, f.check, f.title, len(f.questions)) for f in self.findings)
+        return ("severity", "check", "finding", "questions"), rows

@@ -1,15 +1,13 @@
-"""karat calibrate: a judge against people."""
+"""karat judge calibrate: a judge against human labels."""
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from karat.cli._options import Debug, Json, Map, Quiet, Run, RunsDir, Verbose, columns_of
-
-_FAILED = 5
+from karat.cli._output import FAILED, leave, show
 
 
 def command(
@@ -37,28 +35,23 @@ def command(
     verbose: Verbose = False,
     debug: Debug = False,
 ) -> None:
-    """Find out how far a judge, or any measure, agrees with people, and correct its means by their labels.
+    """Measure how far a judge agrees with human labels, and correct its means.
 
     Exit codes: 0 done, 2 bad input, 3 no label meets a score of the run, 5 the measure failed on labelled answers.
     """
     from karat.experiment.calibrate import calibrate, calibration_writer
     from karat.report import objects
     from karat.report.build.calibration import document
-    from karat.report.render import console
 
     write = calibration_writer(output) if output is not None else None
-    found = calibrate(
+    calibration = calibrate(
         run, labels, measures=measure or (), scale=scale or (), correct=correct, columns=columns_of(map_),
         runs_dir=runs_dir,
     )  # fmt: skip
     if write is not None:
-        write(found)
-    if as_json:
-        typer.echo(objects.calibration(found))
-    else:
-        console.show(document(found), sys.stdout, quiet=quiet, verbose=verbose)
+        write(calibration)
+    show(calibration, document, objects.calibration, as_json=as_json, quiet=quiet, verbose=verbose)
     if write is not None:
         typer.echo(f"wrote {output}", err=True)
-    if found.failed:
-        sys.stdout.flush()
-        raise typer.Exit(_FAILED)
+    if calibration.failed:
+        leave(FAILED)
