@@ -83,7 +83,7 @@ def test_what_is_not_there_or_not_a_file(put, folder, karat):
     for words in (("some", "good.jsonl"), ("good.jsonl", "some")):
         told = karat("score", *words)
         assert told.code == 2
-        assert told.sentence.startswith("some: is a folder where a file is meant")
+        assert told.sentence.startswith("some: is a folder")
     for words in (("nothing.jsonl", "good.jsonl"), ("good.jsonl", "nothing.run")):
         told = karat("score", *words)
         assert told.code == 2
