@@ -70,7 +70,7 @@ def test_there_is_something_to_check():
 
 
 @pytest.mark.parametrize(("page", "line", "text"), PYTHON, ids=named(PYTHON))
-def test_every_python_block_runs_on_its_own(page, line, text, tmp_path, monkeypatch, unpainted):
+def test_every_python_block_runs_on_its_own(page, line, text, tmp_path, monkeypatch, undrawn):
     monkeypatch.chdir(tmp_path)
     exec(compile(text, f"{page.name}:{line}", "exec"), {"__name__": "__main__"})
 
@@ -91,7 +91,7 @@ def after(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("page", "line", "commands"), CONSOLE, ids=named(CONSOLE))
-def test_every_command_runs(page, line, commands, after, tmp_path, monkeypatch, capsys, unpainted):
+def test_every_command_runs(page, line, commands, after, tmp_path, monkeypatch, capsys, undrawn):
     """A block at a time, in a copy of the examples, or from the top where it names their folder.
 
     Blocks that begin alike go on from a copy of what the first of them made. Exit code 5: an example has a failed row.
