@@ -154,7 +154,7 @@ def judging(folder: RunFolder, chat: ChatValue = None) -> ModelSettings:
             f"{place} names its model by ${{{name}}}, and no variable is filled into what a stored run says. Name the "
             "model with --model and --base-url."
         )
-    asked = chat_settings(filled(values["model"]))
+    asked = chat_settings(filled(values["model"]), place)
     if options.base_url is None and options.model in (None, stored):
         asked = permitted(asked, place)
     if options.base_url is not None or options.key_env is not None:

@@ -162,6 +162,7 @@ def evaluate(
     facts = _facts(testset, runs, measured.judged, answers, dialect, choices)
     told = [text for one in {id(one): one for one in resolutions}.values() if one is not None for text in one.notes]
     told += matching.notes if matching is not None else ()
+    ceilings = reachable(measured.judged, scores, dialect)
     ties = choices.matching.ties
     return Evaluation(
         testset=testset,
@@ -169,7 +170,8 @@ def evaluate(
         summaries=summaries,
         taken=tuple(inputs),
         matching=matching,
-        targets=targets(summaries, reachable(measured.judged, scores, dialect)) if dialect.has_targets else (),
+        targets=targets(summaries, ceilings) if dialect.has_targets else (),
+        ceilings=ceilings,
         usage=tuple(_usage(runs)),
         verdicts=verdicts(summaries, scores.measures, dialect=dialect.name),
         notes=(
