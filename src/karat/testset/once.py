@@ -15,7 +15,7 @@ def once(compute: Callable[Concatenate[Owner, P], Result]) -> Callable[Concatena
     """A function or method whose result is kept with its first argument, for each of the other arguments."""
 
     @wraps(compute)
-    def remembered(owner: Owner, *args: P.args, **kwargs: P.kwargs) -> Result:
+    def remembered(owner: Owner, /, *args: P.args, **kwargs: P.kwargs) -> Result:
         results: dict[Any, Result] = vars(owner).setdefault("_results", {})
         key = (compute, args, *kwargs.items())
         if key not in results:
