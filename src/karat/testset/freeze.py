@@ -89,8 +89,10 @@ def frozen_of(testset: TestSet, version: str, before: Frozen | None = None) -> F
         )
     kinds = Counter(q.kind or NO_KIND for q in testset) if not testset.is_plain else Counter[str]()
     made_by = Counter(text for q in testset if (text := _maker(q.tags)))
-    by_kind, by_maker = (dict(sorted(counts.items())) for counts in (kinds, made_by))
-    return Frozen(version, testset.digest, len(testset), by_kind, by_maker, earlier)
+    return Frozen(
+        version, testset.digest, len(testset), kinds=dict(sorted(kinds.items())),
+        made_by=dict(sorted(made_by.items())), earlier=earlier,
+    )  # fmt: skip
 
 
 def _maker(tags: Mapping[str, str]) -> str:

@@ -312,7 +312,7 @@ def test_unknown_and_missing_kinds_are_refused(chunks):
         make(chunks, Writer(), kinds=("literl",))
     with pytest.raises(UsageError, match="no kind of question is named"):
         make(chunks, Writer(), kinds=())
-    with pytest.raises(UsageError, match="asks a chat model, and none is named"):
+    with pytest.raises(UsageError, match="--model"):
         generate(chunks, LITERAL, Models())
 
 
