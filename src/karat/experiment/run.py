@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from karat.core.docs import unread_line
 from karat.core.errors import UsageError
 from karat.core.progress import shown_in_notebook
+from karat.core.text.words import plural
 from karat.experiment.frozen import refuse_changed
 from karat.experiment.spec_systems import BuiltIndex, SpecSystems
 from karat.experiment.study import study_of
@@ -293,14 +294,9 @@ def _indexes(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
 def _taken(indexes: Sequence[BuiltIndex]) -> list[InputInfo]:
     from karat.results.evaluation import InputInfo
 
-    return [
-        InputInfo(
-            str(made.index.path),
-            "index",
-            "{docs:,} documents, {pages:,} pages, {chunks:,} chunks".format(**made.index.about["corpus"]),
-        )
-        for made in indexes
-    ]
+    nouns = {"docs": "document", "pages": "page", "chunks": "chunk"}
+    held = [", ".join(plural(made.index.about["corpus"][key], noun) for key, noun in nouns.items()) for made in indexes]
+    return [InputInfo(str(made.index.path), "index", what) for made, what in zip(indexes, held, strict=True)]
 
 
 def _summary(study: Study) -> dict[str, Any]:
