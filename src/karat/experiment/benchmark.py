@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import NoOverlapError, UsageError
+from karat.core.text.words import plural
+from karat.systems.index_folder import is_index
 from karat.testset.modes import MODES, mode_of
 
 if TYPE_CHECKING:
@@ -124,6 +126,11 @@ def _check(sources: Sequence[str], samples: int, limit: int, eval_mode: str, cha
     for source in sources:
         if not Path(source).exists():
             raise UsageError(f"{source} does not exist. Name a folder of documents, or files.")
+        if is_index(source):
+            raise UsageError(
+                f"{source} is an index. Make a test set from it with `karat testset make {source} -o qa.jsonl`, then: "
+                f"karat run {source} qa.jsonl."
+            )
     if eval_mode not in EVAL_MODES:
         near = did_you_mean(eval_mode, EVAL_MODES)
         raise UsageError(f"--eval-mode {eval_mode!r} is not one of {', '.join(EVAL_MODES)}.{near}")
@@ -183,8 +190,8 @@ def _generated(
     )  # fmt: skip
     if not made.questions:
         raise NoOverlapError(
-            f"no question was made from these documents: {len(made.generated.rejected):,} drafts were rejected, and "
-            f"{len(made.generated.sampled.left_out):,} chunks left out. `karat testset make` says why."
+            f"no question was made from these documents: {plural(len(made.generated.rejected), 'draft')} rejected, "
+            f"{plural(len(made.generated.sampled.left_out), 'chunk')} left out. {' '.join(made.generated.notes)}"
         )
     return made
 
