@@ -143,10 +143,10 @@ def test_a_test_set_is_made_anew_only_when_told_and_never_when_frozen(karat, fol
     assert Path("qa.jsonl").read_bytes() != first
     assert Path("qa.jsonl.original").read_bytes() == first
     assert karat("testset", "freeze", "qa.jsonl", "--version", "1.0").code == 0
-    assert "frozen as version 1.0 and is not made again" in karat(*words, "--regenerate").sentence
+    assert "not made again" in karat(*words, "--regenerate").sentence
     assert "frozen as version 1.0" in " ".join(karat(*words[:-1]).out.split())
     Path("qa.jsonl").write_text("".join(Path("qa.jsonl").read_text().splitlines(keepends=True)[1:]))
-    assert "frozen as version 1.0" in karat(*words).sentence
+    assert "frozen" in karat(*words).sentence
     told = karat(*words, "--changed-testset")
     assert told.code == 0
     assert "changed since" in " ".join(told.out.split())
