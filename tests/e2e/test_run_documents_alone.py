@@ -26,7 +26,7 @@ OPENINGS = {
 @pytest.fixture(autouse=True)
 def light(monkeypatch):
     """No page is drawn, and no proxy or key of this machine is used."""
-    monkeypatch.setattr("karat.experiment.benchmark.OUTPUTS", ("csv",))
+    monkeypatch.setattr("karat.experiment.run_documents.OUTPUTS", ("csv",))
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 

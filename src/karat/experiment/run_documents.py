@@ -1,4 +1,4 @@
-"""Benchmark: from documents to a run in one go: a test set is made or reused, searched, answered and scored."""
+"""A run over documents alone: a test set is made from them or taken as it stands, searched, answered and scored."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat.core.errors import NoOverlapError, UsageError
+from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.text.words import plural
 from karat.systems.index_folder import is_index
 from karat.testset.modes import MODES, mode_of
@@ -30,64 +32,139 @@ SYSTEMS = ("balanced", "pure_dense", "pure_sparse")
 EVAL_MODES = ("all", "literal", "semantic")
 FOLDER, TESTSET = "benchmark", "qa.jsonl"
 OUTPUTS = ("html", "markdown", "text", "csv", "json")  # charts as files take longer than all the rest
-GENERATED = ("literal", "paraphrase", "scenario")
-"""The kinds of these that are made for a benchmark."""
+GENERATED = ("literal", "paraphrase", "scenario")  # kinds of questions that are made
 
 
-def benchmark(
+@dataclass(frozen=True, kw_only=True)
+class DocumentsRun:
+    """What a run over documents is made of.
+
+    The test set is in `testset`, or in the folder of made ones under `runs_dir`. One that stands there is used as it
+    is, and made anew only with `regenerate`; the old one is kept beside it then. `eval_mode` says which questions are
+    asked: literal ones, semantic ones (paraphrase and scenario), or all. `chat` names the chat model that makes
+    questions and answers, as `ModelSettings.of` takes it; without one questions are made by grammar and answers by
+    extraction.
+    """
+
+    sources: Sequence[str]
+    samples: int = SAMPLES
+    answer_limit: int = ANSWERS
+    eval_mode: str = "all"
+    skip_answers: bool = False
+    testset: PathLike | None = None
+    regenerate: bool = False
+    systems: Sequence[str] = SYSTEMS
+    dialect: str = "karat"
+    chunk: str = CHUNK
+    embedder: str | None = None
+    seed: int = 0
+    name: str = ""
+    runs_dir: PathLike = "runs"
+    chat: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be, before anything is read."""
+        from karat.experiment.models import ModelSettings
+
+        if not self.sources:
+            raise UsageError("no documents are named. Name a folder or files.")
+        for source in self.sources:
+            if not Path(source).exists():
+                raise UsageError(f"{source} does not exist. Name a folder of documents, or files.")
+            if is_index(source):
+                raise UsageError(
+                    f"{source} is an index. Make a test set from it with `karat testset make {source} -o qa.jsonl`, "
+                    f"then: karat run {source} qa.jsonl."
+                )
+        if self.eval_mode not in EVAL_MODES:
+            near = did_you_mean(self.eval_mode, EVAL_MODES)
+            raise UsageError(f"--eval-mode {self.eval_mode!r} is not one of {', '.join(EVAL_MODES)}.{near}")
+        if self.samples < 1:
+            raise UsageError(f"--samples {self.samples}: at least one chunk is asked about.")
+        if self.answer_limit < 1:
+            raise UsageError(
+                f"--answer-limit {self.answer_limit}: at least one question is answered. To answer none: "
+                "--skip-answers."
+            )
+        if "repeat" in self.chat:
+            raise UsageError("--repeat is for judges: it would change nothing here. Leave it out.")
+        ModelSettings.of(**self.chat)
+
+    @cached_property
+    def label(self) -> str:
+        """Its name, or that of the first folder or file."""
+        path = Path(self.sources[0]).resolve()
+        stem = path.name if path.is_dir() else path.stem
+        return self.name or re.sub(r"[^\w.-]+", "-", stem).strip("-.") or "documents"
+
+    @property
+    def path(self) -> Path:
+        """The file of the test set."""
+        return Path(self.testset) if self.testset is not None else Path(self.runs_dir) / FOLDER / self.label / TESTSET
+
+    def spec(self, asked: TestSet | None = None, chat: Mapping[str, Any] | None = None) -> Spec:
+        """The experiment, checked as if it were a karat.yaml; `asked` are some or all questions of the test set."""
+        import json
+
+        from karat.experiment.spec import option_values, spec_of
+        from karat.files import read_testset
+
+        measures = ["Recall@k", "Hit@k", "MRR@k", "nDCG@k"]
+        keys: dict[str, Any] = {
+            "name": self.label, "corpus": list(self.sources), "testset": str(self.path), "chunk": [self.chunk],
+            **({"embedder": [self.embedder]} if self.embedder else {}),
+            "systems": list(self.systems), "k": list(CUTS), "dialect": self.dialect, "seed": self.seed,
+            "measures": measures[self.dialect == "rag-benchmark" :],  # Recall@k means Hit@k there
+            "runs_dir": str(Path(self.runs_dir)), "outputs": list(OUTPUTS),
+        }  # fmt: skip
+        if asked is not None:
+            kinds = list(dict.fromkeys(q.kind for q in asked if q.kind is not None))
+            keys |= {"by": ["kind"]} if kinds else {}
+            if len(asked) < len(read_testset(self.path)[0]):
+                keys["where"] = {"kind": kinds}
+            if not self.skip_answers and any(q.answers for q in asked):
+                keys["measures"] = [*keys["measures"], "SemanticSimilarity", "TokenF1"]
+                keys["answer"] = {"by": "chat" if "model" in (chat or {}) else "extractive", "limit": self.answer_limit}
+                keys |= option_values(keys, **(chat or {}))
+        return spec_of(json.dumps(keys), ".", "the karat.yaml of these documents")
+
+
+def run_documents(
     docs: PathLike | Sequence[PathLike],
     *,
-    samples: int = SAMPLES,
-    answer_limit: int = ANSWERS,
-    eval_mode: str = "all",
-    skip_answers: bool = False,
-    testset: PathLike | None = None,
-    regenerate: bool = False,
-    systems: Sequence[str] = SYSTEMS,
-    dialect: str = "karat",
-    chunk: str = CHUNK,
-    embedder: str | None = None,
-    seed: int = 0,
-    name: str | None = None,
-    runs_dir: PathLike = "runs",
     changed_testset: bool = False,
     command: Sequence[str] = (),
     say: Say = lambda what, done, total: None,
     announce: Callable[[str], None] | None = None,
-    **chat: Any,
+    **options: Any,
 ) -> FinishedRun:
     """Make a test set from documents, or take the one that stands; search it, answer a sample of it, and score both.
 
-    The test set is in `testset`, or in the folder of benchmarks under `runs_dir`. One that stands there is used as it
-    is, and made anew only with `regenerate`; the old one is kept beside it then. Without a chat model (`model` among
-    `chat`, with base_url and the rest that `ModelSettings.of` takes) questions are made by grammar and answers by
-    extraction. `eval_mode` says which questions are asked: literal ones, semantic ones (paraphrase and scenario), or
-    all. What comes back is a run like any other.
+    `options` are those of `DocumentsRun`, and of its chat model. What comes back is a run like any other.
     """
     from karat.experiment.run import INDEXES, indexes_of, run
     from karat.results.evaluation import Note
 
     sources = [os.fspath(docs)] if isinstance(docs, str | os.PathLike) else [os.fspath(one) for one in docs]
-    given = {key: value for key, value in chat.items() if value is not None}
-    _check(sources, samples, answer_limit, eval_mode, given)
-    root = Path(runs_dir)
-    name = name or _name(sources)
-    path = Path(testset) if testset is not None else root / FOLDER / name / TESTSET
-    values = _values(name, sources, path, systems, dialect, chunk, embedder, seed, root)
-    draft = _spec(values)  # a mistake is told before anything is read or paid for
-    (built,) = indexes_of(draft, root / INDEXES, say)
-    index = built.index
-    made = None
-    if regenerate or not path.exists():
-        made = _generated(path, index, samples, eval_mode, seed, regenerate, given, say, announce)
-        given = given if skip_answers else _left(given, made)
-    asked, missing = _asked(path, eval_mode)
-    _check_same(asked, path, index)
-    spec = _spec(values, asked, None if skip_answers else answer_limit, given)
-    notes = [Note("info", text) for text in (_origin(made), *missing)]
-    notes += [Note("warning", text) for text in _warnings(made, index)]
-    done = run(spec, changed_testset=changed_testset, command=command, notes=notes, say=say, announce=announce)
-    done.failed_calls = made.n_failed if made is not None else 0
+    own = {option.name for option in fields(DocumentsRun)}
+    chat = {name: value for name, value in options.items() if name not in own and value is not None}
+    settings = {name: value for name, value in options.items() if name in own}
+    making = DocumentsRun(sources=sources, chat=chat, **settings)
+    spec = making.spec()  # a mistake is told before anything is read or paid for
+    (built,) = indexes_of(spec, Path(making.runs_dir) / INDEXES, say)
+    generated = None
+    if making.regenerate or not making.path.exists():
+        generated = _generated(making, built.index, say, announce)
+        chat = chat if making.skip_answers else _left(chat, generated)
+    asked, missing = _asked(making)
+    _check_same(asked, making.path, built.index)
+    notes = [Note("info", text) for text in (_origin(generated), *missing)]
+    notes += [Note("warning", text) for text in _warnings(generated, built.index)]
+    done = run(
+        making.spec(asked, chat), changed_testset=changed_testset, command=command, notes=notes, say=say,
+        announce=announce,
+    )  # fmt: skip
+    done.failed_calls = generated.n_failed if generated is not None else 0
     return done
 
 
@@ -116,57 +193,16 @@ def _warnings(made: GeneratedTestSet | None, index: Index) -> list[str]:
     return warnings
 
 
-def _check(sources: Sequence[str], samples: int, limit: int, eval_mode: str, chat: Mapping[str, Any]) -> None:
-    """Refuse what cannot be, before anything is read."""
-    from karat.core.errors import did_you_mean
-    from karat.experiment.models import ModelSettings
-
-    if not sources:
-        raise UsageError("no documents are named. Name a folder or files.")
-    for source in sources:
-        if not Path(source).exists():
-            raise UsageError(f"{source} does not exist. Name a folder of documents, or files.")
-        if is_index(source):
-            raise UsageError(
-                f"{source} is an index. Make a test set from it with `karat testset make {source} -o qa.jsonl`, then: "
-                f"karat run {source} qa.jsonl."
-            )
-    if eval_mode not in EVAL_MODES:
-        near = did_you_mean(eval_mode, EVAL_MODES)
-        raise UsageError(f"--eval-mode {eval_mode!r} is not one of {', '.join(EVAL_MODES)}.{near}")
-    if samples < 1:
-        raise UsageError(f"--samples {samples}: at least one chunk is asked about.")
-    if limit < 1:
-        raise UsageError(f"--answer-limit {limit}: at least one question is answered. To answer none: --skip-answers.")
-    if "repeat" in chat:
-        raise UsageError("--repeat is for judges: it would change nothing here. Leave it out.")
-    ModelSettings.of(**chat)
-
-
-def _name(sources: Sequence[str]) -> str:
-    """A name for the benchmark: that of the first folder or file."""
-    path = Path(sources[0]).resolve()
-    return re.sub(r"[^\w.-]+", "-", path.name if path.is_dir() else path.stem).strip("-.") or "documents"
-
-
 def _generated(
-    path: Path,
-    index: Index,
-    samples: int,
-    eval_mode: str,
-    seed: int,
-    regenerate: bool,
-    chat: Mapping[str, Any],
-    say: Say,
-    announce: Callable[[str], None] | None,
+    making: DocumentsRun, index: Index, say: Say, announce: Callable[[str], None] | None
 ) -> GeneratedTestSet:
     """A new test set in its file; one that stood there is kept beside it."""
     from karat.experiment.generate import generate
     from karat.experiment.review import keep_original
     from karat.files import frozen_beside
 
-    offline = "model" not in chat
-    wanted = [kind for kind in GENERATED if eval_mode in ("all", MODES[kind])]
+    path, offline = making.path, "model" not in making.chat
+    wanted = [kind for kind in GENERATED if making.eval_mode in ("all", MODES[kind])]
     if offline:
         from karat.testset.offline import OFFLINE_KINDS
 
@@ -185,8 +221,8 @@ def _generated(
         keep_original(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     made = generate(
-        index, samples=samples, kinds=wanted, offline=offline, seed=seed, output=path, force=regenerate, say=say,
-        announce=announce, **chat,
+        index, samples=making.samples, kinds=wanted, offline=offline, seed=making.seed, output=path,
+        force=making.regenerate, say=say, announce=announce, **making.chat,
     )  # fmt: skip
     if not made.questions:
         raise NoOverlapError(
@@ -216,11 +252,12 @@ def _left(chat: Mapping[str, Any], made: GeneratedTestSet) -> dict[str, Any]:
     return left
 
 
-def _asked(path: Path, eval_mode: str) -> tuple[TestSet, list[str]]:
+def _asked(making: DocumentsRun) -> tuple[TestSet, list[str]]:
     """The questions of a mode, all of them where both are asked, and what should be known of them."""
     from karat.core.types import TestSet
     from karat.files import read_testset
 
+    path, eval_mode = making.path, making.eval_mode
     whole, _ = read_testset(path)
     kinds = Counter(mode_of(q.kind) for q in whole)
     if eval_mode == "all":
@@ -249,50 +286,3 @@ def _check_same(asked: TestSet, path: Path, index: Index) -> None:
             f"{path} was made from other documents: none of the documents of its gold ({shown}) is among these. Give "
             "this benchmark a --name of its own, or name its test set with --testset."
         )
-
-
-def _values(
-    name: str,
-    sources: Sequence[str],
-    path: Path,
-    systems: Sequence[str],
-    dialect: str,
-    chunk: str,
-    embedder: str | None,
-    seed: int,
-    root: Path,
-) -> dict[str, Any]:
-    """The keys of the experiment behind a benchmark that do not depend on its questions."""
-    measures = ["Recall@k", "Hit@k", "MRR@k", "nDCG@k"]
-    return {
-        "name": name, "corpus": list(sources), "testset": str(path), "chunk": [chunk],
-        **({"embedder": [embedder]} if embedder else {}),
-        "systems": list(systems), "k": list(CUTS), "dialect": dialect, "seed": seed,
-        "measures": measures[dialect == "rag-benchmark" :],  # Recall@k means Hit@k there
-        "runs_dir": str(root), "outputs": list(OUTPUTS),
-    }  # fmt: skip
-
-
-def _spec(
-    values: Mapping[str, Any],
-    asked: TestSet | None = None,
-    limit: int | None = None,
-    chat: Mapping[str, Any] | None = None,
-) -> Spec:
-    """The experiment, checked as if it were a karat.yaml. `asked` are the questions, some or all of the test set."""
-    import json
-
-    from karat.experiment.spec import option_values, spec_of
-    from karat.files import read_testset
-
-    made = dict(values)
-    if asked is not None:
-        kinds = list(dict.fromkeys(q.kind for q in asked if q.kind is not None))
-        made |= {"by": ["kind"]} if kinds else {}
-        if len(asked) < len(read_testset(made["testset"])[0]):
-            made["where"] = {"kind": kinds}
-        if limit is not None and any(q.answers for q in asked):
-            made["measures"] = [*made["measures"], "SemanticSimilarity", "TokenF1"]
-            made["answer"] = {"by": "chat" if "model" in (chat or {}) else "extractive", "limit": limit}
-            made |= option_values(made, **(chat or {}))
-    return spec_of(json.dumps(made), ".", "the benchmark's karat.yaml")
