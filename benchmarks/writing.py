@@ -73,7 +73,9 @@ def system(number: int, testset: TestSet) -> StudySystem:
         answers=answers,
     )
     settings = {"alpha": number / (SYSTEMS - 1)}
-    return StudySystem(Configuration(run.name, settings, "a synthetic system"), run, [0.01] * n)
+    return StudySystem(
+        configuration=Configuration(run.name, settings, "a synthetic system"), run=run, seconds=[0.01] * n
+    )
 
 
 def systems_of(n: int) -> tuple[TestSet, list[StudySystem]]:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from karat.core.errors import KaratError
     from karat.core.measure import list_measures, measure
     from karat.core.types import TestSet
-    from karat.experiment.audit import audit
     from karat.experiment.check import check
     from karat.experiment.compare import compare
     from karat.experiment.generate import generate
@@ -31,7 +30,6 @@ __all__ = [
     "KaratError",
     "Report",
     "TestSet",
-    "audit",
     "check",
     "compare",
     "generate",
@@ -50,7 +48,6 @@ _HOME = {
     "KaratError": "core.errors",
     "Report": "experiment.report",
     "TestSet": "core.types",
-    "audit": "experiment.audit",
     "check": "experiment.check",
     "compare": "experiment.compare",
     "generate": "experiment.generate",

@@ -1,4 +1,4 @@
-"""karat benchmark: from documents to a report, offline and by a chat server; reuse, modes, samples, frozen sets."""
+"""karat run DOCS: from documents to a report, offline and by a chat server; reuse, modes, samples, frozen sets."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def rows(path):
 
 
 def test_offline_and_then_the_same_test_set_again(karat, folder, monkeypatch):
-    told = karat("benchmark", DEMO, "--samples", 6, "--answer-limit", 4)
+    told = karat("run", DEMO, "--samples", 6, "--answer-limit", 4)
     assert told.code == 0, told.err
     qa = folder / "runs" / "benchmark" / "docs" / "qa.jsonl"
     bytes_, made, (first,) = qa.read_bytes(), rows(qa), runs_in(folder / "runs")
@@ -74,26 +74,26 @@ def test_offline_and_then_the_same_test_set_again(karat, folder, monkeypatch):
         raise AssertionError("the generator was asked again")
 
     monkeypatch.setattr("karat.experiment.generate.generate", never)
-    told = karat("benchmark", DEMO, "--samples", 9, "--answer-limit", 4)
+    told = karat("run", DEMO, "--samples", 9, "--answer-limit", 4)
     assert told.code == 0, told.err
     assert "using the existing test set; --regenerate rebuilds it." in told.out
     assert qa.read_bytes() == bytes_
     assert len(runs_in(folder / "runs")) == 2
     assert (last_run(folder) / "rows.parquet").read_bytes() == (first.path / "rows.parquet").read_bytes()
-    assert karat("list").code == 0
+    assert karat("show").code == 0
 
 
 def test_it_shows_what_a_run_shows(karat, folder):
-    told = karat("benchmark", DEMO, "--samples", 6, "--answer-limit", 4, "--json")
+    told = karat("run", DEMO, "--samples", 6, "--answer-limit", 4, "--json")
     assert told.code == 0, told.err
     assert json.loads(told.out) == json.loads(karat("show", "LAST", "--json").out)
-    again = karat("benchmark", DEMO, "--answer-limit", 4, "-q").out
+    again = karat("run", DEMO, "--answer-limit", 4, "-q").out
     assert karat("show", "LAST", "-q").out == again
 
 
 def test_kinds_cuts_and_calls_by_a_model(karat, folder):
     with FakeLLM(said) as llm:
-        told = karat("benchmark", DEMO, "--samples", 8, "--answer-limit", 7, *by_chat(llm), "--json", "--seed", 2)
+        told = karat("run", DEMO, "--samples", 8, "--answer-limit", 7, *by_chat(llm), "--json", "--seed", 2)
         asked = llm.count
     assert told.code == 0, told.err
     study = load_study(last_run(folder))
@@ -108,9 +108,7 @@ def test_kinds_cuts_and_calls_by_a_model(karat, folder):
 
 def test_answers_are_a_sample_over_distinct_gold_chunks(karat, folder):
     with FakeLLM(said) as llm:
-        told = karat(
-            "benchmark", DEMO, "--samples", 8, "--answer-limit", 6, *by_chat(llm), "--system", "balanced", "-q"
-        )
+        told = karat("run", DEMO, "--samples", 8, "--answer-limit", 6, *by_chat(llm), "--system", "balanced", "-q")
     assert told.code == 0, told.err
     qa = rows(folder / "runs" / "benchmark" / "docs" / "qa.jsonl")
     answered = [row["id"] for row in rows(runs_in(folder / "runs")[-1].path / "answers.jsonl")]
@@ -126,17 +124,17 @@ def test_one_mode_asks_its_questions_alone(karat, folder):
         return {question.kind for question in load_study(last_run(folder)).evaluation.testset}
 
     with FakeLLM(said) as llm:
-        words = ("benchmark", DEMO, "--samples", 4, "--skip-answers", "-q", *by_chat(llm))
+        words = ("run", DEMO, "--samples", 4, "--skip-answers", "-q", *by_chat(llm))
         assert karat(*words, "--eval-mode", "semantic").code == 0
         assert kinds() == {"paraphrase", "scenario"}
         assert karat(*words, "--testset", "three.jsonl").code == 0
-    told = karat("benchmark", DEMO, "--skip-answers", "--eval-mode", "literal", "--testset", "three.jsonl", "-q")
+    told = karat("run", DEMO, "--skip-answers", "--eval-mode", "literal", "--testset", "three.jsonl", "-q")
     assert told.code == 0, told.err
     assert kinds() == {"literal"}
 
 
 def test_a_test_set_is_made_anew_only_when_told_and_never_when_frozen(karat, folder):
-    words = ("benchmark", DEMO, "--samples", 4, "--skip-answers", "--testset", "qa.jsonl", "-q")
+    words = ("run", DEMO, "--samples", 4, "--skip-answers", "--testset", "qa.jsonl", "-q")
     assert karat(*words).code == 0
     first = Path("qa.jsonl").read_bytes()
     assert karat(*words, "--seed", 5).code == 0
@@ -144,11 +142,11 @@ def test_a_test_set_is_made_anew_only_when_told_and_never_when_frozen(karat, fol
     assert karat(*words, "--seed", 5, "--regenerate").code == 0
     assert Path("qa.jsonl").read_bytes() != first
     assert Path("qa.jsonl.original").read_bytes() == first
-    assert karat("freeze", "qa.jsonl", "--version", "1.0").code == 0
-    assert "frozen as version 1.0 and is not made again" in karat(*words, "--regenerate").sentence
+    assert karat("testset", "freeze", "qa.jsonl", "--version", "1.0").code == 0
+    assert "not made again" in karat(*words, "--regenerate").sentence
     assert "frozen as version 1.0" in " ".join(karat(*words[:-1]).out.split())
     Path("qa.jsonl").write_text("".join(Path("qa.jsonl").read_text().splitlines(keepends=True)[1:]))
-    assert "frozen as version 1.0" in karat(*words).sentence
+    assert "frozen" in karat(*words).sentence
     told = karat(*words, "--changed-testset")
     assert told.code == 0
     assert "changed since" in " ".join(told.out.split())
@@ -159,13 +157,13 @@ def test_an_index_that_one_list_holds_whole_is_warned_of(karat, put):
         "the mechanic of the station, who writes the level into the fuel book.\n")  # fmt: skip
     put("qa.jsonl", [{"id": "q|1", "question": "How much does Asta hold?", "answers": ["42,000 litres"],
                       "kind": "<script>", "gold": [{"doc": "a.md", "quote": "holds 42,000 litres"}]}])  # fmt: skip
-    told = karat("benchmark", "docs", "--testset", "qa.jsonl", "--json")
+    told = karat("run", "docs", "--testset", "qa.jsonl", "--json")
     assert told.code == 0, told.err
     assert "the index has 1 chunks: a list of 20 hits holds all of them." in json.loads(told.out)["warnings"]
 
 
 def test_the_other_dialect_has_hits_and_no_recall(karat, folder):
-    told = karat("benchmark", DEMO, "--samples", 4, "--skip-answers", "--dialect", "rag-benchmark", "-q")
+    told = karat("run", DEMO, "--samples", 4, "--skip-answers", "--dialect", "rag-benchmark", "-q")
     assert told.code == 0, told.err
     names = {measure.name for measure in load_study(last_run(folder)).evaluation.scores.measures}
     assert "Hit@20" in names
@@ -187,20 +185,20 @@ def test_the_other_dialect_has_hits_and_no_recall(karat, folder):
 def test_what_cannot_be_is_refused(karat, put, words, said):
     put("docs/a.md", "# Tanks\n\nThe tank called Asta holds 42,000 litres of fuel and is dipped every Monday by the "
         "mechanic of the station, who writes the level into the fuel book every single time it is done.\n")  # fmt: skip
-    assert said in karat("benchmark", "docs", *words).sentence
-    assert "nowhere does not exist" in karat("benchmark", "nowhere").sentence
+    assert said in karat("run", "docs", *words).sentence
+    assert "nowhere does not exist" in karat("run", "nowhere").sentence
 
 
 def test_documents_that_give_no_question(karat, put):
     put("docs/a.md", "Too short.\n")
-    told = karat("benchmark", "docs")
+    told = karat("run", "docs")
     assert told.code == 3
     assert "no question was made" in told.sentence
 
 
 def test_a_budget_that_the_test_set_took_whole(karat):
     with FakeLLM(said) as llm:
-        words = ("benchmark", DEMO, "--samples", 2, *by_chat(llm))
+        words = ("run", DEMO, "--samples", 2, *by_chat(llm))
         assert "took all of --max-calls 6. It is kept" in karat(*words, "--max-calls", 6, "-q").sentence
         made = Path("runs/benchmark/docs/qa.jsonl").read_bytes()
         assert llm.count == 6
@@ -212,7 +210,7 @@ def test_a_budget_that_the_test_set_took_whole(karat):
 
 def test_a_budget_that_ends_before_the_test_set_is_made(karat):
     with FakeLLM(said) as llm:
-        words = ("benchmark", DEMO, "--samples", 2, *by_chat(llm), "-q")
+        words = ("run", DEMO, "--samples", 2, *by_chat(llm), "-q")
         told = karat(*words, "--max-calls", 4).sentence
         assert "4 of 6 questions" in told
         assert "--regenerate" in told
@@ -229,7 +227,7 @@ def test_a_test_set_of_other_documents_is_not_searched(karat, put):
         "gold": [{"doc": "oven.md", "quote": "Tolla bakes rye bread"}],
     }
     put("runs/benchmark/docs/qa.jsonl", json.dumps(row) + "\n")
-    told = karat("benchmark", "docs", "--skip-answers")
+    told = karat("run", "docs", "--skip-answers")
     assert told.code == 2
     assert "was made from other documents: none of the documents of its gold (oven.md) is among these" in told.sentence
     assert "--name" in told.sentence
@@ -242,7 +240,7 @@ def test_calls_that_fail_are_told_and_asked_again_only_when_told(karat):
         return Fault("bad_request", times=None) if scenario else said(request)
 
     with FakeLLM(ailing) as llm:
-        words = ("benchmark", DEMO, "--samples", 3, "--skip-answers", *by_chat(llm), "--json")
+        words = ("run", DEMO, "--samples", 3, "--skip-answers", *by_chat(llm), "--json")
         told = karat(*words)
         assert told.code == 5, told.err
         assert {row["kind"] for row in rows("runs/benchmark/docs/qa.jsonl")} == {"literal", "paraphrase"}

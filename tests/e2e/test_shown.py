@@ -71,7 +71,6 @@ def call_all():
         "compare runs": karat.compare(finished, measures="MRR"),
         "verify": karat.verify(finished.folder.path),
         "check": karat.check("qa.jsonl", index),
-        "audit": karat.audit("qa.jsonl", index),
         "generate": (made := karat.generate(index, samples=2, offline=True)),
         "generated": made.generated,
         "testset": (testset := karat.load_testset("qa.jsonl")),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karat.cli._options import Debug, Json
+from karat.cli._output import print_json
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -26,9 +27,7 @@ def command(
         return
     found = [Measure(spec, k=10 if spec.cut == "required" else None) for spec in MEASURES]
     if as_json:
-        import json
-
-        typer.echo(json.dumps([facts(m) for m in found], indent=2, ensure_ascii=False))
+        print_json([facts(m) for m in found])
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -53,9 +52,7 @@ def _explain(measure: Measure, as_json: bool) -> None:
 
     about = facts(measure)
     if as_json:
-        import json
-
-        typer.echo(json.dumps(about, indent=2, ensure_ascii=False))
+        print_json(about)
         return
     typer.echo(f"{about['name']}: {about['what']}")
     if about["notes"]:

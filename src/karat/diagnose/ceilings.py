@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.diagnose.contradictions import harmonic
-from karat.results.checkup import Ceiling
+from karat.results.testset_check import Ceiling
 
 if TYPE_CHECKING:
     from karat.core.judged import Ints

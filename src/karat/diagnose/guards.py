@@ -152,7 +152,7 @@ def unheld_gold(matching: Matching | None) -> Iterator[Note]:
     missing, units = matching.unheld
     text = (
         f"no chunk of the index holds {missing:,} of {plural(units, 'gold unit')}: no system can find them, and they "
-        "count as missed. `karat check` says why and what to do."
+        "count as missed. `karat testset check` says why and what to do."
     )
     yield warn("gold not in the index", text)
 

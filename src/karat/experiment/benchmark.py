@@ -62,7 +62,7 @@ def benchmark(
     extraction. `eval_mode` says which questions are asked: literal ones, semantic ones (paraphrase and scenario), or
     all. What comes back is a run like any other.
     """
-    from karat.experiment.run import run
+    from karat.experiment.run import INDEXES, indexes_of, run
     from karat.results.evaluation import Note
 
     sources = [os.fspath(docs)] if isinstance(docs, str | os.PathLike) else [os.fspath(one) for one in docs]
@@ -72,8 +72,9 @@ def benchmark(
     name = name or _name(sources)
     path = Path(testset) if testset is not None else root / FOLDER / name / TESTSET
     values = _values(name, sources, path, systems, dialect, chunk, embedder, seed, root)
-    _spec(values)  # a mistake is told before anything is read or paid for
-    index = _index(sources, root, chunk, embedder, say)
+    draft = _spec(values)  # a mistake is told before anything is read or paid for
+    (built,) = indexes_of(draft, root / INDEXES, say)
+    index = built.index
     made = None
     if regenerate or not path.exists():
         made = _generated(path, index, samples, eval_mode, seed, regenerate, given, say, announce)
@@ -141,18 +142,6 @@ def _name(sources: Sequence[str]) -> str:
     return re.sub(r"[^\w.-]+", "-", path.name if path.is_dir() else path.stem).strip("-.") or "documents"
 
 
-def _index(sources: Sequence[str], root: Path, chunk: str, embedder: str | None, say: Say) -> Index:
-    from karat.experiment.run import INDEXES
-    from karat.models import EmbedderSettings
-    from karat.systems.index import ENGINES_BUILT
-    from karat.systems.indexes import index_of
-
-    return index_of(
-        sources, root / INDEXES, chunk=chunk, embedder=EmbedderSettings.parse(embedder) if embedder else None,
-        engines=ENGINES_BUILT, titles=True, settings={}, say=say,
-    )  # fmt: skip
-
-
 def _generated(
     path: Path,
     index: Index,
@@ -195,7 +184,7 @@ def _generated(
     if not made.questions:
         raise NoOverlapError(
             f"no question was made from these documents: {len(made.generated.rejected):,} drafts were rejected, and "
-            f"{len(made.generated.sampled.left_out):,} chunks left out. `karat generate` says why."
+            f"{len(made.generated.sampled.left_out):,} chunks left out. `karat testset make` says why."
         )
     return made
 

@@ -133,7 +133,7 @@ class FinishedRun(Report):
         return outcome
 
     def save(self, path: str | os.PathLike[str], *, export: Iterable[str] = (), command: str = "") -> list[Path]:
-        """As `karat report` does: a file whose ending names the form, .html too, or a folder of all of them."""
+        """As `karat show RUN -o PATH` does: a file whose ending names the form, .html too, or a folder of them all."""
         from karat.experiment.outputs import write_report
 
         named = tuple(export)

@@ -146,7 +146,7 @@ def _baseline(
     if name is None:
         if wanting:
             kept = baselines_in(runs_dir)
-            offered = f"There are {', '.join(kept)}." if kept else "Set one: `karat baseline set main RUN`."
+            offered = f"There are {', '.join(kept)}." if kept else "Save one: `karat gate RUN --save main`."
             raise UsageError(f"rule {wanting[0].text!r} needs a baseline: name it with --baseline. {offered}")
         return None, []
     before, about = open_baseline(runs_dir, name)
@@ -159,7 +159,7 @@ def _baseline(
     if told:
         raise UsageError(
             f"the baseline {name} and run {folder.id} are not scored alike ({told}): their figures cannot be compared. "
-            "Score both alike, then set the baseline again."
+            "Score both alike, then save the baseline again."
         )
     return _Side(before.id, study, about.system), notes
 

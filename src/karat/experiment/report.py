@@ -202,7 +202,7 @@ class Report(NotebookView):
         """The evaluation with what the results say of settings and times."""
         from dataclasses import replace
 
-        from karat.experiment.spec_systems import seconds_before_answering
+        from karat.systems.source import seconds_before_answering
 
         questions = self.evaluation.scores.questions
         seconds = {run.name: seconds_before_answering(run, questions) for run in self.runs}

@@ -69,7 +69,7 @@ def calibration(found: Calibration) -> str:
 
 
 def examined(found: Any) -> str:
-    """A checkup, an audit or a verification."""
+    """A checked test set or a verification."""
     return _ascii(found.plain())
 
 
@@ -129,7 +129,7 @@ def study(found: Study, place: str = "") -> str:
         "failures": found.failure_counts,
         "answers": _answers(found),
         "error_classes": found.error_classes,
-        "next": next_steps(found),
+        "next": next_steps(found, place),
         "warnings": [note.text for note in found.evaluation.notes if note.level == "warning"],
     }
     return _unicode(plain(document))
@@ -190,6 +190,35 @@ def generated(
         "notes": list(made.notes),
     }
     return _unicode(document)
+
+
+def question(found: Study, *, question: str, systems: Sequence[str] = ()) -> str:
+    """One question of a run: its gold, and what each system found, scored and answered."""
+    from karat.report.build.question import QuestionView
+
+    view = QuestionView(found, question)
+    asked = view.question
+    document = {
+        "question": {"id": asked.id, "text": asked.text, "kind": asked.kind, "answers": asked.answers},
+        "gold": [gold.label for gold in asked.gold],
+        "systems": [
+            {
+                "system": system,
+                "scores": view.scores(system),
+                "first_gold": view.first_gold(system),
+                "failure": view.failure(system),
+                "answer": view.answer(system),
+                "hits": [
+                    {"rank": hit.rank, "score": hit.score, "holds": hit.holds,
+                     "engines": {leg: {"rank": rank, "score": score} for leg, (rank, score) in hit.legs.items()},
+                     **_chunk(hit.chunk)}
+                    for hit in view.hits(system)
+                ],
+            }
+            for system in view.named(systems) or view.systems
+        ],
+    }  # fmt: skip
+    return _unicode(plain(document))
 
 
 def frozen(found: DataclassInstance, path: str, note: str, *, stood: bool) -> str:

@@ -8,7 +8,7 @@ import pytest
 from karat.core.language import parse_all
 from karat.core.scores import Scores, Status
 from karat.core.types import Gold, Question, TestSet
-from karat.experiment.baseline import set_baseline
+from karat.experiment.baseline import save_baseline
 from karat.experiment.store import DONE, new_run, open_run
 from karat.results.evaluation import Evaluation
 from karat.results.serial import save_study
@@ -92,7 +92,7 @@ def two(study_of, store):
 
     def make(runs, before, after, measures="MRR", **more):
         first = store(runs, study_of({"a": before}, measures))
-        set_baseline(runs, "main", first.id)
+        save_baseline(runs, "main", first.id)
         return store(runs, study_of({"a": after}, measures, **more))
 
     return make

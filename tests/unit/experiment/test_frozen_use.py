@@ -44,7 +44,7 @@ def test_a_run_names_the_version_and_refuses_a_changed_set(folder):
     again = run(spec_of(SPEC, folder), changed_testset=True)
     assert "version" not in again.folder.manifest["inputs"]["testset"]
     notes = [note.text for note in again.study.evaluation.notes if note.level == "warning"]
-    assert any("qa is frozen as version 1.0" in text and "karat freeze" in text for text in notes)
+    assert any("qa is frozen as version 1.0" in text and "karat testset freeze" in text for text in notes)
 
 
 def test_freezing_does_not_make_another_run_of_it(folder):

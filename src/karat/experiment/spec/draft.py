@@ -58,6 +58,14 @@ def write_spec(
     return SpecDraft(path, tuple(seen))
 
 
+def is_spec(source: str | os.PathLike[str]) -> bool:
+    """Whether a path names a karat.yaml, or the folder that holds one, and not documents."""
+    from karat.experiment.spec import FILE
+
+    path = Path(source)
+    return (path.suffix.lower() in (".yaml", ".yml") and not path.is_dir()) or (path / FILE).is_file()
+
+
 def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[str] | None = None) -> Spec:
     """The experiment of a karat.yaml, or of the folder that holds one; else that of documents and a test set.
 
@@ -66,7 +74,7 @@ def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[s
     from karat.experiment.spec import FILE, Spec, load_spec, spec_of
 
     path = None if isinstance(source, Spec) else Path(source)
-    if path is None or (path.suffix.lower() in (".yaml", ".yml") and not path.is_dir()) or (path / FILE).is_file():
+    if path is None or is_spec(path):
         if testset is not None:
             raise UsageError(
                 f"{path or 'the experiment'} names its own test set, and {testset} is given too. Leave that out, or "
@@ -77,7 +85,7 @@ def spec_for(source: str | os.PathLike[str] | Spec, testset: str | os.PathLike[s
         what = f"is no .yaml file and holds no {FILE}" if path.exists() else "does not exist"
         raise UsageError(
             f"{path} {what}. To compare systems on documents give a test set too: karat run DOCS TESTSET. "
-            f"`karat generate` makes one from an index, `karat benchmark DOCS` makes one and scores it."
+            f"`karat testset make` makes one from an index, `karat run DOCS` makes one and scores it."
         )
     if not isinstance(testset, str | os.PathLike):
         raise UsageError(f"the test set of a run is a file, not a {type(testset).__name__}: name its path.")
@@ -121,7 +129,7 @@ def _text(path: Path, docs: Path, testset: Path, held: str, questions: TestSet, 
     slices, key = _slices(questions), "index" if is_index(docs) else "corpus"
     lines = [
         "# An experiment: which of these systems finds the gold of these questions best?",
-        "# Run it with: karat run. docs/karat-yaml.md explains every key; `karat schema` prints the JSON Schema.",
+        "# Run it with: karat run. docs/reference/karat-yaml.md has every key, `karat init --schema` the schema.",
         "",
         f"name: {_scalar(_name(testset))}",
         f"{key}: {_path(docs, path)}  # {held}",

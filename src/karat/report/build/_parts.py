@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from karat.report.document import Block, Cell, Column, Detail, Heading, Listing, ListItem, Notice, Value
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from karat.report.lookups import EvaluationView
     from karat.results.evaluation import InputInfo, Note
 
+NOTES = 6  # in brief, beside all warnings
 ALPHA = Column("alpha", "score", optional=True, hint="weight of the dense engine: 1 is dense alone, 0 is words alone")
 FORMATS = {"canonical": "karat JSONL"}  # formats whose registered name says little
 
@@ -30,16 +31,16 @@ def inputs_of(inputs: Iterable[InputInfo], detail: Detail = Detail.BRIEF) -> Lis
     return Listing(input_items(inputs), detail=detail)
 
 
-def notes_of(notes: Iterable[Note], anchor: str = "") -> Iterator[Block]:
-    """All notes, warnings first; these are shown at any detail."""
-    ordered = sorted(notes, key=lambda note: note.level != "warning")
-    if ordered:
-        yield Heading("Notes", anchor=anchor, detail=_detail(ordered[0]))
-        yield from (Notice(note.text, note.level, note.guard or "", detail=_detail(note)) for note in ordered)
-
-
-def _detail(note: Note) -> Detail:
-    return Detail.QUIET if note.level == "warning" else Detail.BRIEF
+def notes_of(notes: Sequence[Note], anchor: str = "") -> Iterator[Block]:
+    """All notes, warnings first; these are shown at any detail, and few of the others in brief."""
+    warnings = [note for note in notes if note.level == "warning"]
+    others = [note for note in notes if note.level != "warning"]
+    if warnings or others:
+        yield Heading("Notes", anchor=anchor, detail=Detail.QUIET if warnings else Detail.BRIEF)
+    yield from (Notice(note.text, note.level, note.guard or "", detail=Detail.QUIET) for note in warnings)
+    for place, note in enumerate(others):
+        detail = Detail.BRIEF if place < NOTES else Detail.FULL
+        yield Notice(note.text, note.level, note.guard or "", detail=detail)
 
 
 def value_of(

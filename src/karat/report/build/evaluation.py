@@ -36,6 +36,7 @@ COLUMNS = 5  # systems as columns; more stand as rows
 VERDICTS = 4  # lines in brief
 MEASURES = 6  # columns in brief
 ROWS = 12  # so few are all shown in brief
+COUNTS = 2  # lines on n in brief, after the first
 SHARES = 8  # systems or matchers in a line
 QUIET, FULL = Detail.QUIET, Detail.FULL
 
@@ -96,8 +97,8 @@ def means(view: EvaluationView) -> Table:
         return _one_system(view, measures)
     if len(view.systems) > COLUMNS:
         return by_system(view, measures, view.systems)
-    rows = [[m.name, *(value_of(view, s, m, std=True) for s in view.systems)] for m in measures]
-    columns = [Column("measure"), *(Column(s, "value") for s in view.systems)]
+    rows = [[m.name, *(value_of(view, s, m, std=True) for s in view.systems), *_ceiling(view, m)] for m in measures]
+    columns = [Column("measure"), *(Column(s, "value") for s in view.systems), *_ceiling_column(view)]
     most, notes = _brief(len(rows), len(view.key_measures)), legend(view, std=True)
     return Table(_caption(view), columns, rows, most=most, footnotes=notes, detail=QUIET)
 
@@ -105,7 +106,7 @@ def means(view: EvaluationView) -> Table:
 def _one_system(view: EvaluationView, measures: Sequence[Measure]) -> Table:
     """A row per measure with its spread, and its band where it has one."""
     system = view.systems[0]
-    columns = [Column("measure"), Column(system, "value"), Column("±std", "score")]
+    columns = [Column("measure"), Column(system, "value"), *_ceiling_column(view), Column("±std", "score")]
     columns += [Column(title, "score", detail=FULL) for title in ("25%", "50%", "75%")]
     columns += [Column("worst to best", optional=True), Column("band", optional=True)]
     columns += [Column("meaning", optional=True, detail=FULL)]
@@ -113,13 +114,22 @@ def _one_system(view: EvaluationView, measures: Sequence[Measure]) -> Table:
     for measure in measures:
         s, unit = view.summary(system, measure), measure.spec.unit
         if s is not None:
-            spreads = [figure(v, unit, 3) for v in (s.std, s.q25, s.q50, s.q75)]
+            row: list[Cell] = [measure.name, value_of(view, system, measure), *_ceiling(view, measure)]
+            row += [figure(v, unit, 3) for v in (s.std, s.q25, s.q50, s.q75)]
             reached = f"{figure(s.worst, unit, 3)} to {figure(s.best, unit, 3)}" if s.n_failed else ""
-            rows.append(
-                [measure.name, value_of(view, system, measure), *spreads, reached, s.band or "", s.meaning or ""]
-            )
+            rows.append([*row, reached, s.band or "", s.meaning or ""])
     count = len([m for m in view.key_measures if view.summary(system, m) is not None])
     return Table(_caption(view), columns, rows, most=_brief(len(rows), count), footnotes=legend(view), detail=QUIET)
+
+
+def _ceiling_column(view: EvaluationView) -> list[Column]:
+    hint = "the highest mean that any ranking could reach with this gold"
+    return [Column("ceiling", "score", hint=hint)] if view.evaluation.ceilings else []
+
+
+def _ceiling(view: EvaluationView, measure: Measure) -> list[Cell]:
+    ceilings = view.evaluation.ceilings
+    return [number(ceilings[measure.name], 3) if measure.name in ceilings else ""] if ceilings else []
 
 
 def _brief(rows: int, main: int) -> int | None:
@@ -163,6 +173,8 @@ def legend(view: EvaluationView, *, std: bool = False) -> list[str]:
         lines.append("*: best mean of its measure (all that tie).")
     if any(m.near for m in every):
         lines.append("~: its interval overlaps that of the best.")
+    if view.evaluation.ceilings and (std or len(view.systems) == 1):
+        lines.append("ceiling: the highest mean that any ranking could reach with this gold.")
     return lines
 
 
@@ -182,9 +194,8 @@ def reach(view: EvaluationView) -> Iterator[Block]:
     ]
     columns = [Column("measure", pick=True), Column("system"), Column("failed", "count")]
     columns += [Column("lowest mean", "score"), Column("highest mean", "score")]
-    yield Table(
-        "Means if every failed row scored the worst, or the best, there is", columns, rows, most=len(view.systems)
-    )
+    caption = "Means if every failed row scored the worst, or the best, there is"
+    yield Table(caption, columns, rows, most=len(view.systems), detail=FULL)
 
 
 def bands(view: EvaluationView) -> Iterator[Block]:
@@ -266,9 +277,9 @@ def about(view: EvaluationView) -> Iterator[ListItem]:
         matching = evaluation.matching
         shares, *others = list(_matching(matching)) or [""]
         text = f"{matching.matcher} ({matching.unit}): {matching.why}"
-        yield ListItem("match", text, (shares,) if shares else (), more=(shares, *others))
+        yield ListItem("match", text, more=tuple(filter(None, (shares, *others))))
     first, *others = _counts(view) or ["no measure was computed"]
-    yield ListItem("scored", first, tuple(others))
+    yield ListItem("scored", first, tuple(others) if len(others) <= COUNTS else (), more=tuple(others))
 
 
 def _matching(matching: Matching) -> Iterator[str]:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from karat.results.study import Choice, FailureCount, Study
 
 ROWS = 8  # systems in brief
-KINDS = 5
+SENTENCES = 2  # on the choice, after the first
 MEASURES = 6  # columns before all are asked for
 PAIRS = 1_500
 HARDEST = 5
@@ -59,7 +59,7 @@ def document(study: Study, place: str = "", charts: Mapping[str, Mapping[str, An
         study.name,
         [
             *_summary(view),
-            *_next(view),
+            *_next(view, place),
             *notes_of(study.evaluation.notes, anchor="warnings"),
             *_scores(view),
             *_pairs(view),
@@ -86,10 +86,10 @@ def _summary(view: StudyView) -> Iterator[Block]:
         yield Text(choice.sentences[0], "headline", detail=QUIET)
     yield Cards(list(_cards(view)))
     if choice is not None:
-        yield bullets(choice.sentences[1:], folded="The choice in words", detail=QUIET)
+        yield bullets(choice.sentences[1:], folded="The choice in words", most=SENTENCES, detail=QUIET)
         yield _standing(view, choice)
         kinds = best_by_kind(choice, view.measure_named.get(choice.best.measure), view.study.configurations)
-        yield replace(kinds, most=KINDS)
+        yield kinds
 
 
 def _cards(view: StudyView) -> Iterator[Card]:
@@ -156,6 +156,16 @@ def _fastest(view: StudyView, choice: Choice) -> str:
     return f" The quickest of them is {quick}: {amount(float(f'{1000 * timed[quick]:.2g}'))} ms a question."
 
 
+def _main_failure(view: StudyView) -> tuple[str, str]:
+    """What costs the leading system most, by its name and in sentences."""
+    worst = view.failure_counts[0]
+    label, failed = LABELS[worst.label], sum(len(c.questions) for c in view.failure_counts)
+    mean = worst.measure or f"recall at {view.study.k}"
+    gain = "" if has_no_gain(worst) else f" Fixing it would add {number(worst.gain, 3)} to the mean {mean}."
+    count = f"{len(worst.questions):,} of the {plural(failed, 'question')} that {worst.system} fails."
+    return label.title, f"{count} {label.meaning}{gain}"
+
+
 def _failing(view: StudyView) -> Iterator[Card]:
     warned = sum(note.level == "warning" for note in view.evaluation.notes)
     heed = f"Read the {plural(warned, 'warning')} first." if warned else ""
@@ -166,12 +176,8 @@ def _failing(view: StudyView) -> Iterator[Card]:
         if warned:
             yield Card("Next step", "read the warnings", heed, "#warnings")
         return
-    worst = view.failure_counts[0]
-    label, failed = LABELS[worst.label], sum(len(c.questions) for c in view.failure_counts)
-    mean = worst.measure or f"recall at {view.study.k}"
-    gain = "" if has_no_gain(worst) else f" Fixing it would add {number(worst.gain, 3)} to the mean {mean}."
-    count = f"{len(worst.questions):,} of the {plural(failed, 'question')} that {worst.system} fails."
-    yield Card("Main failure", label.title, f"{count} {label.meaning}{gain}", "#failures")
+    label = LABELS[view.failure_counts[0].label]
+    yield Card("Main failure", *_main_failure(view), "#failures")
     choice = view.study.choice
     equal = " Among those that do not differ significantly take the simplest or the quickest, or add questions."
     yield Card(
@@ -210,13 +216,17 @@ def _standing(view: StudyView, choice: Choice) -> Table:
     legend = ["*: best." + (f" ~: {NOT_DIFFERENT}." if equal else "")]
     if choice.barred:
         legend.append("!: barred from being best, since more than a tenth of the questions have no value.")
+    ceiling = view.evaluation.ceilings.get(choice.best.measure)
+    if ceiling is not None:
+        legend.append(f"Ceiling, the best that any ranking could reach with this gold: {number(ceiling, 3)}.")
     return Table(f"Systems by {choice.measure}", columns, rows, most=ROWS, footnotes=legend, detail=QUIET)
 
 
-def _next(view: StudyView) -> Iterator[Block]:
-    steps = [step.partition(": karat ") for step in next_steps(view.study)]
+def _next(view: StudyView, place: str) -> Iterator[Block]:
+    steps = [step.partition(": karat ") for step in next_steps(view.study, place)]
     yield Heading("What to do next", depth=3, detail=QUIET)
-    items = [
+    items = [ListItem("-", "Main failure, {}: {}".format(*_main_failure(view)))] if view.failure_counts else []
+    items += [
         ListItem("-", f"{text}:", command=f"karat {command}") if mark else ListItem("-", text)
         for text, mark, command in steps
     ]
@@ -273,7 +283,7 @@ def _failures(view: StudyView) -> Iterator[Block]:
     study = view.study
     place = {system: i for i, system in enumerate(view.ranking)}
     counts = sorted(study.failure_counts, key=lambda c: (place.get(c.system, len(place)), -c.gain, c.label))
-    yield Heading("Failures", anchor="failures", menu="Failures")
+    yield Heading("Failures", anchor="failures", menu="Failures", detail=FULL)
     columns = [
         Column("system", pick=True), Column("failure", pick=True), Column("questions", "count"),
         Column("to gain", "value", hint="what fixing all of them would add to the mean of the measure named"),
@@ -287,7 +297,8 @@ def _failures(view: StudyView) -> Iterator[Block]:
         f"A question fails when its top {study.k} misses relevant gold, or its answer is wrong. "
         "Each failed question has one label: the first step that lost it."
     )
-    yield Table(f"Ways to fail at {study.k}, {view.best} first", columns, rows, most=own or None, footnotes=[lead])
+    caption = f"Ways to fail at {study.k}, {view.best} first"
+    yield Table(caption, columns, rows, most=own or None, footnotes=[lead], detail=FULL)
     classes = study.error_classes
     titles = list(dict.fromkeys(name for own in classes.values() for name in own))
     ordered = [*(s for s in view.ranking if s in classes), *(s for s in classes if s not in view.ranking)]
@@ -296,6 +307,7 @@ def _failures(view: StudyView) -> Iterator[Block]:
         [Column("system"), *count_columns(*(name.replace("_", " ") for name in titles))],
         [[s, *(classes[s].get(name, 0) for name in titles)] for s in ordered],
         most=1,
+        detail=FULL,
     )
     yield _failed_questions(view)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import NOT_DIFFERENT, plural
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.results.study import Choice, Configuration, SweepView
 
-ROWS = 40  # configurations shown in brief
+ROWS, SENTENCES = 12, 3  # configurations and sentences shown in brief
 
 
 def document(view: SweepView) -> Document:
@@ -24,17 +23,19 @@ def document(view: SweepView) -> Document:
     blocks: list[Block] = []
     for choice, measure in zip(view.choices, view.measures, strict=True):
         detail = Detail.QUIET if choice is view.choice else Detail.FULL
-        blocks += [Heading(f"Best by {choice.measure}", detail=detail), bullets(choice.sentences, detail=detail)]
-        kinds = best_by_kind(choice, measure, view.configurations, view.slice or "kind")
-        blocks.append(replace(kinds, detail=max(detail, Detail.BRIEF)))
+        blocks += [
+            Heading(f"Best by {choice.measure}", detail=detail),
+            bullets(choice.sentences, most=SENTENCES, detail=detail),
+        ]
+        blocks.append(best_by_kind(choice, measure, view.configurations, view.slice or "kind"))
     others = [choice.sentences[0] for choice in view.choices if choice is not view.choice]
     return Document(
         f"Sweep by {view.choice.measure}",
         [
             *blocks,
             _grid(view),
-            Heading("At the other cut-offs"),
-            bullets(others),
+            Heading("At the other cut-offs", detail=Detail.FULL),
+            bullets(others, detail=Detail.FULL),
             *notes_of(view.notes),
             inputs_of(view.taken),
             Text(size),
@@ -86,4 +87,4 @@ def best_by_kind(
         Column("not different", "count", hint="how many others do not differ significantly from it"),
         Column("which", detail=Detail.FULL),
     ]  # fmt: skip
-    return Table(f"Best by {slice_name}", columns, rows)
+    return Table(f"Best by {slice_name}", columns, rows, detail=Detail.FULL)
