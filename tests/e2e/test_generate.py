@@ -197,7 +197,8 @@ def test_an_interrupted_command_goes_on_from_there(demo, folder, karat):
 
     with FakeLLM(slow) as llm:
         words = [
-            "generate",
+            "testset",
+            "make",
             str(demo),
             "--samples",
             "8",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -41,15 +42,20 @@ def columns_of(pairs: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
-Testset = Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")]
+Testset = Annotated[
+    str,
+    typer.Argument(
+        metavar="TESTSET", help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR ..."
+    ),
+]
 IndexFolder = Annotated[str, typer.Argument(metavar="INDEX", help="A folder that `karat index` wrote.")]
 Only = Annotated[list[str] | None, typer.Option("--only", help="Run this check alone. Repeatable.")]
 Lower = Annotated[
-    list[str] | None, typer.Option("--lower", help="A column of a score table of which less is better. Repeatable.")
+    list[str] | None, typer.Option("--lower", help="A column of a score table where lower is better. Repeatable.")
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Of everything drawn at random.")]
 ChangedTestset = Annotated[
-    bool, typer.Option("--changed-testset", help="Go on with a frozen test set that was changed since.")
+    bool, typer.Option("--changed-testset", help="Accept a frozen test set that was changed since.")
 ]
 
 
@@ -76,13 +82,15 @@ Alpha = Annotated[
 ]
 Fusion = Annotated[str | None, typer.Option("--fusion", help="weighted (default), rrf, combsum, combmnz or isr.")]
 Normalise = Annotated[
-    str | None, typer.Option("--normalise", help="Of a weighted hybrid's legs: max (default), minmax, zscore or none.")
+    str | None,
+    typer.Option("--normalise", help="Of scores before a weighted fusion: max (default), minmax, zscore or none."),
 ]
 RrfK = Annotated[float | None, typer.Option("--rrf-k", help="The constant of rrf, 60 by default.")]
 Legs = Annotated[
-    str | None, typer.Option("--legs", help="What a hybrid fuses, dense first for --alpha: dense,bm25 by default.")
+    str | None,
+    typer.Option("--legs", help="Engines that a hybrid fuses, dense first for --alpha: dense,bm25 by default."),
 ]
-Depth = Annotated[int, typer.Option("--depth", help="Candidates that each engine gives.")]
+Depth = Annotated[int, typer.Option("--depth", help="Candidates that each engine returns.")]
 Rewrite = Annotated[
     list[str] | None,
     typer.Option(
@@ -101,7 +109,13 @@ BaseUrl = Annotated[
     typer.Option("--base-url", help="Of an OpenAI-compatible endpoint, for --model and --embedder openai:MODEL."),
 ]
 KeyEnv = Annotated[str, typer.Option("--key-env", help="The environment variable that holds the endpoint's key.")]
-Match = Annotated[str, typer.Option("--match", help="auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN.")]
+Match = Annotated[
+    str,
+    typer.Option(
+        "--match",
+        help="How hits are matched with gold: auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN.",
+    ),
+]
 PageOffset = Annotated[int, typer.Option("--page-offset", help="Added to the page numbers of chunks.")]
 Pages = Annotated[
     str, typer.Option("--pages", help="Page numbers of chunks: physical (counted from 1) or printed (on the page).")
@@ -127,7 +141,7 @@ _SYSTEM: dict[str, tuple[Any, Any]] = {
 
 CallsFile = Annotated[
     str | None,
-    typer.Option("--calls", help="The file that keeps every call of the model, so that none is paid for twice."),
+    typer.Option("--calls", help="A file that keeps every call of the model: none is paid for twice."),
 ]
 _CHAT: dict[str, tuple[Any, Any]] = {
     "model": (
@@ -142,27 +156,42 @@ _CHAT: dict[str, tuple[Any, Any]] = {
     ),
     "key_env": (KeyEnv, "OPENAI_API_KEY"),
     "price_in": (
-        Annotated[float | None, typer.Option("--price-in", help="USD for a million tokens that the model reads.")],
+        Annotated[
+            float | None,
+            typer.Option("--price-in", metavar="USD", help="USD for a million tokens that the model reads."),
+        ],
         None,
     ),
     "price_out": (
-        Annotated[float | None, typer.Option("--price-out", help="USD for a million tokens that the model writes.")],
+        Annotated[
+            float | None,
+            typer.Option("--price-out", metavar="USD", help="USD for a million tokens that the model writes."),
+        ],
         None,
     ),
     "max_cost": (
-        Annotated[float | None, typer.Option("--max-cost", help="Stop asking the model before it costs more USD.")],
+        Annotated[
+            float | None,
+            typer.Option("--max-cost", metavar="USD", help="Stop asking the model before it costs more USD."),
+        ],
         None,
     ),
     "max_calls": (
-        Annotated[int | None, typer.Option("--max-calls", help="Ask the model no more often than this.")],
+        Annotated[int | None, typer.Option("--max-calls", metavar="N", help="Ask the model no more often than this.")],
         None,
     ),
-    "jobs": (Annotated[int, typer.Option("-j", "--jobs", help="How many calls of the model run at a time.")], 8),
+    "jobs": (
+        Annotated[int, typer.Option("-j", "--jobs", metavar="N", help="How many calls of the model run at a time.")],
+        8,
+    ),
     "per_minute": (
-        Annotated[int | None, typer.Option("--per-minute", help="How many calls of the model may begin in a minute.")],
+        Annotated[
+            int | None,
+            typer.Option("--per-minute", metavar="N", help="How many calls of the model may begin in a minute."),
+        ],
         None,
     ),
-    "repeat": (Annotated[int, typer.Option("--repeat", help="How often a judge is asked the same.")], 1),
+    "repeat": (Annotated[int, typer.Option("--repeat", metavar="N", help="How often a judge is asked the same.")], 1),
     "calls": (CallsFile, None),
 }
 
@@ -173,8 +202,8 @@ _NOT_SEARCHING = ("base_url", "key_env", "repeat")  # options of a chat model th
 _HOSTS: dict[str, tuple[Any, Any]] = {
     name: (Annotated[list[str] | None, typer.Option(f"--{name.replace('_', '-')}", metavar=what, help=told)], None)
     for name, what, told in (
-        ("allow_host", "HOST", "Let an index or a run ask this host that it names. Remembered. Repeatable."),
-        ("allow_model", "FOLDER", "Let an index load this model that it names. Remembered. Repeatable."),
+        ("allow_host", "HOST", "Allow an index or a run to ask this host. Remembered. Repeatable."),
+        ("allow_model", "FOLDER", "Allow an index to load this model. Remembered. Repeatable."),
         ("insecure_key", "HOST", "Send this host a key over plain http. Remembered. Repeatable."),
     )
 }
@@ -204,7 +233,7 @@ TESTSET_MAKING: dict[str, tuple[Any, Any]] = {
 
 def with_testset_making(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of making a test set from documents."""
-    return _with(command, TESTSET_MAKING)
+    return _with(command, "Documents without a test set", TESTSET_MAKING)
 
 
 def with_hosts(command: Callable[..., None]) -> Callable[..., None]:
@@ -223,28 +252,29 @@ def with_hosts(command: Callable[..., None]) -> Callable[..., None]:
             hosts.allow_insecure_key(host)
         command(**options)
 
-    return _with(allowing, _HOSTS)
+    return _with(allowing, "Permissions", _HOSTS)
 
 
 def with_system(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that describe a system and its chat model, in place of its `**options`."""
-    return _with(command, _SYSTEM | {name: option for name, option in _CHAT.items() if name not in _NOT_SEARCHING})
+    chat = {name: option for name, option in _CHAT.items() if name not in _NOT_SEARCHING}
+    return _with(_with(command, "System", _SYSTEM), "Chat model", chat)
 
 
 def with_chat(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of a chat model, in place of its `**options`: what `ModelSettings.of` takes."""
-    return _with(command, _CHAT)
+    return _with(command, "Chat model", _CHAT)
 
 
 def with_chat_of_run(command: Callable[..., None]) -> Callable[..., None]:
     """The same for a command that keeps calls where its run is; an option that is not given says nothing."""
     kinds = {name: kind for name, (kind, _) in _CHAT.items() if name != "calls"}
-    return _with(
-        command, {name: (Annotated[kind.__origin__ | None, *kind.__metadata__], None) for name, kind in kinds.items()}
-    )
+    unset = {name: (Annotated[kind.__origin__ | None, *kind.__metadata__], None) for name, kind in kinds.items()}
+    return _with(command, "Chat model", unset)
 
 
-def _with(command: Callable[..., None], options: dict[str, tuple[Any, Any]]) -> Callable[..., None]:
+def _with(command: Callable[..., None], heading: str, options: dict[str, tuple[Any, Any]]) -> Callable[..., None]:
+    """Add options to a command, which its help lists under a heading."""
     told = get_type_hints(command, include_extras=True)
     own = [
         p.replace(annotation=told[p.name])
@@ -253,7 +283,7 @@ def _with(command: Callable[..., None], options: dict[str, tuple[Any, Any]]) -> 
     ]
     named = {p.name for p in own}
     more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_under(heading, kind))
         for name, (kind, default) in options.items()
         if name not in named
     ]
@@ -261,6 +291,13 @@ def _with(command: Callable[..., None], options: dict[str, tuple[Any, Any]]) -> 
     command.__signature__ = inspect.Signature([*own, *more])  # type: ignore[attr-defined]
     command.__annotations__ = {**hints, "return": None}
     return command
+
+
+def _under(heading: str, kind: Any) -> Any:
+    """An option that stands under a heading."""
+    option = copy(kind.__metadata__[0])
+    option.rich_help_panel = heading
+    return Annotated[kind.__origin__, option]
 
 
 @contextmanager

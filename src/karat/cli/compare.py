@@ -36,11 +36,11 @@ def command(
         str | None, typer.Option("--baseline", help="Compare every system with this one only, and say the change in %.")
     ] = None,
     test: Annotated[
-        str | None, typer.Option("--test", help="What decides: permutation (default), wilcoxon, t, or tukey.")
+        str | None, typer.Option("--test", help="Significance test: permutation (default), wilcoxon, t or tukey.")
     ] = None,
     correction: Annotated[
         str | None,
-        typer.Option("--correction", help="Over all pairs and measures shown: holm (default), bonferroni, bh or none."),
+        typer.Option("--correction", help="For multiple tests: holm (default), bonferroni, bh or none."),
     ] = None,
     draws: Annotated[
         int | None, typer.Option("--draws", help="Of the permutation test: 10,000, and more for many pairs.")

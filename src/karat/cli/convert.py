@@ -15,7 +15,7 @@ def command(
     to: Annotated[
         str | None,
         typer.Option(
-            "--to", help="canonical, trec_run, trec_qrels, beir, ragas or liverag; told from OUT when absent."
+            "--to", help="canonical, trec_run, trec_qrels, beir, ragas or liverag; by the name of OUT unless given."
         ),
     ] = None,
     map_: Map = None,

@@ -35,10 +35,13 @@ def command(
         str | None, typer.Option("--system", help="The system of rules that name none; the best unless given.")
     ] = None,
     allow_incomplete: Annotated[
-        bool, typer.Option("--allow-incomplete", help="Judge what there is, though rows failed or the run stopped.")
+        bool,
+        typer.Option(
+            "--allow-incomplete", help="Decide by the rows there are, though some failed or the run was stopped."
+        ),
     ] = False,
     allow: Annotated[
-        list[str] | None, typer.Option("--allow", metavar="GUARD", help="Let a guard fire. Repeatable.")
+        list[str] | None, typer.Option("--allow", metavar="GUARD", help="Accept the warning of this guard. Repeatable.")
     ] = None,
     junit: Annotated[
         str | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML, a test for every rule.")

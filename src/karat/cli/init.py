@@ -17,7 +17,9 @@ def command(
     docs: Annotated[
         str | None, typer.Argument(help="A folder or file of documents, or a folder that `karat index` wrote.")
     ] = None,
-    testset: Annotated[str | None, typer.Argument(help="Questions with gold: any format of docs/formats.md.")] = None,
+    testset: Annotated[
+        str | None, typer.Argument(help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR ...")
+    ] = None,
     output: Annotated[
         str | None, typer.Option("-o", "--output", help="The file to write; karat.yaml by default.")
     ] = None,

@@ -13,7 +13,10 @@ from karat.cli._output import FAILED, leave, show
 def command(
     run: Run,
     labels: Annotated[
-        str, typer.Argument(help="What people say: id, system, measure, label, rater (CSV, TSV, JSON, JSONL, Parquet).")
+        str,
+        typer.Argument(
+            help="Human labels: columns id, system, measure, label, rater (CSV, TSV, JSON, JSONL, Parquet)."
+        ),
     ],
     measure: Annotated[
         list[str] | None,
@@ -25,7 +28,7 @@ def command(
     ] = None,
     correct: Annotated[
         str | None,
-        typer.Option("--correct", help="What makes an answer right, for systems with a confidence: TokenF1>=0.5."),
+        typer.Option("--correct", help="What counts as a correct answer, for systems with a confidence: TokenF1>=0.5."),
     ] = None,
     output: Annotated[str | None, typer.Option("-o", "--output", help="A file: .json .md .csv or .txt.")] = None,
     map_: Map = None,

@@ -67,6 +67,7 @@ REMOVED = {
 
 HELP = (["-h"], ["--help"])
 INTERRUPTED = 130
+WIDTH = 100
 RESUMED = ("run", "demo", "testset make")
 _NO_MEMORY = ("can't start new thread", "bad_alloc", "cannot allocate memory", "out of memory")
 
@@ -75,13 +76,16 @@ def load(name: str) -> Any:
     """A command with its options, by its words."""
     import typer
 
+    from karat.cli._help import GroupedCommand
+
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
-    settings = {"help_option_names": ["-h", "--help"]}
-    app.command(name, context_settings=settings)(import_module(f"karat.cli.{name.replace(' ', '_')}").command)
+    settings = {"help_option_names": ["-h", "--help"], "max_content_width": WIDTH}
+    command = import_module(f"karat.cli.{name.replace(' ', '_')}").command
+    app.command(name, cls=GroupedCommand, context_settings=settings)(command)
     return typer.main.get_command(app)
 
 
-def overview(first: str = "", width: int = 100) -> str:
+def overview(first: str = "") -> str:
     """What `karat --help` prints, every line whole: without typer, which takes longer to load than all the rest.
 
     `first` is the first word of the commands to list, all without it.
@@ -94,7 +98,7 @@ def overview(first: str = "", width: int = 100) -> str:
         for name, summary in listed.items():
             line = f"  {name}".ljust(margin)
             for word in summary.split():
-                if len(line) + len(word) > width:
+                if len(line) + len(word) > WIDTH:
                     lines.append(line.rstrip())
                     line = " " * margin
                 line += f"{word} "

@@ -40,7 +40,7 @@ def command(
     sources: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SPEC | DOCS [TESTSET]]",
+            metavar="SPEC | DOCS [TESTSET]",
             help="A karat.yaml or the folder that holds one (the default); or documents (a folder, a file or an "
             "index) and questions with gold, which are made from the documents unless given.",
         ),
@@ -59,17 +59,19 @@ def command(
     runs_dir: Annotated[
         str | None, typer.Option("--runs-dir", help="The folder that holds the runs, unless karat.yaml's.")
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start again, even if a run of the same was stopped.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start a new run, even where one of the same was stopped.")
+    ] = False,
     retry_errors: Annotated[
         bool,
-        typer.Option("--retry-errors", help="Go back to the last run of the same and ask what failed again."),
+        typer.Option("--retry-errors", help="Resume the last run of the same, and retry what failed."),
     ] = False,
     changed_testset: ChangedTestset = False,
     dialect: Annotated[
-        str | None, typer.Option("--dialect", help="Whose meaning of the measures, such as healthcare.")
+        str | None, typer.Option("--dialect", help="Definitions of the measures: karat, trec, healthcare ...")
     ] = None,
     match: Annotated[
-        str | None, typer.Option("--match", help="auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN.")
+        str | None, typer.Option("--match", help="How hits are matched with gold, as in `karat score`.")
     ] = None,
     page_offset: Annotated[
         int | None, typer.Option("--page-offset", help="Added to the page numbers of chunks and hits.")
@@ -81,7 +83,7 @@ def command(
     no_code: Annotated[
         bool,
         typer.Option(
-            "--no-code", help="Refuse a karat.yaml that runs code, loads a model's folder or asks a host: a stranger's."
+            "--no-code", help="Refuse a karat.yaml that runs code, loads a model or asks a host, as a stranger's may."
         ),
     ] = False,
     dry_run: Annotated[

@@ -26,7 +26,9 @@ from karat.cli._output import FAILED, announcer, leave, progress_on_terminal
 @with_hosts
 @with_chat
 def command(
-    testset: Annotated[str, typer.Argument(help="Questions with gold: any format of docs/formats.md.")],
+    testset: Annotated[
+        str, typer.Argument(help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR ...")
+    ],
     results: Annotated[list[str], typer.Argument(help="What one or more systems returned, a file each.")],
     measure: Annotated[
         list[str] | None,
@@ -40,7 +42,10 @@ def command(
     ] = None,
     match: Annotated[
         str | None,
-        typer.Option("--match", help="auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN."),
+        typer.Option(
+            "--match",
+            help="How hits are matched with gold: auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN.",
+        ),
     ] = None,
     page_offset: Annotated[int, typer.Option("--page-offset", help="Added to the page numbers of hits.")] = 0,
     index: Annotated[
@@ -101,8 +106,8 @@ def command(
 ) -> None:
     """Score results against a test set.
 
-    Formats and the matching of ids are told by content, and said under Inputs. A model is asked only where a
-    measure that needs one is named. Exit codes: 0 done, 2 bad input, 3 no common ids or questions, 5 done but some rows
+    File formats and how ids match are recognised, and said under Inputs. A model is asked only where a measure that
+    needs one is named. Exit codes: 0 done, 2 bad input, 3 no common ids or questions, 5 done but some rows
     failed.
     """
     from karat.experiment.models import CALLS

@@ -24,7 +24,9 @@ from karat.cli._output import counted_on_terminal, show
 
 @with_hosts
 def command(
-    testset: Annotated[str | None, typer.Argument(help="Questions with gold: any format of docs/formats.md.")] = None,
+    testset: Annotated[
+        str | None, typer.Argument(help="Questions with gold: CSV, TSV, JSON, JSONL, Parquet, qrels, SQuAD, BEIR ...")
+    ] = None,
     source: Annotated[
         list[str] | None,
         typer.Argument(metavar="INDEX", help="An index; with --chunk or --embedder the documents to index."),
@@ -38,8 +40,10 @@ def command(
         str, typer.Option("--normalise", help="Of a weighted fusion: max, minmax, zscore, none.")
     ] = "max",
     rrf_k: Annotated[str, typer.Option("--rrf-k", help="Constants of rrf.")] = "60",
-    depth: Annotated[str, typer.Option("--depth", help="Candidates that each engine gives.")] = "100",
-    legs: Annotated[str, typer.Option("--legs", help="What is fused, dense first for --alpha.")] = "dense,bm25",
+    depth: Annotated[str, typer.Option("--depth", help="Candidates that each engine returns.")] = "100",
+    legs: Annotated[
+        str, typer.Option("--legs", help="Engines that are fused, dense first for --alpha.")
+    ] = "dense,bm25",
     engines: Annotated[
         str, typer.Option("--engines", help="Engines of the index to score alone, beside the fusions.")
     ] = "",
@@ -86,7 +90,7 @@ def command(
 ) -> None:
     """Score every combination of fusion, alpha, depth and cut-off, and choose one.
 
-    Without arguments karat.yaml says what to sweep. Each leg is searched once; the rest happens in memory. The best
+    Without arguments karat.yaml says what to sweep. Each engine is searched once. The best
     configuration at a cut-off is printed with its interval and with those that do not differ significantly from it.
     """
     from karat.core.errors import UsageError

@@ -21,10 +21,11 @@ def command(
         str | None, typer.Option("--testset", help="Questions with gold: the rows are then results of any format.")
     ] = None,
     dialect: Annotated[
-        str | None, typer.Option("--dialect", help="Whose way of counting repeats; healthcare where rows hold pages.")
+        str | None,
+        typer.Option("--dialect", help="How repeats are counted, by dialect; healthcare where rows hold pages."),
     ] = None,
     match: Match = "auto",
-    n: Annotated[int | None, typer.Option("-n", help="Questions behind a table that does not say.")] = None,
+    n: Annotated[int | None, typer.Option("-n", help="Number of questions, where the table does not say.")] = None,
     k: Annotated[
         int | None, typer.Option("-k", max=MOST_HITS, help="What k stands for in names such as recall_at_k.")
     ] = None,

@@ -62,7 +62,7 @@ def benchmark(
     extraction. `eval_mode` says which questions are asked: literal ones, semantic ones (paraphrase and scenario), or
     all. What comes back is a run like any other.
     """
-    from karat.experiment.run import run
+    from karat.experiment.run import INDEXES, indexes_of, run
     from karat.results.evaluation import Note
 
     sources = [os.fspath(docs)] if isinstance(docs, str | os.PathLike) else [os.fspath(one) for one in docs]
@@ -72,8 +72,9 @@ def benchmark(
     name = name or _name(sources)
     path = Path(testset) if testset is not None else root / FOLDER / name / TESTSET
     values = _values(name, sources, path, systems, dialect, chunk, embedder, seed, root)
-    _spec(values)  # a mistake is told before anything is read or paid for
-    index = _index(sources, root, chunk, embedder, say)
+    draft = _spec(values)  # a mistake is told before anything is read or paid for
+    (built,) = indexes_of(draft, root / INDEXES, say)
+    index = built.index
     made = None
     if regenerate or not path.exists():
         made = _generated(path, index, samples, eval_mode, seed, regenerate, given, say, announce)
@@ -139,18 +140,6 @@ def _name(sources: Sequence[str]) -> str:
     """A name for the benchmark: that of the first folder or file."""
     path = Path(sources[0]).resolve()
     return re.sub(r"[^\w.-]+", "-", path.name if path.is_dir() else path.stem).strip("-.") or "documents"
-
-
-def _index(sources: Sequence[str], root: Path, chunk: str, embedder: str | None, say: Say) -> Index:
-    from karat.experiment.run import INDEXES
-    from karat.models import EmbedderSettings
-    from karat.systems.index import ENGINES_BUILT
-    from karat.systems.indexes import index_of
-
-    return index_of(
-        sources, root / INDEXES, chunk=chunk, embedder=EmbedderSettings.parse(embedder) if embedder else None,
-        engines=ENGINES_BUILT, titles=True, settings={}, say=say,
-    )  # fmt: skip
 
 
 def _generated(

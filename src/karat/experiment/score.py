@@ -296,13 +296,15 @@ def evaluate(
         *_judge_notes(scores),
         *guards.check(scores, summaries, matching, facts),
     )
+    ceilings = reachable(judged, scores, dialect)
     return Evaluation(
         testset=testset,
         scores=scores,
         summaries=summaries,
         taken=tuple(taken),
         matching=matching,
-        targets=targets(summaries, reachable(judged, scores, dialect)) if dialect.has_targets else (),
+        targets=targets(summaries, ceilings) if dialect.has_targets else (),
+        ceilings=ceilings,
         usage=tuple(usage_of(runs)),
         verdicts=verdicts(summaries, scores.measures, dialect=dialect.name),
         notes=notes,

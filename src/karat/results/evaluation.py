@@ -171,6 +171,8 @@ class Evaluation(NotebookView):
     taken: tuple[InputInfo, ...] = ()
     matching: Matching | None = None
     targets: tuple[Target, ...] = ()
+    ceilings: Mapping[str, float] = field(default_factory=dict)
+    """Measure of retrieval -> the highest mean that any ranking could reach with this gold."""
     usage: tuple[Usage, ...] = ()
     verdicts: Mapping[str, str] = field(default_factory=dict)  # system -> one line
     notes: tuple[Note, ...] = ()

@@ -1,6 +1,7 @@
 """Faults planted in known numbers: how many of each the checks find, and how often it finds what is not there.
 
-`pytest -s` prints the table. A fault that is found less surely must stand in docs/testset-check.md, under "Hard".
+`pytest -s` prints the table. A fault that is found less surely must stand under "Hard" in
+docs/how-to/check-a-test-set.md.
 """
 
 import re
@@ -12,17 +13,18 @@ import pytest
 from karat.experiment.demo import demo_files, half_of
 from karat.files import as_testset
 from karat.systems.index import index
+from karat.testset.check import CheckContext
 from karat.testset.check_testset import check_testset
 
 pytestmark = pytest.mark.slow
 FOUND, FALSE = 0.90, 0.05
 NEAR = 0.05  # by how much the page may be off
 HERE = Path(__file__)
-PAGE = HERE.parents[3] / "docs" / "testset-check.md"
+PAGE = HERE.parents[3] / "docs" / "how-to" / "check-a-test-set.md"
 
 
 def hard():
-    """Faults that docs/testset-check.md names as hard, by where they are, with the share that it says is found."""
+    """Faults that the page names as hard, by where they are, with the share that it says is found."""
     section = PAGE.read_text(encoding="utf-8").partition("## Hard")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \| (\d+)% \|", section, re.M)
     return {(fault, where): int(share) / 100 for fault, where, share in rows}
@@ -55,7 +57,7 @@ def rates(worlds, each):
     total = {fault: [0, 0, 0, 0] for fault in planted_faults.FAULTS}
     for seed, made in enumerate(worlds):
         planted, clean = planted_faults.plant(made, seed, each)
-        seen = flagged(check_testset(made.testset, made.table, made.docs))
+        seen = flagged(check_testset(CheckContext(made.testset, made.table, made.docs)))
         for fault, (_, check, _) in planted_faults.FAULTS.items():
             ids = seen.get(check, set())
             row = total[fault]
@@ -102,7 +104,9 @@ def test_holes_in_the_coverage():
         made = planted_faults.world(seed, docs=16, per_doc=4)
         gone, kept = planted_faults.with_holes(made, seed, 5)
         (finding,) = (
-            f for f in check_testset(made.testset, made.table, only=["coverage"]).findings if "no question" in f.title
+            f
+            for f in check_testset(CheckContext(made.testset, made.table), only=["coverage"]).findings
+            if "no question" in f.title
         )
         named = {example.partition(":")[0] for example in finding.examples}
         planted, rest = planted + len(gone), rest + len(kept)

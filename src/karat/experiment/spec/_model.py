@@ -93,12 +93,17 @@ class SweepKeys(KeysModel):
         if (problem := _grid_problem(values)) is not None:
             yield (), problem
 
+    @property
+    def cutoffs(self) -> tuple[int, ...]:
+        """The cut-offs that it names."""
+        return () if self.k is None else _grid_of(k=self.k).k
+
     def grid(self, cutoffs: tuple[int, ...]) -> Grid:
         """The grid, at these cut-offs."""
-        return grid_of(**{**self.model_dump(), "k": list(cutoffs)})
+        return _grid_of(**{**self.model_dump(), "k": list(cutoffs)})
 
 
-def grid_of(**values: Any) -> Grid:
+def _grid_of(**values: Any) -> Grid:
     """The grid of a sweep, from its values as they are written.
 
     Without fusions named, what only one of them takes says which: alpha the weighted one, rrf_k rrf, both both.
@@ -115,7 +120,7 @@ def _grid_problem(values: Mapping[str, Any]) -> str | None:
     if any(has_variables(text) for text in texts_of(values)):
         return None
     try:
-        grid_of(**values)
+        _grid_of(**values)
     except KaratError as problem:
         return str(problem)
     return None

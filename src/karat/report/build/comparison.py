@@ -42,7 +42,7 @@ NO_INTERVAL = (
     "amount on all of them."
 )
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-PAIRS, FLIPS, SLICES = 10, 6, 6  # rows shown in brief
+PAIRS, FLIPS, SLICES = 5, 6, 6  # rows shown in brief
 MOST = 2_000  # rows of a table, however much is asked for
 RECORD = Column("wins/ties/losses", "count", hint="questions on which b is better, the same, worse")
 IS_SIGNIFICANT = Column("significant", pick=True, detail=Detail.PAGE)
@@ -79,7 +79,10 @@ def document(comparison: Comparison, *, charts: bool = False) -> Document:
     flips = Detail.BRIEF if len(systems) == 2 else Detail.FULL
     blocks += [Heading("Questions that flipped", anchor="flips", menu="Flips", detail=flips), _flips(comparison, flips)]
     blocks += [Heading("Slices", anchor="slices", menu="Slices"), _slices(comparison)]
-    blocks += [Heading("Methods", anchor="methods", menu="Methods"), Text(method(comparison))]
+    blocks += [
+        Heading("Methods", anchor="methods", menu="Methods"),
+        Text(method(comparison)),
+    ]
     counted = "A question counts for a pair where both systems have a value; failed and undefined scores have none."
     return Document(title, [*blocks, Text(counted, detail=Detail.FULL), inputs_of(comparison.taken)])
 
@@ -293,12 +296,12 @@ def _pair_sentence(comparison: Comparison, pair: ComparedPair) -> str:
 
 def _against(comparison: Comparison, measure: ComparedMeasure) -> str:
     pairs = [pair for pair in comparison.pairs if pair.measure == measure.name]
-    won = [pair.b for pair in pairs if better(comparison, pair) == pair.b]
-    lost = [pair.b for pair in pairs if better(comparison, pair) == pair.a]
-    rest = len(pairs) - len(won) - len(lost)
+    winners = [pair.b for pair in pairs if better(comparison, pair) == pair.b]
+    losers = [pair.b for pair in pairs if better(comparison, pair) == pair.a]
+    rest = len(pairs) - len(winners) - len(losers)
     return (
-        f"By {measure.name}, {_counted(won)} significantly better than {comparison.baseline}, {_counted(lost)} worse, "
-        f"and {rest:,} not significantly different from it."
+        f"By {measure.name}, {_counted(winners)} significantly better than {comparison.baseline}, "
+        f"{_counted(losers)} worse, and {rest:,} not significantly different from it."
     )
 
 

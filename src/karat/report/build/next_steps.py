@@ -21,9 +21,7 @@ def next_steps(study: Study, place: str = "") -> list[str]:
     failure = main_failure(study)
     if failure is not None:
         steps.append(f"{LABELS[failure.label].step}. {LABELS[failure.label].next}")
-    if failure is not None and failure.measure and failure.questions:
-        steps.append(f"See what was said, and from which contexts: question {failure.questions[0]} in report.html.")
-    elif failure is not None and failure.questions:
+    if failure is not None and failure.questions:
         command = _command(study, failure, place)
         steps.append(f"See why: {command or f'question {failure.questions[0]} in report.html.'}")
     choice = study.choice
@@ -47,12 +45,12 @@ def _is_highest(study: Study) -> bool:
 
 def _command(study: Study, failure: FailureCount, place: str) -> str | None:
     """The command that shows a failed question, or all gold that is not there; None where the run is in no folder."""
-    inputs, spec = study.manifest.get("inputs", {}), study.manifest.get("spec", {})
-    indexes, testset = inputs.get("indexes", ()), inputs.get("testset", {}).get("file")
     if failure.label not in ("gold_not_in_corpus", "gold_not_indexed"):
         question = failure.questions[0]
         words = ["karat", "show", place, *(["--"] if question.startswith("-") else []), question]
         return shlex.join(words) if place else None
+    inputs, spec = study.manifest.get("inputs", {}), study.manifest.get("spec", {})
+    indexes, testset = inputs.get("indexes", ()), inputs.get("testset", {}).get("file")
     if testset is None or len(indexes) != 1:
         return None
     words = [testset, indexes[0]["path"]]

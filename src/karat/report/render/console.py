@@ -211,13 +211,13 @@ def _empty_table(columns: Sequence[tuple[Column, int]], *, fold: bool) -> RichTa
     from rich.table import Table as RichTable
     from rich.text import Text as RichText
 
-    made = RichTable(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
+    table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
     for column, width in columns:
         if column.is_figure:
-            made.add_column(RichText(_title(column)), justify="right", min_width=width, overflow="fold")
+            table.add_column(RichText(_title(column)), justify="right", min_width=width, overflow="fold")
         else:
-            made.add_column(RichText(_title(column)), width=None if fold else width, overflow="fold")
-    return made
+            table.add_column(RichText(_title(column)), width=None if fold else width, overflow="fold")
+    return table
 
 
 def _longest(cells: Sequence[Written], name: str) -> int:

@@ -14,10 +14,8 @@ from karat.core.text.words import percent, plural
 from karat.io.pages import page_of
 from karat.match import Resolution
 from karat.models.terms import terms
-from karat.results.testset_check import Finding
 from karat.stats.tails import binomial_tail
-from karat.testset.check._check import check, counted
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, check, counted
 
 _LEAST = 3  # quotes from which a shift is believed
 _SURE = 0.001
@@ -155,7 +153,7 @@ def by_quotes(context: CheckContext) -> Evidence | None:
 
 def by_words(context: CheckContext) -> Evidence | None:
     """From the words of question and answers on the pages around the gold page, where no quote says more."""
-    resolution = context.resolved("page", pages="physical", page_offset=0)
+    resolution = context.resolved("page", "physical", 0)
     rows_on = resolution.rows_on_page
     units = _units(context, resolution)
     if not units:
@@ -200,7 +198,7 @@ def _printed(
     """The same scores for the pages that bear the gold's number in print."""
     if not any(chunk.labels for chunk in context.chunks):
         return None
-    on = context.resolved("page", pages="printed", page_offset=0).rows_on_page
+    on = context.resolved("page", "printed", 0).rows_on_page
     return np.array([weights.score(q, file, on.get((file, str(page)))) for q, file, page in units])
 
 
