@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -75,20 +75,18 @@ class Plan:
         """The main measure as it is scored: what the dialect means by it, at the relevance threshold."""
         from karat.measures.dialects import dialect_named
 
-        return self._scored(dialect_named(self.choices.dialect).meant(self._parsed(self.main)))
+        rel = self.choices.matching.rel
+        return dialect_named(self.choices.dialect).meant(self._parsed(self.main), rel=rel)
 
     @property
     def recall(self) -> str:
         """The name of the recall by which a question fails or not."""
-        return self._scored(self._parsed(f"Recall@{self.k}")).name
+        return self._parsed(f"Recall@{self.k}").with_rel(self.choices.matching.rel).name
 
     def _parsed(self, text: str) -> Measure:
         from karat.core.language import parse
 
         return parse(text, k=self.choices.k, load_code=True)
-
-    def _scored(self, measure: Measure) -> Measure:
-        return measure.with_rel(self.choices.matching.rel)
 
     def check(self) -> None:
         """Refuse a main measure that cannot decide between rankings."""
@@ -147,8 +145,6 @@ def study_of(
     Hits that are chunks of an index are scored by which of them hold the gold, others by what is known of them.
     Failures are traced for systems whose hits are chunks of an index. `models` are the models that measures ask.
     """
-    from dataclasses import replace
-
     from karat.experiment.measuring import tried_cuts
     from karat.experiment.score import evaluate
     from karat.measures.dialects import dialect_named

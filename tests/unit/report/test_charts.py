@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from studies import study_with
 
 from karat.report.charts import CHARTS, Chart, Missing, draw, theme, write_charts
 from karat.report.charts import _draw as drawing_module
@@ -13,7 +14,7 @@ from karat.report.charts._chart import in_order
 from karat.report.charts._draw import Drawing, steady
 from karat.report.charts._lens import BARS, Lens, distinct, shortened, wrap
 from karat.results.comparison import Pair
-from karat.results.study import Configuration, FailureCount, Study
+from karat.results.study import Configuration, FailureCount
 
 CUTS = "@{1,3,5,10}"
 MEASURES = ("F1" + CUTS, "Precision" + CUTS, "Recall" + CUTS, "Hit@5", "nDCG@5", "MRR")
@@ -31,8 +32,7 @@ FIVE = [
 def study(make):
     def made(systems=("bm25", "dense", "hybrid"), configurations=None, **given):
         evaluation = make(systems, measures=given.pop("measures", MEASURES), **{"n": 20, "by": ("kind",)} | given)
-        configurations = configurations or tuple(Configuration(s) for s in systems)
-        return Study("s", evaluation=evaluation, configurations=configurations, main="F1@5", k=5)
+        return study_with(evaluation, main="F1@5", **{"configurations": configurations} if configurations else {})
 
     return made
 
