@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +22,9 @@ from karat.cli._options import (
     with_matching,
 )
 from karat.cli._output import FAILED, announcer, leave, progress_on_terminal
+
+if TYPE_CHECKING:
+    from karat.experiment.report import Report
 
 
 @with_hosts
@@ -115,24 +118,25 @@ def command(
         progress=progress,
     )
     progress("")
-    show(report, output, export, as_json=as_json, quiet=quiet, verbose=verbose)
+    following = shlex.join(["karat", "compare", *results, "--testset", testset]) if len(results) > 1 else ""
+    _show(report, output, export or [], following, as_json=as_json, quiet=quiet, verbose=verbose)
 
 
-def show(
-    report: object, output: str | None, export: list[str] | None, *, as_json: bool, quiet: bool, verbose: bool
+def _show(
+    report: Report, output: str | None, export: list[str], following: str, *, as_json: bool, quiet: bool, verbose: bool
 ) -> None:
-    """Print a report, write what was asked for, and exit with 5 when rows failed."""
+    """Print a report and what to do next, write what was asked for, and exit with 5 when rows failed."""
     from karat.core.errors import UsageError
-    from karat.experiment.report import Report
 
-    assert isinstance(report, Report)
     if export and not output:
         raise UsageError("--export needs a folder to write into: add -o out/.")
-    written = report.save(output, export=export or (), command=shlex.join(["karat", *sys.argv[1:]])) if output else []
+    written = report.save(output, export=export, command=shlex.join(["karat", *sys.argv[1:]])) if output else []
     if as_json:
         typer.echo(report.to_json())
     else:
         report.print(quiet=quiet, verbose=verbose)
+        if following and not quiet:
+            typer.echo(f"\nNext, which differences are significant: {following}")
         for path in written:
             typer.echo(f"wrote {path}", err=True)
     if report.n_failed:
