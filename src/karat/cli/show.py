@@ -68,13 +68,13 @@ def command(
         return
     refuse({"system": system or None}, "is about one question: karat show RUN QUESTION --system NAME.")
     if output is not None:
+        from karat.core.text.words import plural
         from karat.experiment.outputs import write_report
 
         progress = counted_on_terminal(quiet)
         written = write_report(study, output, progress)
         progress("", 0, 0)
-        for path in written:
-            typer.echo(f"wrote {path}", err=True)
+        typer.echo(f"wrote {output}" + (f": {plural(len(written), 'file')}" if len(written) > 1 else ""), err=True)
     elif scores and not as_json:
         show_document(evaluation.document(study.evaluation), quiet=quiet, verbose=verbose)
     else:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from karat.core.docs import unread_line
 from karat.core.errors import UsageError
 from karat.core.progress import shown_in_notebook
+from karat.core.text.words import plural
 from karat.experiment.frozen import refuse_changed
 from karat.experiment.spec_systems import BuiltIndex, SpecSystems
 from karat.experiment.study import study_of
@@ -316,7 +317,8 @@ def indexes_of(spec: Spec, folder: Path, say: Say) -> list[BuiltIndex]:
 def _read_as(index: Index) -> InputInfo:
     from karat.results.evaluation import InputInfo
 
-    size = "{docs:,} documents, {pages:,} pages, {chunks:,} chunks".format(**index.about["corpus"])
+    nouns = {"docs": "document", "pages": "page", "chunks": "chunk"}
+    size = ", ".join(plural(index.about["corpus"][key], noun) for key, noun in nouns.items())
     return InputInfo(str(index.path), "index", size)
 
 

@@ -16,7 +16,7 @@ from karat.results.study import Configuration
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Memory, Retrieval
 from karat.systems.settings import DEPTH, SystemSettings
-from karat.systems.source import RunRequest, Source
+from karat.systems.source import RunRequest, RunSource
 from karat.systems.system import IndexSystem, System
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class SpecSystems:
 
     def _sources(
         self, journal: Journal, models: Models, say: Say
-    ) -> Iterator[tuple[Configuration, Source, BuiltIndex | None]]:
+    ) -> Iterator[tuple[Configuration, RunSource, BuiltIndex | None]]:
         """Every system with what answers for it, and the index whose chunks it ranks, where it is one of the run."""
         systems, questions = self.over_index(), [q.text for q in self.testset]
         for built in self.indexes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.registry import entry_points
 from karat.diagnose.ceilings import ceilings
 from karat.results.testset_check import GoldCoverage, TestSetCheck
 from karat.testset.attained import attained, detectable_by, kind_rows, language_rows
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from karat.match import Resolution
 
 NO_INDEX = "no index was given"
+OLD_GROUP = "karat.audits"  # of entry points, until 0.3.0
 
 
 def check_testset(
@@ -38,6 +40,7 @@ def check_testset(
     chosen = [one for one in ([CHECKS.get(name) for name in only] or CHECKS) if one.name not in skipped]
     testset, chunks = context.testset, context.index_chunks
     not_run = {one.name: NO_INDEX for one in chosen if one.needs_index and chunks is None}
+    not_run |= {one.name: f"plug-ins of {OLD_GROUP} belong to karat.checks now" for one in entry_points(OLD_GROUP)}
     result = TestSetCheck(testset=testset.name, digest=testset.digest, questions=len(testset), not_run=not_run)
     if chunks is not None:
         progress("resolving the gold")

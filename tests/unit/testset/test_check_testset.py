@@ -1,6 +1,7 @@
 """The check of a test set as a whole: what it counts, and that one failing check stops no other."""
 
 import json
+from importlib.metadata import EntryPoint
 
 import pytest
 
@@ -77,6 +78,13 @@ def test_only_some_checks_and_unknown_names():
         examined(only=["leftover"])
     with pytest.raises(UsageError, match="unknown matcher"):
         examined(by="ids")
+
+
+def test_plug_ins_of_the_group_that_audits_had_are_named_as_not_run(monkeypatch):
+    monkeypatch.setattr(
+        "karat.testset.check_testset.entry_points", lambda group: [EntryPoint("acme", "acme:it", group)]
+    )
+    assert examined().not_run == {"acme": "plug-ins of karat.audits belong to karat.checks now"}
 
 
 def test_it_says_what_it_does():

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
+from karat.experiment.spec._answers import AnswerKeys, ModelKeys
 from karat.experiment.spec._errors import mistakes_of, raise_mistakes
-from karat.experiment.spec._model import AnswerKeys, ModelKeys, SpecKeys, json_schema
+from karat.experiment.spec._model import SpecKeys, json_schema
 from karat.experiment.spec._options import option_values
 from karat.experiment.spec._systems import BudgetKeys, Listed, leaves, rooted
 from karat.experiment.spec._values import Mistake, Use

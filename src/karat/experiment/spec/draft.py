@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karat.core.errors import InputError, UsageError
+from karat.core.text.words import plural
 from karat.experiment.spec.presets import PRESETS
 from karat.io.writing import write_whole
 from karat.systems.index_folder import is_index
@@ -119,7 +120,7 @@ def _looked(docs: Path, progress: Progress | None) -> tuple[str, list[str]]:
     reading = read(docs, progress=progress or (lambda what, done, total: None))
     pages = sum(len(doc.pages) for doc in reading.docs)
     count = len(reading.docs)
-    held = f"{count:,} document{'' if count == 1 else 's'}" + (f", {pages:,} pages" if pages else "")
+    held = plural(count, "document") + (f", {plural(pages, 'page')}" if pages else "")
     lost = [str(problem) for problem in reading.problems if problem.fatal]
     more = [f"... and {len(lost) - 5} more that cannot be read."] if len(lost) > 5 else []
     return held, [*lost[:5], *more]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from karat.core.text.words import plural
 from karat.report.document import Block, Detail, Document, Heading, Listing, ListItem, facts
 
 _FEW = 12  # problems named unless all are asked for
@@ -31,7 +32,7 @@ def _facts(about: Mapping[str, Any], place: str, default: str) -> Iterator[tuple
     for taken in about["taken"]:
         formats[taken["format"]] += taken["docs"]
     read = ", ".join(f"{count:,} {name}" for name, count in formats.most_common())
-    pages = f", {corpus['pages']:,} pages" if corpus["pages"] else ""
+    pages = f", {plural(corpus['pages'], 'page')}" if corpus["pages"] else ""
     yield "documents", f"{corpus['docs']:,} ({read}){pages}"
     mean = corpus["tokens"] / max(corpus["chunks"], 1)
     yield "chunks", f"{corpus['chunks']:,} by {settings['chunk']}, {mean:.0f} tokens on average"

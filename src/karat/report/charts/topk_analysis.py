@@ -102,8 +102,8 @@ def _lines(lens: Lens) -> tuple[dict[str, dict[int, str]], str]:
     labels = distinct(names, LABEL)
     lines = {labels[name]: line for name, line in zip(names, swept, strict=True)}
     more = f"{LINES[1]} of {len(lines)} are shown, the best first." if len(lines) > LINES[1] else ""
-    kept = dict(list(lines.items())[: LINES[1]])
-    return kept, f"Each point is of the system that was tried with that k. {more}".strip()
+    first = dict(list(lines.items())[: LINES[1]])
+    return first, f"Each point is of the system that was tried with that k. {more}".strip()
 
 
 def cut_families(lens: Lens) -> list[list[Measure]]:

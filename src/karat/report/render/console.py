@@ -163,11 +163,11 @@ def _table(table: Table, width: int, longest: int | None, *, titled: bool) -> It
         spread = [_column_width(column, cells[i], stacked=True) for i, column in enumerate(columns)]
     room = [(_longest(column, "text"), _longest(column, "beside")) for column in cells]
     for part in _side_parts(spread, labels, width):
-        made = _empty_table([(columns[i], spread[i]) for i in part], fold=sum(spread[i] + GAP for i in part) > width)
+        drawn = _empty_table([(columns[i], spread[i]) for i in part], fold=sum(spread[i] + GAP for i in part) > width)
         for number, row in enumerate(table.rows):
             written = [_cell(row[i], cells[i][number], room[i], stacked=stacked, longest=longest) for i in part]
-            made.add_row(*written, style="bold" if number in table.best else "")
-        yield made
+            drawn.add_row(*written, style="bold" if number in table.best else "")
+        yield drawn
         yield ""
     for line in table.footnotes:
         yield RichText(clean(line))

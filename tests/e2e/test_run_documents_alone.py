@@ -26,7 +26,7 @@ OPENINGS = {
 @pytest.fixture(autouse=True)
 def light(monkeypatch):
     """No page is drawn, and no proxy or key of this machine is used."""
-    monkeypatch.setattr("karat.experiment.benchmark.OUTPUTS", ("csv",))
+    monkeypatch.setattr("karat.experiment.run_documents.OUTPUTS", ("csv",))
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 
@@ -193,7 +193,16 @@ def test_documents_that_give_no_question(karat, put):
     put("docs/a.md", "Too short.\n")
     told = karat("run", "docs")
     assert told.code == 3
-    assert "no question was made" in told.sentence
+    assert "no question was made from these documents: 0 drafts rejected, 1 chunk left out." in told.sentence
+    assert "left out: short 1." in told.sentence
+
+
+def test_an_index_is_not_read_as_documents(karat, put):
+    put("docs/a.md", "# Tanks\n\nThe tank called Asta holds 42,000 litres of fuel.\n")
+    assert karat("index", "docs", "-o", "my.index", "-q").code == 0
+    told = karat("run", "my.index")
+    assert told.code == 2
+    assert told.sentence.startswith("my.index is an index. Make a test set from it with `karat testset make my.index")
 
 
 def test_a_budget_that_the_test_set_took_whole(karat):
