@@ -4,14 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from studies import study_of
 
-from karat.core.language import parse_all
-from karat.core.scores import Scores, Status
-from karat.core.types import Question, TestSet
+from karat.core.scores import Status
 from karat.experiment.store import new_run
-from karat.results.evaluation import Evaluation
 from karat.results.serial import save_study
-from karat.results.study import Configuration, Study
 
 SYSTEMS = ("hybrid", "bm25")
 N, LABELLED = 150, 40
@@ -27,22 +24,9 @@ def stored(folder):
         values = np.zeros((2, N, 2))
         values[:, :, 0] = np.where(right > 0, draw.beta(8, 2, (2, N)), draw.beta(4, 5, (2, N)))
         values[:, :, 1] = 0.5 * right + 0.4 * draw.random((2, N))
-        status = np.zeros(values.shape, np.uint8)
-        reasons = {}
-        if more.pop("failing", False):
-            status[0, 3, 0], values[0, 3, 0], reasons[0, 3, 0] = Status.failed, np.nan, "timed out"
-        questions = [Question(f"q{i}", f"question {i}?") for i in range(N)]
-        measures = parse_all(["Faithfulness(by=heuristic)", "TokenF1"])
-        scores = Scores(
-            SYSTEMS, tuple(q.id for q in questions), measures, values=values, status=status, reasons=reasons
-        )
-        made = Study(
-            "mine",
-            evaluation=Evaluation(testset=TestSet(questions), scores=scores, summaries=(), **more),
-            configurations=tuple(map(Configuration, SYSTEMS)),
-            main="TokenF1",
-            k=5,
-        )
+        missing = {(0, 3, 0): (Status.failed, "timed out")} if more.pop("failing", False) else {}
+        measures = ("Faithfulness(by=heuristic)", "TokenF1")
+        made = study_of(values, SYSTEMS, measures, missing=missing, about=more, main="TokenF1")
         run = new_run(folder / "runs", "mine", {"karat": "0.2"})
         save_study(made, run.path)
         run.update(status="done")

@@ -132,7 +132,7 @@ def test_a_study_that_is_cut_short_is_named(station, put, karat, last):
     assert karat("run", "-q").code == 0
     study = last() / "study.json.gz"
     study.write_bytes(study.read_bytes()[:200])
-    with pytest.raises(KaratError, match=r"study.json.gz: is a truncated gzip file"):
+    with pytest.raises(KaratError, match=r"study.json.gz: .*truncated"):
         load_study(last())
     study.write_bytes(gzip.compress(b" " * (64 << 20)))
     shown = karat("show", "LAST")

@@ -92,7 +92,7 @@ def test_an_index_that_stands_is_taken_as_it_is(docs, karat):
     [
         (("nowhere", "qa.json"), "nowhere"),
         (("docs", "nowhere.json"), "nowhere.json"),
-        (("qa.json", "docs"), "docs: is a folder where a file is meant"),
+        (("qa.json", "docs"), "docs: is a folder"),
         (("docs", "empty.json"), "empty.json"),
     ],
 )

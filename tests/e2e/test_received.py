@@ -11,8 +11,6 @@ import pytest
 
 from karat.experiment.store import runs_in
 
-pytestmark = pytest.mark.usefixtures("unpainted")
-
 SECRET, KEY = "aws-secret-0123456789", "sk-own-0123456789"
 FULLY = '{"reason": "r", "grade": "fully"}'
 QUESTIONS = [{"id": "q1", "question": "How long is the warranty?", "gold": [{"doc": "a.md"}], "answers": ["two years"]}]

@@ -5,8 +5,6 @@ import json
 import polars as pl
 import pytest
 
-pytestmark = pytest.mark.usefixtures("unpainted")
-
 RAISING = """
 def search(question, k):
     if "fuel" in question:

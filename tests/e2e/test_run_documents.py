@@ -12,8 +12,6 @@ from karat.experiment import outputs
 from karat.experiment.spec import load_spec
 from karat.experiment.store import open_run
 
-pytestmark = pytest.mark.usefixtures("unpainted")
-
 THINGS = {
     "pumps.pdf": ["basalt", "cobalt", "dolomite", "feldspar"],
     "valves.pdf": ["garnet", "hematite", "jasper", "kyanite"],
@@ -148,7 +146,7 @@ def test_a_folder_that_holds_an_experiment_is_one(karat, folder, put):
         (["manuals", "--dry-run"], "--dry-run is for a karat.yaml, or for documents with a test set"),
         (["nowhere", "qa.csv"], "nowhere: does not exist. Name a folder or file of documents."),
         (["manuals", "nowhere.csv"], "nowhere.csv: does not exist. Name a file of questions."),
-        (["qa.csv", "manuals"], "manuals: is a folder where a file is meant"),
+        (["qa.csv", "manuals"], "manuals: is a folder"),
         (["manuals", "empty.json"], "empty.json"),
         (["nowhere.yaml"], "nowhere.yaml: does not exist. Write one with `karat init DOCS TESTSET`"),
         ([], "karat.yaml: does not exist. Write one with `karat init DOCS TESTSET`"),

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("unpainted")
-
 SPEC = """corpus: docs
 testset: qa.jsonl
 k: [1, 2]

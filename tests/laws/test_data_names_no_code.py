@@ -2,21 +2,19 @@
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from studies import study_of, study_with
 
 from karat.cli.main import main
 from karat.core import loading
 from karat.core.language import parse
 from karat.core.measure import Measure, MeasureSpec
-from karat.core.scores import Scores
 from karat.core.types import Question, TestSet
 from karat.experiment.store import new_run
-from karat.results.evaluation import Evaluation
 from karat.results.serial import save_study
-from karat.results.study import Configuration, Study
 from karat.stats.summary import summarise
 
 EVIL = "from pathlib import Path\nPath('ran').touch()\ndef f(answer): return 1.0\n"
@@ -93,14 +91,8 @@ def write_run(folder, run="mine", **manifest):
     values = np.random.default_rng(1).random((2, QUESTIONS, len(NAMES) + 1))
     testset = TestSet([Question(f"q{i}", f"what is {i}?") for i in range(QUESTIONS)])
     measures = (*(Measure(MeasureSpec(name, len, bounds=(0.0, 1.0))) for name in NAMES), parse("Recall@5"))
-    scores = Scores(("a", "b"), testset.ids, measures, values=values, status=np.zeros(values.shape, np.uint8))
-    study = Study(
-        "mine",
-        evaluation=Evaluation(testset=testset, scores=scores, summaries=summarise(scores)),
-        configurations=tuple(map(Configuration, "ab")),
-        main=NAMES[0],
-        k=5,
-    )
+    study = study_of(values, "ab", measures, testset=testset)
+    study = study_with(replace(study.evaluation, summaries=summarise(study.evaluation.scores)))
     inputs = {"inputs": {"testset": {"digest": testset.digest, "path": "qa.jsonl"}}}
     made = new_run(folder / "runs", run, {"karat": "0.4", "name": run, **inputs, **manifest})
     save_study(study, made.path)

@@ -88,7 +88,7 @@ GRIDS = [
 
 @pytest.mark.parametrize("repeats", ["once", "count", "collapse"])
 @pytest.mark.parametrize("kind", ["chunk", "page", "doc", "quote", "mixed"])
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 3, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_sweep_gives_the_scores_of_each_system_run_alone(kind, repeats, data):
     testset, index = data.draw(worlds(kind))

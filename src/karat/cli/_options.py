@@ -228,7 +228,7 @@ TESTSET_MAKING: dict[str, tuple[Any, Any]] = {
         ("name", str, "Of the run; that of the first folder by default."),
     )
 }
-"""Options of a run over documents whose test set is made: what `benchmark` takes."""
+"""Options of a run over documents whose test set is made: what `run_documents` takes."""
 
 
 def with_testset_making(command: Callable[..., None]) -> Callable[..., None]:

@@ -155,9 +155,9 @@ def _makes_testset(named: list[str], making: Mapping[str, Any]) -> bool:
 
 def _run_documents(documents: list[str], options: Mapping[str, Any], common: Mapping[str, Any]) -> FinishedRun:
     """A run over a test set that is made of the documents; an option that is not given has its default there."""
-    from karat.experiment.benchmark import benchmark
+    from karat.experiment.run_documents import run_documents
 
-    return benchmark(documents, **{name: value for name, value in options.items() if value is not None}, **common)
+    return run_documents(documents, **{name: value for name, value in options.items() if value is not None}, **common)
 
 
 def _show_uses(spec: Spec) -> None:

@@ -34,7 +34,7 @@ JUDGED_LEAST = 0.80
 COUNTS_REPEATS = {"healthcare", "liverag"}  # dialects
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Facts:
     """What the guards need beside scores: counted where runs and test set met. All keyed by system.
 

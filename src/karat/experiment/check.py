@@ -41,6 +41,7 @@ def check(
     """
     from karat.files import as_runs, as_testset
     from karat.systems.index import Index
+    from karat.testset.check import CheckContext
     from karat.testset.check_testset import check_testset
 
     notify = progress or (lambda step: None)
@@ -51,21 +52,20 @@ def check(
         *_reading_notes(questions, taken),
         *(f"{one.place}: {note}" for one in results_taken for note in one.notes),
     ]
-    if index is None:
-        checked = check_testset(questions, runs=runs, only=only, skip=skip, progress=notify)
-        return replace(checked, notes=(*notes, *checked.notes))
-    notify("verifying the index")
-    opened = index if isinstance(index, Index) else Index.open(index, verify=True)
-    dense = _own_dense(opened)
-    if "bm25" not in opened.engines:
-        notes.append("the index has no engine bm25: BM25 as karat builds it was asked instead.")
-    if dense is None:
-        notes.append("the dense engine of the index was not asked: the vectors of karat's own embedder were instead.")
-    checked = check_testset(
-        questions, opened.chunks, opened.docs, problems=opened.problems, runs=runs, by=match, page_offset=page_offset,
-        pages=pages, bm25=opened.engine("bm25") if "bm25" in opened.engines else None, dense=dense, only=only,
-        skip=skip, progress=notify,
-    )  # fmt: skip
+    context = CheckContext(questions, runs=runs)
+    if index is not None:
+        notify("verifying the index")
+        opened = index if isinstance(index, Index) else Index.open(index, verify=True)
+        bm25, dense = opened.engine("bm25") if "bm25" in opened.engines else None, _own_dense(opened)
+        if bm25 is None:
+            notes.append("the index has no engine bm25: BM25 as karat builds it was asked instead.")
+        if dense is None:
+            notes.append("the dense engine of the index was not asked: karat's own embedder was instead.")
+        context = CheckContext(
+            questions, opened.chunks, opened.docs, problems=opened.problems, runs=runs, by=match,
+            page_offset=page_offset, pages=pages, index_bm25=bm25, index_dense=dense,
+        )  # fmt: skip
+    checked = check_testset(context, only=only, skip=skip, progress=notify)
     return replace(checked, notes=(*notes, *checked.notes))
 
 

@@ -108,7 +108,7 @@ def _of_run(
     )
     if wanted not in known:
         raise UsageError(f"the run has no {wanted}.{did_you_mean(wanted, known)} It has {', '.join(known)}.")
-    values = values_of(study.evaluation, wanted)
+    values = values_of(study.evaluation.scores, wanted)
     settings = {one.name: one.settings for one in study.configurations}
     columns = dict.fromkeys(key for one in settings.values() for key in one)
     for column in named:

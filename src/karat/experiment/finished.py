@@ -84,9 +84,9 @@ class FinishedRun(Report):
     @property
     def best(self) -> str:
         """The only system, or the best by the main measure: what `mean` and `gate` are about where none is named."""
-        from karat.experiment.gate import best_system
+        from karat.experiment.gate import default_system
 
-        return best_system(self.study, self.folder.id)
+        return default_system(self.study, self.folder.id)
 
     def mean(
         self, measure: str, system: str | None = None, *, where: Mapping[str, str] | None = None,

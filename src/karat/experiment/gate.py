@@ -17,6 +17,7 @@ from karat.experiment._named import listed
 from karat.experiment._subjects import failed_rows, subject_of
 from karat.experiment.rules import parse_rules
 from karat.experiment.store import find_run
+from karat.results.decisions import best_system
 from karat.results.gating import Gate, Rule, RuleResult
 from karat.results.serial import STUDY, load_study
 
@@ -51,7 +52,7 @@ class _Side:
     @property
     def default(self) -> str:
         """The system asked for, the only one, or the best by the main measure."""
-        return self.named(self.system) if self.system is not None else best_system(self.study, self.id)
+        return self.named(self.system) if self.system is not None else default_system(self.study, self.id)
 
 
 def gate(
@@ -122,26 +123,16 @@ def _place(rule: Rule, problem: str) -> int:
     return rule.text.find(quoted) + 1
 
 
-def best_system(study: Study, run: str) -> str:
+def default_system(study: Study, run: str) -> str:
     """The only system of a run, or the best by its main measure."""
     systems = study.evaluation.scores.systems
-    if len(systems) == 1:
-        return systems[0]
-    if study.choice is not None:
-        return study.choice.best.system
-    measures = {measure.name: measure for measure in study.evaluation.scores.measures}
-    means = {
-        s.system: s.mean
-        for s in study.evaluation.summaries
-        if s.slice is None and s.measure == study.main and s.mean is not None
-    }
-    if not means:
+    best = systems[0] if len(systems) == 1 else best_system(study)
+    if best is None:
         raise UsageError(
             f"run {run} has {len(systems)} systems and no best one by {study.main}. Name one with --system, or in the "
             f'rule: "{systems[0]}: MRR > .5".'
         )
-    ours = -1.0 if measures[study.main].spec.direction == "lower" else 1.0
-    return max(means, key=lambda name: ours * means[name])
+    return best
 
 
 def _baseline(

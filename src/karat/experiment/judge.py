@@ -148,7 +148,7 @@ def judging(folder: RunFolder, *, calls: str | None = None, **options: Any) -> M
             f"{place} names its model by ${{{name}}}, and no variable is filled into what a stored run says. Name the "
             "model with --model and --base-url."
         )
-    chat = chat_settings(filled(said["model"]))
+    chat = chat_settings(filled(said["model"]), place)
     if options.get("base_url") is None and options.get("model") in (None, stored):
         chat = permitted(chat, place)
     if options.get("base_url") is not None or options.get("key_env") is not None:

@@ -42,9 +42,10 @@ def export_review(
     from karat.match import resolve
     from karat.report.outputs.csv import written
     from karat.systems.index import Index
+    from karat.testset.freeze import refuse_existing
 
     target = Path(output) if output is not None else Path(f"{os.fspath(testset)}{ENDING}")
-    _refuse_existing(target)
+    refuse_existing(target)
     say("reading the test set")
     questions, _ = read_testset(Path(testset), columns=columns)
     opened = index if index is None or isinstance(index, Index) else Index.open(index)
@@ -98,6 +99,7 @@ def apply_review(
     A question or answer that reads otherwise in the review is an edit, and keeps the question unless it is dropped.
     """
     from karat.files import frozen_beside, read_raw_table, read_testset, write
+    from karat.testset.freeze import refuse_existing
 
     source = Path(testset)
     questions, taken = read_testset(source, columns=columns)
@@ -109,7 +111,7 @@ def apply_review(
         raise UsageError("every question is dropped: nothing would be left of the test set.")
     original = None
     if output is not None:
-        _refuse_existing(Path(output))
+        refuse_existing(Path(output))
     else:
         frozen = frozen_beside(source)
         if frozen is not None:
@@ -119,12 +121,12 @@ def apply_review(
         if taken.format != "canonical" or not source.is_file():
             raise UsageError(f"{source} is {taken.format}, not karat's own JSONL. Name a file to write with -o.")
         original = keep_original(source)
-    target, made = Path(output or source), TestSet(reviewed, name=questions.name)
-    write(made, target, format=None if output is not None else "canonical", inputs=(source,) if output else ())
-    dropped = len(questions) - len(made)
+    target, decided_set = Path(output or source), TestSet(reviewed, name=questions.name)
+    write(decided_set, target, format=None if output is not None else "canonical", inputs=(source,) if output else ())
+    dropped = len(questions) - len(decided_set)
     edited = sum(decided.get(question.id) not in (None, question) for question in questions)
     return Applied(
-        target, made, original, len(decided) - dropped, edited, dropped, undecided=len(questions) - len(decided)
+        target, decided_set, original, len(decided) - dropped, edited, dropped, undecided=len(questions) - len(decided)
     )
 
 
@@ -180,11 +182,6 @@ def _line(text: str) -> str:
 def digest_of(question: Question) -> str:
     """A short digest of all that a question is: a verdict about another text is not taken for one about this."""
     return TestSet([question]).digest[:16]
-
-
-def _refuse_existing(path: Path) -> None:
-    if path.exists():
-        raise UsageError(f"{path} exists, and nothing is overwritten unasked. Name another file with -o.")
 
 
 def keep_original(source: Path) -> Path:

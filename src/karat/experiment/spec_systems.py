@@ -16,7 +16,7 @@ from karat.results.study import Configuration
 from karat.systems.engines import Engines
 from karat.systems.retrieval import Memory, Retrieval
 from karat.systems.settings import DEPTH, SystemSettings
-from karat.systems.source import RunRequest, Source
+from karat.systems.source import RunRequest, RunSource
 from karat.systems.system import IndexSystem, System
 
 if TYPE_CHECKING:
@@ -90,14 +90,7 @@ class SpecSystems:
             systems += [(p.configuration(), p.system) for p in points if p.system.essence(self.length) not in known]
         return systems
 
-    def retrieve(
-        self,
-        records: Sequence[Mapping[str, Any]],
-        journal: Journal,
-        retry_errors: bool,
-        say: Say,
-        models: Models | None = None,
-    ) -> tuple[list[StudySystem], list[Note]]:
+    def retrieve(self, journal: Journal, models: Models, say: Say) -> tuple[list[StudySystem], list[Note]]:
         """What every system returned, from the journal where it is there already; `models` rewrite and rerank."""
         from karat.experiment.score import brought_together
         from karat.results.evaluation import Note
@@ -110,13 +103,13 @@ class SpecSystems:
             pages=self.choices.pages,
             columns=self.spec.keys.map,
             align=lambda runs: brought_together(self.testset, runs, self.choices),
-            rows=_JournaledRows(records, journal, retry_errors),
+            rows=_JournaledRows(journal),
             max_failures=self.spec.keys.budgets.max_failures,
             progress=say,
         )
         systems: list[StudySystem] = []
         notes = [Note("info", note) for built in self.indexes for note in default_notes(built.index)]
-        for configuration, source, built in self._sources(records, journal, models or Models(), say):
+        for configuration, source, built in self._sources(journal, models, say):
             for returned in source.runs(configuration, request):
                 resolution = self._resolution(built or self._nearest(returned.run))
                 systems.append(StudySystem(**vars(returned), resolution=resolution))
@@ -130,12 +123,12 @@ class SpecSystems:
         return systems, notes
 
     def _sources(
-        self, records: Sequence[Mapping[str, Any]], journal: Journal, models: Models, say: Say
-    ) -> Iterator[tuple[Configuration, Source, BuiltIndex | None]]:
+        self, journal: Journal, models: Models, say: Say
+    ) -> Iterator[tuple[Configuration, RunSource, BuiltIndex | None]]:
         """Every system with what answers for it, and the index whose chunks it ranks, where it is one of the run."""
         systems, questions = self.over_index(), [q.text for q in self.testset]
         for built in self.indexes:
-            memory = _JournaledLegs(records, journal, built.generation)
+            memory = _JournaledLegs(journal, built.generation)
             retrieval = Retrieval(Engines(built.index), questions, models, progress=say, memory=memory, one_by_one=True)
             retrieval.plan([settings for _, settings in systems], self.length)
             for configuration, settings in systems:
@@ -167,12 +160,13 @@ class SpecSystems:
 class _JournaledRows:
     """What systems that are asked replied, kept in the journal."""
 
-    def __init__(self, records: Sequence[Mapping[str, Any]], journal: Journal, retry_errors: bool) -> None:
-        self._records, self._journal, self._retry_errors = records, journal, retry_errors
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
 
     def known(self, system: str) -> dict[str, Mapping[str, Any]]:
-        rows = {str(r["row"]["id"]): r["row"] for r in self._records if r.get("system") == system}
-        return {qid: row for qid, row in rows.items() if not (self._retry_errors and row.get("status") == "failed")}
+        rows = {str(r["row"]["id"]): r["row"] for r in self._journal.records if r.get("system") == system}
+        again = self._journal.retry_errors
+        return {qid: row for qid, row in rows.items() if not (again and row.get("status") == "failed")}
 
     def keep(self, system: str, row: Mapping[str, Any]) -> None:
         self._journal.add([{"system": system, "row": row}])
@@ -181,17 +175,17 @@ class _JournaledRows:
 class _JournaledLegs(Memory):
     """What legs found, kept in the journal."""
 
-    def __init__(self, records: Sequence[Mapping[str, Any]], journal: Journal, generation: str) -> None:
+    def __init__(self, journal: Journal, generation: str) -> None:
         self._journal, self._generation = journal, generation
-        self._known = {(r["leg"], r["question"]): r for r in records if r.get("index") == generation}
+        self._known = {(r["leg"], r["question"]): r for r in journal.records if r.get("index") == generation}
 
     def recall(self, leg: str, question: int) -> tuple[Ranked, float] | None:
         record = self._known.get((leg, question))
         if record is None:
             return None
         rows = np.array(record["rows"], np.int64)
-        found = Ranked(np.array([0, len(rows)], np.int64), rows, np.array(record["scores"], np.float64))
-        return found, float(record["seconds"])
+        ranked = Ranked(np.array([0, len(rows)], np.int64), rows, np.array(record["scores"], np.float64))
+        return ranked, float(record["seconds"])
 
     def keep(self, leg: str, question: int, ranked: Ranked, seconds: float) -> None:
         hits = {"rows": ranked.rows.tolist(), "scores": ranked.scores.tolist()}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from karat.core.models import Models, Need
     from karat.core.ranked import Ranked
     from karat.core.run import Run
+    from karat.core.scores import Scores
     from karat.core.types import TestSet
     from karat.experiment.score import Choices
     from karat.match import Key, Resolution
@@ -216,12 +217,27 @@ def answers_of(system: StudySystem) -> dict[str, StudyAnswer]:
     }
 
 
-def values_of(evaluation: Evaluation, measure: str) -> Floats:
+def values_of(scores: Scores, measure: str) -> Floats:
     """Values of a measure, systems x questions; NaN where there is none."""
-    scores = evaluation.scores
     column = [m.name for m in scores.measures].index(measure)
-    found: Floats = np.where(scores.status[:, :, column] == 0, scores.values[:, :, column], np.nan)
-    return found
+    values: Floats = np.where(scores.status[:, :, column] == 0, scores.values[:, :, column], np.nan)
+    return values
+
+
+def choice_of(
+    main: Measure, systems: Sequence[str], values: Floats, testset: TestSet, *, kinds: Sequence[str | None], seed: int
+) -> Choice | None:
+    """The best system by a measure, its equals, and the best for each kind, of values by system and question."""
+    from karat.diagnose.decisions import in_words
+    from karat.stats.choose import cells_of, choose
+
+    cells = cells_of([(name, main.name, main.k) for name in systems], values, bounds=main.bounds)
+    known_kinds = kinds if any(kind is not None for kind in kinds) else None
+    choice = choose(
+        main.name, cells, values, kinds=known_kinds, ids=testset.ids, bounds=main.bounds, seed=seed,
+        higher_is_better=main.spec.direction != "lower",
+    )  # fmt: skip
+    return in_words(choice)
 
 
 def _chosen(
@@ -231,29 +247,20 @@ def _chosen(
 
     Systems whose hits cannot show all the gold that those of others can are no part of either.
     """
-    from karat.diagnose.decisions import in_words
-    from karat.stats.choose import cells_of, choose
     from karat.stats.compare import pairs
 
-    seed, main = plan.choices.seed, plan.base
-    higher = main.spec.direction == "higher"
-    matching = evaluation.matching
+    seed, main, matching = plan.choices.seed, plan.base, evaluation.matching
     unranked = matching.unranked if matching is not None else frozenset[str]()
     places = [s for s, c in enumerate(systems) if c.name not in unranked]
     names = [systems[s].name for s in places]
     if not names or main.name not in {m.name for m in evaluation.scores.measures}:
         return None, ()
-    values = values_of(evaluation, main.name)[places]
-    kinds, ids = [q.kind for q in testset], [q.id for q in testset]
-    has_kinds = any(kind is not None for kind in kinds)
-    cells = cells_of([(name, main.name, main.k) for name in names], values, bounds=main.bounds)
-    choice = choose(
-        main.name, cells, values, kinds=kinds if has_kinds else None, ids=ids, bounds=main.bounds, seed=seed,
-        higher_is_better=higher,
-    )  # fmt: skip
+    values = values_of(evaluation.scores, main.name)[places]
+    choice = choice_of(main, names, values, testset, kinds=[q.kind for q in testset], seed=seed)
     best = names.index(choice.best.system) if choice is not None else 0
     wanted = None if len(names) <= MOST_PAIRED else [(i, best) for i in range(len(names)) if i != best]
-    return in_words(choice), pairs(main.name, names, values, wanted, ids=ids, seed=seed, higher_is_better=higher)
+    higher = main.spec.direction != "lower"
+    return choice, pairs(main.name, names, values, wanted, ids=testset.ids, seed=seed, higher_is_better=higher)
 
 
 def _failures(

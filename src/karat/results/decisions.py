@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from karat.results.evaluation import SIGNIFICANT
@@ -14,11 +15,13 @@ from karat.results.evaluation import SIGNIFICANT
 if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.results.comparison import ComparedMeasure, Comparison, Pair, SystemMean
-    from karat.results.evaluation import Mean, Summary, Target
+    from karat.results.evaluation import Evaluation, Mean, Summary, Target
     from karat.results.study import FailureCount, Study
 
 RETRIEVAL = ("Recall", "nDCG", "MRR", "Hit", "F1", "MAP", "Precision")
 ANSWER = ("TokenF1", "ROUGE-L", "EM", "SemanticSimilarity")
+QUALITY = ("Correctness", "TokenF1")  # by which an answer is good or bad, the first that there is
+SUPPORT = ("Faithfulness", "SentenceSupport", "SupportDensity")  # by which its contexts hold what it says
 DEPTH = {"nDCG": 10}  # the cut a headline stands at, 5 for all others
 UNCUT = ("MRR", "MAP")  # known best without a cut
 FEWEST = 5  # questions of a slice worth naming
@@ -120,6 +123,24 @@ def weakest_slice(head: Measure, whole: Summary, summaries: Sequence[Summary]) -
     least, most = head.bounds
     span = most - least if most - least < float("inf") else abs(whole.mean) or 1.0
     return None if sign * whole.mean - mean < APART * span else worst
+
+
+def ranked_systems(evaluation: Evaluation, main: str) -> list[str]:
+    """Systems that have a mean of the main measure, the best first; of equal ones the earlier."""
+    lower = any(m.name == main and m.spec.direction == "lower" for m in evaluation.scores.measures)
+    means = {
+        s.system: s.mean if lower else -s.mean
+        for s in evaluation.summaries
+        if s.slice is None and s.measure == main and s.mean is not None and isfinite(s.mean)
+    }
+    return sorted(means, key=means.__getitem__)
+
+
+def best_system(study: Study) -> str | None:
+    """The chosen system of a study, else the first by its main measure; None where none has a mean of it."""
+    if study.choice is not None:
+        return study.choice.best.system
+    return next(iter(ranked_systems(study.evaluation, study.main)), None)
 
 
 def is_out_of_reach(target: Target) -> bool:

@@ -42,8 +42,8 @@ _HIT_BYTES = 16  # a row and a score
 class Retrieved:
     """What a system retrieved for some questions, with every step on the way to it.
 
-    `legs` is what each engine that was consulted returned; `parts` how the fusion put them together, where there was
-    one; `ranked` is the result, best first. `seconds` has a number a question for each step. `failed` are questions
+    `legs` is what each engine that was consulted returned, `pool` their candidates where they were fused; `ranked` is
+    the result, best first. `seconds` has a number a question for each step. `failed` are questions
     without a result, by number, with the reason: a model that rewrites or reranks was asked in vain.
     """
 
@@ -51,12 +51,20 @@ class Retrieved:
     chunks: Chunks
     ranked: Ranked
     legs: Mapping[str, Ranked]
-    parts: FusedParts | None = None
+    pool: Pool | None = None
     rewritten: tuple[Rewritten, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: Mapping[str, Seconds] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
     read: dict[int, Chunk] = field(default_factory=dict, repr=False, compare=False)  # chunks that were read, by row
+
+    @cached_property
+    def parts(self) -> FusedParts | None:
+        """How the fusion put the legs together, where there was one."""
+        from karat.fuse import FUSIONS
+
+        fusion, pool = FUSIONS.get(self.settings.fusion), self.pool
+        return None if pool is None else fusion.parts(pool.legs, **self.settings.fusion_settings)
 
     @property
     def total_seconds(self) -> list[float]:
@@ -188,22 +196,19 @@ class Retrieval:
 
     def of(self, settings: SystemSettings, k: int) -> Retrieved:
         """What a system retrieves; every list is as deep as its legs are."""
-        from karat.fuse import FUSIONS
-
         if settings.needs_chat:
             self._models.chat_for(settings.name)
         depth, names = settings.depth_for(k), settings.consulted
-        found = {name: self._leg(name, settings.rewrite, depth) for name in names}
+        searched = {name: self._leg(name, settings.rewrite, depth) for name in names}
         rewritten = self._rewritten.get(settings.rewrite, {})
         seconds = {"rewriting": self._rewriting[settings.rewrite]} if settings.rewrite else {}
-        seconds |= {name: leg.seconds for name, leg in found.items()}
-        chunks, legs = on_one_table({name: (leg.chunks, leg.ranked.top(depth)) for name, leg in found.items()})
-        parts, ranked = None, legs[names[0]]
+        seconds |= {name: leg.seconds for name, leg in searched.items()}
+        chunks, legs = on_one_table({name: (leg.chunks, leg.ranked.top(depth)) for name, leg in searched.items()})
+        pool, ranked = None, legs[names[0]]
         if len(names) > 1:
             started = perf_counter()
             pool = self._pool(names, settings.rewrite, depth, legs)
-            parts = FUSIONS.get(settings.fusion).parts(pool.legs, **settings.fusion_settings)
-            ranked = parts.ranked
+            ranked = pool.ranked(settings)
             seconds["fusion"] = self._shared(perf_counter() - started)
         failed = {i: one.error for i, one in rewritten.items() if one.error is not None}
         if settings.rerank is not None:
@@ -212,7 +217,7 @@ class Retrieval:
             ranked, failed = reranked.ranked, {**reranked.failed, **failed}
             seconds["reranking"] = reranked.seconds
         return Retrieved(
-            settings=settings, chunks=chunks, ranked=ranked, legs=legs, parts=parts,
+            settings=settings, chunks=chunks, ranked=ranked, legs=legs, pool=pool,
             rewritten=tuple(rewritten.values()), seconds=seconds, failed=failed,
             notes=tuple(remarks_of(rewritten.values(), len(self.questions))),
             read=self._read if self.engines.index is not None and chunks is self.engines.index.chunks else {},

@@ -57,7 +57,7 @@ class SystemRun:
     retrieval: Retrieval | None = None
 
 
-class Source(Protocol):
+class RunSource(Protocol):
     """One system, or the several of a results file."""
 
     def runs(self, configuration: Configuration, request: RunRequest) -> Iterator[SystemRun]:

@@ -12,9 +12,10 @@ from karat.diagnose.ceilings import ceilings_by_question, mean_of
 from karat.fuse.rrf import fusion
 from karat.results.testset_check import ALL, DetectableDifference, EngineRecall, KindRow, LanguageRow, Quartiles
 from karat.stats.power import WORST, detectable, needed
-from karat.testset.check._context import SEMANTIC, once
+from karat.testset.check._context import SEMANTIC
 from karat.testset.check.literal_wording import overlaps
 from karat.testset.check.other_language import differs
+from karat.testset.once import once
 
 if TYPE_CHECKING:
     from karat.core.judged import Floats

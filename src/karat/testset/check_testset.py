@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.core.docs import Chunks
+from karat.core.registry import entry_points
 from karat.diagnose.ceilings import ceilings
 from karat.results.testset_check import GoldCoverage, TestSetCheck
 from karat.testset.attained import attained, detectable_by, kind_rows, language_rows
@@ -17,54 +17,37 @@ from karat.testset.check import CHECKS, CheckContext, run
 from karat.testset.topics import coverage_of
 
 if TYPE_CHECKING:
-    from karat.core.docs import Doc, Problem
-    from karat.core.run import Run
-    from karat.core.types import TestSet
-    from karat.match import Pages, Resolution
-    from karat.retrieve import Engine
-    from karat.retrieve.engines.dense import DenseEngine
+    from karat.core.docs import Chunks, Doc
+    from karat.match import Resolution
 
 NO_INDEX = "no index was given"
+OLD_GROUP = "karat.audits"  # of entry points, until 0.3.0
 
 
 def check_testset(
-    testset: TestSet,
-    chunks: Chunks | None = None,
-    docs: Sequence[Doc] | None = None,
+    context: CheckContext,
     *,
-    problems: Sequence[Problem] = (),
-    runs: Sequence[Run] = (),
-    by: str = "auto",
-    page_offset: int = 0,
-    pages: Pages = "physical",
-    bm25: Engine | None = None,
-    dense: DenseEngine | None = None,
     only: Sequence[str] = (),
     skip: Sequence[str] = (),
     progress: Callable[[str], None] = lambda step: None,
 ) -> TestSetCheck:
     """Every check over a test set and the chunks of an index, gravest findings first.
 
-    Without `chunks` the checks that need an index are named as not run. `docs` are the documents the chunks were cut
-    from: with them quotes are found where chunks split them, and pages that hold no text are known. `problems` are
-    files that could not be read, `runs` results over this index, `bm25` and `dense` its engines. `only` and `skip` name
-    checks; with `only` there are no tables. A check that fails is itself a finding, and the others go on.
+    Without an index the checks that need one are named as not run. `only` and `skip` name checks; with `only` there are
+    no tables. A check that fails is itself a finding, and the others go on.
     """
     skipped = {CHECKS.get(name).name for name in skip}
     chosen = [one for one in ([CHECKS.get(name) for name in only] or CHECKS) if one.name not in skipped]
-    context = CheckContext(
-        testset=testset, chunks=chunks if chunks is not None else Chunks([]), has_index=chunks is not None, docs=docs,
-        problems=tuple(problems), runs=tuple(runs), by=by, page_offset=page_offset, pages=pages, index_bm25=bm25,
-        index_dense=dense,
-    )  # fmt: skip
+    testset, chunks = context.testset, context.index_chunks
     not_run = {one.name: NO_INDEX for one in chosen if one.needs_index and chunks is None}
+    not_run |= {one.name: f"plug-ins of {OLD_GROUP} belong to karat.checks now" for one in entry_points(OLD_GROUP)}
     result = TestSetCheck(testset=testset.name, digest=testset.digest, questions=len(testset), not_run=not_run)
     if chunks is not None:
         progress("resolving the gold")
         resolution = context.resolution
         matchers = Counter(kind for u, kind in enumerate(resolution.kinds) if resolution.relevant[u])
         result = replace(
-            result, chunks=len(chunks), docs=_files(chunks, docs), reach=_reach(resolution),
+            result, chunks=len(chunks), docs=_files(chunks, context.docs), reach=_reach(resolution),
             matchers=dict(sorted(matchers.items())), notes=resolution.notes,
         )  # fmt: skip
     result = replace(result, findings=run([one for one in chosen if one.name not in not_run], context, progress))

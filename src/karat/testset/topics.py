@@ -10,8 +10,8 @@ import numpy as np
 
 from karat.core.text import stop_words
 from karat.results.testset_check import DocRow, TopicCoverage, TopicRow
-from karat.testset.check._context import once
 from karat.testset.lexicon import content_of, words_of
+from karat.testset.once import once
 
 if TYPE_CHECKING:
     from karat.core.judged import Ints

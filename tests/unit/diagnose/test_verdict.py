@@ -3,7 +3,7 @@ import pytest
 from karat.core.language import parse, parse_all
 from karat.diagnose.decisions import verdicts
 from karat.report.build.evaluation import leader
-from karat.results.decisions import headlines, main_measures
+from karat.results.decisions import Marks, headlines, main_measures
 from karat.results.evaluation import Summary
 
 
@@ -82,8 +82,8 @@ def test_the_leader_is_named_with_its_interval_and_its_rivals():
         for s, m in (("a", 0.5), ("b", 0.6))
     ]
     head = parse("Recall@5")
-    close = leader(head, row, frozenset("b"), frozenset("a"))
+    close = leader(head, row, Marks(frozenset("b"), frozenset("a")))
     assert close == "highest Recall@5: b, .60 [.50, .70]; its interval overlaps that of a."
-    assert leader(head, row, frozenset("b"), frozenset()).endswith("; no other interval overlaps.")
-    assert leader(head, row, frozenset("ab"), frozenset()).endswith("; all systems tie.")
-    assert leader(head, row, frozenset(), frozenset()) is None
+    assert leader(head, row, Marks(frozenset("b"))).endswith("; no other interval overlaps.")
+    assert leader(head, row, Marks(frozenset("ab"))).endswith("; all systems tie.")
+    assert leader(head, row, Marks(frozenset())) is None

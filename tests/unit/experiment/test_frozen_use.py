@@ -66,8 +66,8 @@ def test_scoring_and_checking_warn(folder):
     report = karat.score(str(folder / "qa.jsonl"), results)
     assert any("changed since" in note.text for note in report.evaluation.notes if note.level == "warning")
     karat.index([str(folder / "docs.jsonl")], str(folder / "i.index"), chunk="whole")
-    checkup = karat.check(str(folder / "qa.jsonl"), str(folder / "i.index"))
-    assert "changed since" in checkup.notes[0]
+    checked = karat.check(str(folder / "qa.jsonl"), str(folder / "i.index"))
+    assert "changed since" in checked.notes[0]
 
 
 def manifest(testset, version=None, path="qa.jsonl"):

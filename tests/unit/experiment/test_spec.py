@@ -7,7 +7,7 @@ import pytest
 
 from karat.core.errors import InputError
 from karat.core.types import Question, TestSet
-from karat.experiment.spec import load_spec, spec_of
+from karat.experiment.spec import chat_settings, load_spec, spec_of
 from karat.models import EmbedderSettings
 from karat.systems.outside import CallSettings, HttpSettings
 from karat.systems.settings import SystemSettings
@@ -134,7 +134,8 @@ def test_the_grid_the_indexes_and_the_cut_offs(whole):
     last = whole.indexings[-1]
     assert last.embedder.key_env == "MY_KEY"
     assert last.embedder.query_prefix == "query: "
-    assert (last.titles, last.engines, last.settings) == (False, ("bm25", "dense"), {"bm25": {"k1": 1.2}})
+    keys = whole.keys
+    assert (keys.titles, keys.engines, keys.settings) == (False, ["bm25", "dense"], {"bm25": {"k1": 1.2}})
 
 
 @pytest.mark.parametrize(
@@ -291,3 +292,9 @@ def test_where_that_chooses_none_is_an_error(where, said):
     with pytest.raises(InputError) as caught:
         spec_of(BASE + f"systems: [rrf]\nwhere: {where}\n").select(QUESTIONS)
     assert said in str(caught.value)
+
+
+def test_a_stored_model_that_is_none_is_an_error_with_its_place():
+    with pytest.raises(InputError, match=r"manifest.json: names no chat model: name: "):
+        chat_settings({"name": 5}, "manifest.json")
+    assert chat_settings("m", "manifest.json").model == "m"

@@ -95,7 +95,7 @@ def make(
     )
 
 
-@pytest.fixture(name="make")
+@pytest.fixture(scope="session", name="make")
 def make_fixture():
     return make
 

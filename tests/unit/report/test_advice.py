@@ -1,9 +1,10 @@
 """Advice: commands that can be copied as they stand."""
 
 import pytest
+from studies import study_with
 
 from karat.report.build.next_steps import next_steps
-from karat.results.study import Configuration, FailureCount, Study
+from karat.results.study import Configuration, FailureCount
 
 INPUTS = {"testset": {"path": "qa.jsonl", "file": "my questions.jsonl"}, "indexes": [{"path": "runs/indexes/a"}]}
 
@@ -11,8 +12,9 @@ INPUTS = {"testset": {"path": "qa.jsonl", "file": "my questions.jsonl"}, "indexe
 def study(make, label, question="q5", **manifest):
     counts = (FailureCount("best", label, questions=(question,), gain=0.1),)
     systems = (Configuration("best", {"results": "hits.run"}),)
-    return Study("s", evaluation=make(("best",)), configurations=systems, main="MRR", k=3, failure_counts=counts,
-                 manifest=manifest)  # fmt: skip
+    return study_with(
+        make(("best",)), configurations=systems, main="MRR", k=3, failure_counts=counts, manifest=manifest
+    )
 
 
 @pytest.mark.parametrize(

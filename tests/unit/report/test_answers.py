@@ -7,6 +7,7 @@ from importlib.resources import files
 import jsonschema
 import numpy as np
 import pytest
+from studies import choice_of, study_with
 
 from karat.core.docs import Chunk
 from karat.core.language import parse_all
@@ -23,7 +24,7 @@ from karat.report.render import console
 from karat.report.render.html import render
 from karat.results.decisions import costliest
 from karat.results.evaluation import Note, Refusals
-from karat.results.study import Cell, Choice, Configuration, FailureCount, Study, StudyAnswer, StudyHit
+from karat.results.study import Cell, FailureCount, StudyAnswer, StudyHit
 from karat.stats.summary import summarise
 
 N = 30
@@ -84,7 +85,6 @@ def study(make):
                     given=("c1",),
                     model="m",
                     tokens=10 if i < 20 else None,
-                    cost_usd=None,
                     confidence=0.5,
                     declined=i == 4,
                     seconds=0.25,
@@ -95,9 +95,8 @@ def study(make):
         }
         hits = {q: (StudyHit(1, 0.5, Chunk("c1", "d", "words"), holds=("gold",)),) for q in scores.questions}
         best = Cell(system=systems[-1], measure="F1@5", k=5, mean=0.5, low=0.4, high=0.6, n=n)
-        return Study(
-            "s",
-            evaluation=replace(
+        return study_with(
+            replace(
                 evaluation,
                 scores=replace(scores, values=values, details=shown),
                 answers={s: [a.text for a in answers[s].values()] for s in systems},
@@ -108,21 +107,8 @@ def study(make):
                     for s in systems
                 },
             ),
-            configurations=tuple(Configuration(s) for s in systems),
             main="F1@5",
-            k=5,
-            choice=Choice(
-                measure="F1",
-                cells=(best,),
-                best=best,
-                equals=(),
-                beaten=(),
-                cross_validated=None,
-                optimism=None,
-                picks={},
-                oracle=None,
-                sentences=("It is best.",),
-            ),
+            choice=choice_of(best, sentences=("It is best.",)),
             hits=dict.fromkeys(systems, hits),
             seconds={s: [0.5] * n for s in systems},
             answers=answers,

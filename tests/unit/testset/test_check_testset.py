@@ -1,13 +1,14 @@
 """The check of a test set as a whole: what it counts, and that one failing check stops no other."""
 
 import json
+from importlib.metadata import EntryPoint
 
 import pytest
 
 from karat.core.docs import Chunk, Chunks
 from karat.core.errors import UsageError
 from karat.core.types import Gold, Question, TestSet
-from karat.testset.check import CHECKS, Check
+from karat.testset.check import CHECKS, Check, CheckContext
 from karat.testset.check_testset import check_testset
 
 CHUNKS = Chunks.ordered([Chunk("c1", "a.md", "Night watch lasts four hours."), Chunk("c2", "b.md", "Oil every week.")])
@@ -20,7 +21,8 @@ QUESTIONS = [
 
 
 def examined(questions=QUESTIONS, **options):
-    return check_testset(TestSet(questions, name="qa"), CHUNKS, **options)
+    checks = {name: options.pop(name) for name in ("only", "skip", "progress") if name in options}
+    return check_testset(CheckContext(TestSet(questions, name="qa"), CHUNKS, **options), **checks)
 
 
 def test_reach_counts_relevant_units_and_questions():
@@ -78,6 +80,13 @@ def test_only_some_checks_and_unknown_names():
         examined(by="ids")
 
 
+def test_plug_ins_of_the_group_that_audits_had_are_named_as_not_run(monkeypatch):
+    monkeypatch.setattr(
+        "karat.testset.check_testset.entry_points", lambda group: [EntryPoint("acme", "acme:it", group)]
+    )
+    assert examined().not_run == {"acme": "plug-ins of karat.audits belong to karat.checks now"}
+
+
 def test_it_says_what_it_does():
     steps = []
     examined(progress=steps.append)
@@ -87,11 +96,11 @@ def test_it_says_what_it_does():
 
 
 def test_nothing_to_look_at():
-    empty = check_testset(TestSet([]), Chunks([]))
+    empty = check_testset(CheckContext(TestSet([]), Chunks([])))
     assert [finding.check for finding in empty.findings] == ["size"]
     assert empty.reachable is None
     assert empty.ceilings == ()
-    bare = check_testset(TestSet(QUESTIONS), Chunks([]), [])
+    bare = check_testset(CheckContext(TestSet(QUESTIONS), Chunks([]), []))
     assert bare.broken
     assert bare.reachable == 0
 

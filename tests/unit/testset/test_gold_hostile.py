@@ -13,6 +13,7 @@ from karat.report import objects
 from karat.report.build.testset_check import check_document
 from karat.report.document import Detail
 from karat.report.render import console
+from karat.testset.check import CheckContext
 from karat.testset.check_testset import check_testset
 
 odd = st.sampled_from(
@@ -51,7 +52,7 @@ docs = st.builds(Doc, id=odd, text=texts, url=maybe, part_of=maybe, pages=st.lis
     st.integers(-2, 2),
 )
 def test_no_input_breaks_a_check(asked, held, known, offset):
-    found = check_testset(TestSet(asked), Chunks.ordered(held), known, page_offset=offset)
+    found = check_testset(CheckContext(TestSet(asked), Chunks.ordered(held), known, page_offset=offset))
     assert not [f for f in found.findings if "failed" in f.title]
     assert all(0 <= c.value <= 1 and math.isfinite(c.value) for c in found.ceilings)
     assert 0 <= found.reach.reached <= found.reach.units

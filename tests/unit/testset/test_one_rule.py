@@ -10,7 +10,7 @@ from karat.core.language import parse
 from karat.core.models import Models
 from karat.core.types import Gold, Question, TestSet
 from karat.results.drafts import Draft, Fragment
-from karat.testset.check import Surroundings
+from karat.testset.check import CheckContext, Surroundings
 from karat.testset.check.passage_references import leakage, passage_references
 from karat.testset.check.repeats import duplicate
 from karat.testset.check.unsupported_answers import unsupported_answer
@@ -68,7 +68,7 @@ def test_callers_agree_on_repeated_questions(pair):
     chunks = Chunks([Chunk("c", "d", "Nothing of the kind.")])
     around = Surroundings(chunks, Models(), before=questions[:1])
     seen = [
-        bool(check_testset(TestSet(questions), only=["near_duplicates"]).findings),
+        bool(check_testset(CheckContext(TestSet(questions)), only=["near_duplicates"]).findings),
         duplicate.find(SimpleNamespace(text=pair[1], answer="1", fragments=()), around, []) is not None,
     ]
     assert seen == [pair in REPEATING] * 2
@@ -114,7 +114,7 @@ def test_callers_agree_on_support(answer):
     )
     claim = parse("Faithfulness(by=heuristic)").of(answered).details[0]["claims"][0]
     seen = [
-        not check_testset(testset, chunks, only=["unsupported_answers"]).findings,
+        not check_testset(CheckContext(testset, chunks), only=["unsupported_answers"]).findings,
         unsupported_answer.find(draft, Surroundings(chunks, Models()), []) is None,
         claim["verdict"] == "supported",
         parse("CitationPrecision").of(answered).values[0] == 1,

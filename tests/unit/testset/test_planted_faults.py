@@ -1,32 +1,30 @@
 """Faults planted in known numbers: how many of each the checks find, and how often it finds what is not there.
 
-`pytest -s` prints the table. A fault that is found less surely must stand in docs/testset-check.md, under "Hard".
+`pytest -s` prints the table. A fault that is found less surely must stand under "Hard" in
+docs/how-to/check-a-test-set.md.
 """
 
-import importlib.util
 import re
 from pathlib import Path
 
+import planted_faults
 import pytest
 
 from karat.experiment.demo import demo_files, half_of
 from karat.files import as_testset
 from karat.systems.index import index
+from karat.testset.check import CheckContext
 from karat.testset.check_testset import check_testset
 
 pytestmark = pytest.mark.slow
 FOUND, FALSE = 0.90, 0.05
 NEAR = 0.05  # by how much the page may be off
 HERE = Path(__file__)
-PAGE = HERE.parents[3] / "docs" / "testset-check.md"
-
-_spec = importlib.util.spec_from_file_location("karat_test_planting", HERE.with_name("planting.py"))
-planting = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(planting)
+PAGE = HERE.parents[3] / "docs" / "how-to" / "check-a-test-set.md"
 
 
 def hard():
-    """Faults that docs/testset-check.md names as hard, by where they are, with the share that it says is found."""
+    """Faults that the page names as hard, by where they are, with the share that it says is found."""
     section = PAGE.read_text(encoding="utf-8").partition("## Hard")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| ([^|]+?) \| ([^|]+?) \| (\d+)% \|", section, re.M)
     return {(fault, where): int(share) / 100 for fault, where, share in rows}
@@ -35,7 +33,7 @@ def hard():
 def demo_world(opened, testset):
     questions = list(half_of(testset, "dev"))
     told = {q.id: next((g.quote for g in q.gold if g.quote), "") for q in questions}
-    return planting.World("en", list(opened.chunks), questions, told, docs=list(opened.docs))
+    return planted_faults.World("en", list(opened.chunks), questions, told, docs=list(opened.docs))
 
 
 @pytest.fixture(scope="module")
@@ -56,11 +54,11 @@ def flagged(found):
 
 def rates(worlds, each):
     """fault -> (planted, found, clean, false alarms) over several worlds."""
-    total = {fault: [0, 0, 0, 0] for fault in planting.FAULTS}
+    total = {fault: [0, 0, 0, 0] for fault in planted_faults.FAULTS}
     for seed, made in enumerate(worlds):
-        planted, clean = planting.plant(made, seed, each)
-        seen = flagged(check_testset(made.testset, made.table, made.docs))
-        for fault, (_, check, _) in planting.FAULTS.items():
+        planted, clean = planted_faults.plant(made, seed, each)
+        seen = flagged(check_testset(CheckContext(made.testset, made.table, made.docs)))
+        for fault, (_, check, _) in planted_faults.FAULTS.items():
             ids = seen.get(check, set())
             row = total[fault]
             row[0] += len(planted[fault])
@@ -88,11 +86,11 @@ def judged(where, total, least):
 
 
 def test_in_english_sheets():
-    judged("English", rates([planting.world(seed, docs=48) for seed in range(3)], 14), 40)
+    judged("English", rates([planted_faults.world(seed, docs=48) for seed in range(3)], 14), 40)
 
 
 def test_in_russian_sheets():
-    judged("Russian", rates([planting.world(seed, "ru", docs=60) for seed in range(3)], 14), 40)
+    judged("Russian", rates([planted_faults.world(seed, "ru", docs=60) for seed in range(3)], 14), 40)
 
 
 def test_in_the_demo(demo):
@@ -103,10 +101,12 @@ def test_in_the_demo(demo):
 def test_holes_in_the_coverage():
     found = planted = false = rest = 0
     for seed in range(8):
-        made = planting.world(seed, docs=16, per_doc=4)
-        gone, kept = planting.with_holes(made, seed, 5)
+        made = planted_faults.world(seed, docs=16, per_doc=4)
+        gone, kept = planted_faults.with_holes(made, seed, 5)
         (finding,) = (
-            f for f in check_testset(made.testset, made.table, only=["coverage"]).findings if "no question" in f.title
+            f
+            for f in check_testset(CheckContext(made.testset, made.table), only=["coverage"]).findings
+            if "no question" in f.title
         )
         named = {example.partition(":")[0] for example in finding.examples}
         planted, rest = planted + len(gone), rest + len(kept)

@@ -13,7 +13,7 @@ from karat.report.build.testset_check import check_document as document_of
 from karat.report.build.testset_check import verdict
 from karat.report.document import Detail
 from karat.report.render import console, markdown
-from karat.testset.check import CHECKS
+from karat.testset.check import CHECKS, CheckContext
 from karat.testset.check.not_a_question import leftover_of
 from karat.testset.check_testset import check_testset
 from karat.testset.lexicon import Weights, longest_run
@@ -50,7 +50,7 @@ CLEAN = [
 
 def found(questions, check, chunks=CHUNKS, **more):
     """The findings of one check."""
-    made = check_testset(TestSet(questions), chunks, only=[check], **more).findings
+    made = check_testset(CheckContext(TestSet(questions), chunks), only=[check], **more).findings
     assert not any("failed" in f.title for f in made), made
     assert {f.check for f in made} <= {check}
     return made
@@ -166,7 +166,7 @@ class TestPairs:
 
     def test_they_are_seen_without_an_index(self):
         twice = [*CLEAN, ask("x", "The galley, when does it open?", "at six", "power.md#2")]
-        made = check_testset(TestSet(twice), None)
+        made = check_testset(CheckContext(TestSet(twice)))
         assert {f.check for f in made.findings if f.questions} == {"near_duplicates", "contradictions"}
         assert set(made.not_run) == {c.name for c in CHECKS if c.needs_index}
         assert (made.chunks, made.docs, made.coverage, made.attained) == (None, None, None, ())
@@ -180,7 +180,7 @@ class TestGold:
         (finding,) = found([*CLEAN, faulty], "literal_paraphrases")
         assert finding.questions == ("x",)
         assert finding.numbers == {"questions": 1, "looked_at": 4, "share": 0.25}
-        rows = {row.kind: row for row in check_testset(TestSet([*CLEAN, faulty]), CHUNKS).kinds}
+        rows = {row.kind: row for row in check_testset(CheckContext(TestSet([*CLEAN, faulty]), CHUNKS)).kinds}
         assert (rows["paraphrase"].literal, rows["scenario"].literal, rows["literal"].literal) == (1, 0, None)
 
     def test_a_story_around_it_does_not_hide_it(self):
@@ -218,7 +218,7 @@ class TestGold:
 
 class TestTables:
     def test_recall_by_kind_beside_what_any_ranking_reaches(self):
-        rows = {(row.kind, row.k): row for row in check_testset(TestSet(CLEAN), CHUNKS).attained}
+        rows = {(row.kind, row.k): row for row in check_testset(CheckContext(TestSet(CLEAN), CHUNKS)).attained}
         assert rows["literal", 1].bm25 == 1.0
         assert rows["all", 1].questions == 5
         assert rows["all", 20].ceiling == 1.0
@@ -228,11 +228,11 @@ class TestTables:
     def test_two_units_in_two_chunks_reach_half_at_one(self):
         both = Question("x", "When does the galley open, and when is laundry?", answers=("six, Saturday",),
                         gold=(Gold(chunk="galley.md#0"), Gold(chunk="galley.md#9")))  # fmt: skip
-        rows = {row.k: row for row in check_testset(TestSet([both]), CHUNKS).attained}
+        rows = {row.k: row for row in check_testset(CheckContext(TestSet([both]), CHUNKS)).attained}
         assert (rows[1].ceiling, rows[5].ceiling) == (0.5, 1.0)
 
     def test_what_can_be_told(self):
-        made = check_testset(TestSet(CLEAN), CHUNKS).detectable
+        made = check_testset(CheckContext(TestSet(CLEAN), CHUNKS)).detectable
         worst = made[-1]
         assert (worst.questions, worst.spread, worst.difference, worst.needed) == (5, 1.0, 1.0, 8721)
         assert all(row.difference <= worst.difference for row in made)
@@ -264,7 +264,7 @@ class TestTables:
         assert "No measure of retrieval" in said.text
 
     def test_coverage_counts_documents_and_chunks(self):
-        found = check_testset(TestSet(CLEAN), CHUNKS).coverage
+        found = check_testset(CheckContext(TestSet(CLEAN), CHUNKS)).coverage
         assert (found.questions, found.docs, found.docs_asked, found.chunks, found.chunks_asked) == (5, 4, 4, 10, 5)
         assert {row.doc: (row.chunks, row.questions) for row in found.by_doc} == {
             "medical.md": (2, 2), "galley.md": (3, 1), "power.md": (2, 1), "travel.md": (3, 1),
@@ -281,7 +281,7 @@ class TestTables:
         asked = [
             ask(f"q{i}", f"What does the {i} engine of the car need?", "oil", f"cars#{i % 8:02}") for i in range(16)
         ]
-        made = check_testset(TestSet(asked), Chunks.ordered([*fish, *cars]))
+        made = check_testset(CheckContext(TestSet(asked), Chunks.ordered([*fish, *cars])))
         thin = [row for row in made.coverage.topics if row.thin]
         assert [row.questions for row in thin] == [0]
         assert {"fish", "cod", "herring", "net"} & set(thin[0].words)
@@ -290,25 +290,27 @@ class TestTables:
         assert "100% of the questions are about one document, cars" in titles
 
     def test_languages_are_counted(self):
-        made = check_testset(TestSet([*CLEAN, ask("ru", "Когда открыто?", "at six", "galley.md#0")]), CHUNKS)
+        made = check_testset(
+            CheckContext(TestSet([*CLEAN, ask("ru", "Когда открыто?", "at six", "galley.md#0")]), CHUNKS)
+        )
         assert [(r.language, r.questions, r.elsewhere) for r in made.languages] == [("en", 6, 0), ("ru", 1, 1)]
 
 
 class TestWhole:
     def test_the_same_input_gives_the_same_bytes(self):
-        one, two = (objects.examined(check_testset(TestSet(CLEAN), CHUNKS)) for _ in range(2))
+        one, two = (objects.examined(check_testset(CheckContext(TestSet(CLEAN), CHUNKS))) for _ in range(2))
         assert one == two
         assert json.loads(one)["format"] == 2
 
     def test_verdict(self):
-        assert verdict(check_testset(TestSet(CLEAN), CHUNKS, only=["malformed"])) == (
+        assert verdict(check_testset(CheckContext(TestSet(CLEAN), CHUNKS), only=["malformed"])) == (
             "no fault found; all 5 gold units can be found."
         )
-        said = verdict(check_testset(TestSet([*CLEAN, ask("x", "")]), CHUNKS))
+        said = verdict(check_testset(CheckContext(TestSet([*CLEAN, ask("x", "")]), CHUNKS)))
         assert said.startswith("broken: 1 question is empty")
 
     def test_no_questions_are_broken(self):
-        made = check_testset(TestSet([]), CHUNKS)
+        made = check_testset(CheckContext(TestSet([]), CHUNKS))
         assert made.broken
         assert "too few to show any difference" in console.render(document_of(made))
 
@@ -324,7 +326,7 @@ class TestWhole:
 
     def test_hostile_texts_reach_no_page_as_they_are(self):
         hostile = ask("\x1b[31mid", "1) \x1b[2J| who <b>?\u202e", "x", "galley.md#0")
-        made = check_testset(TestSet([*CLEAN, hostile]), CHUNKS)
+        made = check_testset(CheckContext(TestSet([*CLEAN, hostile]), CHUNKS))
         for page in (console.render(document_of(made), Detail.FULL), markdown.render(document_of(made))):
             assert "\x1b" not in page
             assert "\u202e" not in page
@@ -332,14 +334,14 @@ class TestWhole:
 
     def test_markdown_holds_every_id_and_table(self):
         faulty = [ask(f"x{i}", "") for i in range(40)]
-        page = markdown.render(document_of(check_testset(TestSet([*CLEAN, *faulty]), CHUNKS)))
+        page = markdown.render(document_of(check_testset(CheckContext(TestSet([*CLEAN, *faulty]), CHUNKS))))
         assert "x39" in page
         for head in ("## Findings", "## Kinds", "## Recall", "## Documents", "## Differences"):
             assert head in page, head
 
 
 def found_all(questions, check):
-    return check_testset(TestSet(questions), CHUNKS, only=[check]).findings
+    return check_testset(CheckContext(TestSet(questions), CHUNKS), only=[check]).findings
 
 
 def test_words():

@@ -5,6 +5,7 @@ import pytest
 from karat.core.docs import Chunk, Chunks
 from karat.core.run import Run
 from karat.core.types import Gold, Question, TestSet
+from karat.testset.check import CheckContext
 from karat.testset.check_testset import check_testset
 
 
@@ -192,7 +193,7 @@ class TestIncomplete:
         assert examined("incomplete", asked(Gold(page="1"))) == ()
         doc, chunks = book()
         qrels = TestSet(qrels={"q": {chunks[0].id: 1}})
-        assert check_testset(qrels, Chunks.ordered(chunks), [doc], only=["incomplete"]).findings == ()
+        assert check_testset(CheckContext(qrels, Chunks.ordered(chunks), [doc]), only=["incomplete"]).findings == ()
 
 
 class TestResults:

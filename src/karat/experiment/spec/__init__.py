@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, KaratError, UsageError, did_you_mean
+from karat.experiment.spec._answers import AnswerKeys, ModelKeys
 from karat.experiment.spec._errors import mistakes_of, raise_mistakes
-from karat.experiment.spec._model import AnswerKeys, ModelKeys, SpecKeys, grid_of, json_schema
+from karat.experiment.spec._model import SpecKeys, json_schema
 from karat.experiment.spec._options import option_values
 from karat.experiment.spec._systems import BudgetKeys, Listed, leaves, rooted
 from karat.experiment.spec._values import Mistake, Use
@@ -57,9 +58,6 @@ class Indexing:
 
     chunk: str
     embedder: EmbedderSettings | None  # None: by the language of the documents
-    titles: bool
-    engines: tuple[str, ...]
-    settings: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -169,13 +167,7 @@ class Spec:
         if keys.corpus is None:
             return ()
         return tuple(
-            Indexing(
-                chunk,
-                None if embedder is None else embedder.settings(lambda text: str(self.path(text))),
-                keys.titles,
-                tuple(keys.engines),
-                keys.settings,
-            )
+            Indexing(chunk, None if embedder is None else embedder.settings(lambda text: str(self.path(text))))
             for chunk in keys.chunk
             for embedder in keys.embedder or (None,)
         )
@@ -185,12 +177,9 @@ class Spec:
         """Cut-offs in ascending order: those of `k` and of the sweep, or else of the dialect."""
         from karat.measures.dialects import dialect_named
 
-        found = set(self.keys.k or ())
-        if self.keys.sweep is not None and self.keys.sweep.k is not None:
-            found |= set(grid_of(k=self.keys.sweep.k).k)
-        if not found:
-            found = {int(number) for number in re.findall(r"\d+", dialect_named(self.keys.dialect).cuts)}
-        return tuple(sorted(found))
+        cuts = {*(self.keys.k or ()), *(self.keys.sweep.cutoffs if self.keys.sweep is not None else ())}
+        usual = (int(number) for number in re.findall(r"\d+", dialect_named(self.keys.dialect).cuts))
+        return tuple(sorted(cuts or set(usual)))
 
     @cached_property
     def main(self) -> str:
@@ -322,6 +311,13 @@ def _validated(loaded: Loaded) -> SpecKeys:
     raise AssertionError("mistakes were raised")
 
 
-def chat_settings(value: str | Mapping[str, Any]) -> ChatSettings:
-    """A model of karat.yaml, by its name alone or with more, as it is asked."""
-    return ModelKeys.model_validate({"name": value} if isinstance(value, str) else dict(value)).settings()
+def chat_settings(value: str | Mapping[str, Any], place: str) -> ChatSettings:
+    """A model of karat.yaml that stands in `place`, by its name alone or with more, as it is asked."""
+    from pydantic import ValidationError
+
+    try:
+        return ModelKeys.model_validate({"name": value} if isinstance(value, str) else value).settings()
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        key = ".".join(map(str, first["loc"])) or "it"
+        raise InputError(f"names no chat model: {key}: {first['msg']}", place=place) from None

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.core.errors import InputError, did_you_mean
-from karat.experiment.spec._model import AnswerKeys, ModelKeys, ReadingKeys, SpecKeys, SweepKeys
+from karat.experiment.spec._answers import AnswerKeys, ModelKeys
+from karat.experiment.spec._model import ReadingKeys, SpecKeys, SweepKeys
 from karat.experiment.spec._systems import KINDS, BudgetKeys, HttpKeys
 from karat.experiment.spec._values import EmbedderKeys, KeysModel, MisfitError, Mistake
 from karat.experiment.spec._yaml import Loaded, Place

@@ -41,7 +41,7 @@ from karat.retrieve.rewrite import needs_of
 from karat.systems.environment import has_variables, texts_of
 from karat.systems.outside import CallSettings, HttpSettings, JsonPath
 from karat.systems.settings import CHAT, HYBRID, OF_FUSION, SystemSettings, steps_of
-from karat.systems.source import ResultsFile, Source
+from karat.systems.source import ResultsFile, RunSource
 
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
@@ -68,7 +68,7 @@ class BudgetKeys(KeysModel):
 class Listed:
     """A system of karat.yaml: how it is shown, and what retrieves: settings of karat's own, or another source."""
 
-    source: SystemSettings | Source
+    source: SystemSettings | RunSource
     configuration: Configuration
 
     @property
@@ -115,7 +115,7 @@ class SystemKeys(KeysModel):
         """The system with its paths made to open."""
         raise NotImplementedError
 
-    def _listed(self, source: Source, **settings: Any) -> Listed:
+    def _listed(self, source: RunSource, **settings: Any) -> Listed:
         return Listed(source, Configuration(self.label, settings, self.description or ""))
 
 

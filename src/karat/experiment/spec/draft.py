@@ -130,7 +130,7 @@ def _text(path: Path, docs: Path, testset: Path, held: str, questions: TestSet, 
     slices, key = _slices(questions), "index" if is_index(docs) else "corpus"
     lines = [
         "# An experiment: which of these systems finds the gold of these questions best?",
-        "# Run it with: karat run. docs/karat-yaml.md explains every key; `karat init --schema` prints its schema.",
+        "# Run it with: karat run. docs/reference/karat-yaml.md has every key, `karat init --schema` the schema.",
         "",
         f"name: {_scalar(_name(testset))}",
         f"{key}: {_path(docs, path)}  # {held}",

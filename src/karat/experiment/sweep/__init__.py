@@ -7,6 +7,7 @@ import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from karat.retrieve import Progress
     from karat.systems.index import Index
     from karat.systems.pool import Pool
+
+    _Source = tuple[Index, str | None, str | None, tuple[Point, ...]]  # with its chunking and its embedder
 
 BUDGET = "Recall@800t"
 EQUAL = f"Compare chunkings at equal token budgets: --main {BUDGET}."
@@ -206,9 +209,8 @@ def _check_questions(testset: TestSet) -> None:
 
 def _sources(
     source: Any, grid: Grid, points: Sequence[Point], work: Callable[[], Path], say: Progress
-) -> list[tuple[Index, str | None, str | None, tuple[Point, ...]]]:
+) -> list[_Source]:
     """The indexes of a sweep, each with its chunking, its embedder and its configurations under names of their own."""
-    from karat.experiment.sweep._indexes import built
     from karat.systems.index import Index
 
     if isinstance(source, Index):
@@ -219,7 +221,51 @@ def _sources(
         if not isinstance(source, str | os.PathLike):
             raise UsageError("several documents were given. Index them first, or name chunkings to sweep over.")
         return [(Index.open(source), None, None, tuple(points))]
-    return built(source, grid, points, work(), say)
+    return _built(source, grid, points, work(), say)
+
+
+def _built(source: Any, grid: Grid, points: Sequence[Point], work: Path, say: Progress) -> list[_Source]:
+    """An index for each chunking and embedder, with the configurations it serves under names of their own.
+
+    Engines that need no embedder are built once for each chunking and shared; configurations that consult only such
+    engines stand once for each chunking.
+    """
+    from karat.corpus import Chunking
+    from karat.models import EmbedderSettings
+    from karat.systems.index_folder import is_index
+    from karat.systems.indexes import index_of
+
+    if isinstance(source, str | os.PathLike) and is_index(source):
+        raise UsageError(
+            f"{source} is an index, which has one chunking and one embedder. To sweep over them give the documents."
+        )
+    chunkings = tuple(dict.fromkeys(Chunking.parse(text).text for text in grid.chunk)) or (Chunking().text,)
+    embedders: tuple[str | None, ...] = grid.embedder or (None,)
+    names = tuple(dict.fromkeys(name for point in points for name in point.system.consulted))
+    sources = [source] if isinstance(source, str | os.PathLike) else list(source)
+    indexes: list[_Source] = []
+    for chunk in chunkings:
+        first: Index | None = None
+        for embedder in embedders if "dense" in names else embedders[:1]:
+            engines = names if first is None else ("dense",)
+            settings = EmbedderSettings.parse(embedder) if embedder is not None else None
+            index = index_of(sources, work, chunk=chunk, embedder=settings, engines=engines, say=say)
+            chosen = points if first is None else [p for p in points if "dense" in p.system.consulted]
+            if first is not None:
+                index.built.update({name: first.engine(name) for name in names if name != "dense"})
+            marks = (chunk if len(chunkings) > 1 else None, embedder if len(embedders) > 1 else None)
+            renamed = tuple(replace(point, name=_marked_name(point, *marks)) for point in chosen)
+            own = index.embedder
+            indexes.append((index, chunk, embedder or (own.label if own is not None else None), renamed))
+            first = first or index
+    return indexes
+
+
+def _marked_name(point: Point, chunk: str | None, embedder: str | None) -> str:
+    """A configuration's name with its chunking and its embedder, where they tell it apart."""
+    marks = [chunk, embedder if "dense" in point.system.consulted else None]
+    shown = ", ".join(mark for mark in marks if mark is not None)
+    return f"{point.name} [{shown}]" if shown else point.name
 
 
 def _folder(work: str | os.PathLike[str] | None, stack: ExitStack) -> Callable[[], Path]:

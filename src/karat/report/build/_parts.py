@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from karat.report.document import Block, Cell, Detail, Heading, Listing, ListItem, Notice, Value
+from karat.report.document import Block, Cell, Column, Detail, Heading, Listing, ListItem, Notice, Value
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from karat.results.evaluation import InputInfo, Note
 
 NOTES = 6  # in brief, beside all warnings
+ALPHA = Column("alpha", "score", optional=True, hint="weight of the dense engine: 1 is dense alone, 0 is words alone")
 FORMATS = {"canonical": "karat JSONL"}  # formats whose registered name says little
 
 
@@ -59,10 +60,14 @@ def value_of(
     if summary is None or summary.mean is None:
         return None
     marks = view.marks(measure, slice_name, value)
-    low, high = measure.bounds
-    share = (summary.mean - low) / (high - low) if 0 < high - low < float("inf") else None
     return Value(
         summary.mean, summary.low, summary.high, std=summary.std if std else None, unit=measure.spec.unit,
         best=system in marks.best, mark=marks.sign(system), note=summary.note or "",
-        digits=view.digits(measure, slice_name), share=None if share is None else min(max(share, 0.0), 1.0),
+        digits=view.digits(measure, slice_name), share=share_of(measure, summary.mean),
     )  # fmt: skip
+
+
+def share_of(measure: Measure, mean: float) -> float | None:
+    """Where a mean lies between the ends of its measure's range; None where that has no ends."""
+    low, high = measure.bounds
+    return min(max((mean - low) / (high - low), 0.0), 1.0) if 0 < high - low < float("inf") else None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import amount, clean, excerpt, names, number, percent, plural
-from karat.report.answers import HEURISTIC, KNOWN, SUPPORT, UNKNOWN
+from karat.report.answers import HEURISTIC, KNOWN, UNKNOWN
 from karat.report.build._parts import value_of
 from karat.report.document import (
     Block,
@@ -23,6 +23,7 @@ from karat.report.document import (
     bullets,
 )
 from karat.report.lookups import EvaluationView
+from karat.results.decisions import SUPPORT
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -123,10 +124,10 @@ def _unanswered(view: StudyView) -> list[str]:
 def refusals(evaluation: Evaluation, systems: Sequence[str] | None = None) -> Iterator[Block]:
     """How right the systems are to decline; nothing where nothing is unanswerable or declined."""
     every = evaluation.refusals
-    found = [every[s] for s in (every if systems is None else systems) if s in every]
+    counted = [every[s] for s in (every if systems is None else systems) if s in every]
     rows: list[list[Cell]] = [
         [r.system, r.n, r.unanswerable, r.declined, r.right, *(number(v, 3) for v in (r.precision, r.recall, r.f1))]
-        for r in found
+        for r in counted
         if r.unanswerable or r.declined
     ]
     columns = [
@@ -184,10 +185,10 @@ def worst_items(answers: Answers, system: str) -> list[ListItem]:
         question = answers.evaluation.testset.questions[q]
         answer = answers.of(system, question.id)
         words = excerpt(answer.text, 120) if answer is not None else ""
-        said = f"It says: {words or '(nothing)'}{'' if words.endswith(('.', '…', '!', '?')) else '.'}"
+        quoted = f"It says: {words or '(nothing)'}{'' if words.endswith(('.', '…', '!', '?')) else '.'}"
         missing = answers.missing(system, q)
         lacks = f" Missing: {names([clean(claim, 100) for claim in missing], CLAIMS)}." if missing else ""
-        items.append(ListItem("-", f"{question.id} {number(value, 3)}: {excerpt(question.text, 100)} {said}{lacks}"))
+        items.append(ListItem("-", f"{question.id} {number(value, 3)}: {excerpt(question.text, 100)} {quoted}{lacks}"))
     return items
 
 

@@ -216,10 +216,12 @@ def _flips(comparison: Comparison, detail: Detail) -> Table:
     rows: list[list[Cell]] = []
     for pair in comparison.pairs:
         sides: list[tuple[Sequence[Flip], str, str]] = [(pair.better, pair.b, pair.a), (pair.worse, pair.a, pair.b)]
-        for flips, won, lost in sides:
+        for flips, winner, loser in sides:
             for flip in flips:
-                first, second = (flip.b, flip.a) if won == pair.b else (flip.a, flip.b)
-                rows.append([flip.question, flip.text, pair.measure, won, lost, number(first, 3), number(second, 3)])
+                first, second = (flip.b, flip.a) if winner == pair.b else (flip.a, flip.b)
+                rows.append(
+                    [flip.question, flip.text, pair.measure, winner, loser, number(first, 3), number(second, 3)]
+                )
     left = sum(pair.wins + pair.losses for pair in comparison.pairs) - min(len(rows), MOST)
     note = [f"{left:,} more flipped and are not listed."] if left > 0 else []
     return Table("", columns, rows[:MOST], most=FLIPS, footnotes=note, detail=detail)
@@ -296,12 +298,12 @@ def _pair_sentence(comparison: Comparison, pair: ComparedPair) -> str:
 
 def _against(comparison: Comparison, measure: ComparedMeasure) -> str:
     pairs = [pair for pair in comparison.pairs if pair.measure == measure.name]
-    won = [pair.b for pair in pairs if better(comparison, pair) == pair.b]
-    lost = [pair.b for pair in pairs if better(comparison, pair) == pair.a]
-    rest = len(pairs) - len(won) - len(lost)
+    winners = [pair.b for pair in pairs if better(comparison, pair) == pair.b]
+    losers = [pair.b for pair in pairs if better(comparison, pair) == pair.a]
+    rest = len(pairs) - len(winners) - len(losers)
     return (
-        f"By {measure.name}, {_counted(won)} significantly better than {comparison.baseline}, {_counted(lost)} worse, "
-        f"and {rest:,} not significantly different from it."
+        f"By {measure.name}, {_counted(winners)} significantly better than {comparison.baseline}, "
+        f"{_counted(losers)} worse, and {rest:,} not significantly different from it."
     )
 
 

@@ -15,12 +15,12 @@ _FEW = 12  # problems named unless all are asked for
 def document(about: Mapping[str, Any], place: str, default: str) -> Document:
     """What `index.json` says of an index; `default` is what it is searched by unless told otherwise."""
     problems = about["problems"]
-    lost, noted = [p for p in problems if p["fatal"]], [p for p in problems if not p["fatal"]]
+    fatal, noted = [p for p in problems if p["fatal"]], [p for p in problems if not p["fatal"]]
     return Document(
         place,
         [
             facts(_facts(about, place, default)),
-            *_problems("Could not be read or built", lost, Detail.QUIET),
+            *_problems("Could not be read or built", fatal, Detail.QUIET),
             *_problems("Worth knowing", noted, Detail.BRIEF),
         ],
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.core.text.words import NONE, NOT_DIFFERENT, amount, estimate, names, number, plural, probability
 from karat.report.build import methods, provenance
-from karat.report.build._parts import notes_of
+from karat.report.build._parts import ALPHA, notes_of, share_of
 from karat.report.build.answers import answer_blocks
 from karat.report.build.comparison import IS_SIGNIFICANT, NO_INTERVAL, RECORD, difference, record
 from karat.report.build.evaluation import by_system, leaders, reach, slice_table, targets, usage
@@ -49,7 +49,6 @@ SENTENCES = 2  # on the choice, after the first
 MEASURES = 6  # columns before all are asked for
 PAIRS = 1_500
 HARDEST = 5
-ALPHA = "weight of the dense engine: 1 is dense alone, 0 is words alone"
 QUIET, FULL, PAGE = Detail.QUIET, Detail.FULL, Detail.PAGE
 
 
@@ -116,14 +115,14 @@ def _cards(view: StudyView) -> Iterator[Card]:
 
 def _expected(choice: Choice) -> Iterator[Card]:
     if choice.cross_validated is not None:
-        lost = "" if choice.optimism is None else f" Selection bias: {number(choice.optimism, 3)}."
+        bias = "" if choice.optimism is None else f" Selection bias: {number(choice.optimism, 3)}."
         picks = sorted(choice.picks.items(), key=lambda item: (-item[1], item[0]))
         folds = names([f"{system} {n:,}" for system, n in picks], 3)
         chosen = f" Chosen in {plural(sum(choice.picks.values()), 'fold')}: {folds}." if picks else ""
         yield Card(
             "Expected on new questions",
             estimate(choice.cross_validated, choice.expected_low, choice.expected_high, 2),
-            f"Cross-validated: what the chosen configuration scores on questions it was not chosen by.{lost}{chosen}",
+            f"Cross-validated: what the chosen configuration scores on questions it was not chosen by.{bias}{chosen}",
         )
     if choice.oracle is not None:
         yield Card(
@@ -200,23 +199,20 @@ def _standing(view: StudyView, choice: Choice) -> Table:
             against[pair.a] = f"{words}: {gap}, p {probability(pair.adjusted)}"
     equal = {pair.a for pair in choice.equals}
     marks = {**dict.fromkeys(equal, "~"), **dict.fromkeys(choice.barred, "!"), choice.best.system: "*"}
-    alphas = any(view.alpha(cell.system) is not None for cell in choice.cells)
     measure = view.measure_named.get(choice.best.measure)
     rows: list[list[Cell]] = []
     place = {system: i for i, system in enumerate(view.ranking)}
     for cell in sorted(choice.cells, key=lambda c: place.get(c.system, len(place))):
         summary = view.summary(cell.system, measure) if measure is not None else None
-        alpha = view.alpha(cell.system)
-        low, high = measure.bounds if measure is not None else (0.0, 1.0)
         value = Value(
             cell.mean, cell.low, cell.high, unit=measure.spec.unit if measure is not None else "",
             mark=marks.get(cell.system, ""), best=cell == choice.best, note=(summary.note if summary else None) or "",
-            share=(cell.mean - low) / (high - low) if 0 < high - low < float("inf") else None,
+            share=None if measure is None else share_of(measure, cell.mean),
         )  # fmt: skip
-        row: list[Cell] = [cell.system, *([NONE if alpha is None else f"{alpha:g}"] if alphas else []), value, cell.n]
-        rows.append([*row, "best" if cell == choice.best else against.get(cell.system, NONE)])
-    columns = [Column("system"), *([Column("alpha", "score", hint=ALPHA)] if alphas else [])]
-    columns += [Column(choice.best.measure, "value"), Column("n", "count"), Column("against the best")]
+        stands = "best" if cell == choice.best else against.get(cell.system, NONE)
+        rows.append([cell.system, view.alpha(cell.system), value, cell.n, stands])
+    columns = [Column("system"), ALPHA, Column(choice.best.measure, "value")]
+    columns += [Column("n", "count"), Column("against the best")]
     legend = ["*: best." + (f" ~: {NOT_DIFFERENT}." if equal else "")]
     if choice.barred:
         legend.append("!: barred from being best, since more than a tenth of the questions have no value.")
@@ -240,14 +236,9 @@ def _next(view: StudyView, place: str) -> Iterator[Block]:
 def _scores(view: StudyView) -> Iterator[Block]:
     """Every system by every measure, then what failed rows could change, targets and times."""
     yield Heading("Scores", anchor="scores", menu="Scores", detail=FULL)
-    measures = [*view.key_measures, *(m for m in view.measures if m not in view.key_measures)]
     systems = view.ranking
     whole = [view.summary(s, view.main) if view.main is not None else None for s in systems]
-    more: list[tuple[Column, Sequence[Cell]]] = []
-    if any(view.alpha(s) is not None for s in systems):
-        weights = [view.alpha(s) for s in systems]
-        cells = [NONE if weight is None else f"{weight:g}" for weight in weights]
-        more.append((Column("alpha", "score", hint=ALPHA), cells))
+    more: list[tuple[Column, Sequence[Cell]]] = [(ALPHA, [view.alpha(s) for s in systems])]
     hints = {
         "n": "questions with a value, by the main measure",
         "undefined": "questions where the main measure has no meaning",
@@ -255,7 +246,7 @@ def _scores(view: StudyView) -> Iterator[Block]:
     }
     for title, field in (("n", "n"), ("undefined", "n_undefined"), ("failed", "n_failed")):
         more.append((Column(title, "count", hint=hints[title]), [getattr(s, field, None) for s in whole]))
-    table = by_system(view, measures, systems, MEASURES, more)
+    table = by_system(view, view.ordered_measures, systems, MEASURES, more)
     yield replace(table, caption="Systems by measure", detail=FULL)
     yield from reach(view)
     yield from targets(view.evaluation)
@@ -309,7 +300,7 @@ def _failures(view: StudyView) -> Iterator[Block]:
     caption = f"Ways to fail at {study.k}, {view.best} first"
     yield Table(caption, columns, rows, most=own or None, footnotes=[lead], detail=FULL)
     classes = study.error_classes
-    titles = list(dict.fromkeys(name for found in classes.values() for name in found))
+    titles = list(dict.fromkeys(name for own in classes.values() for name in own))
     ordered = [*(s for s in view.ranking if s in classes), *(s for s in classes if s not in view.ranking)]
     yield Table(
         "Error classes, as hybrid-rag counts them",

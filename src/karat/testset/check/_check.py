@@ -13,17 +13,38 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from karat.core.registry import Registry, key_of
 from karat.core.text.words import excerpt, percent, plural
-from karat.results.drafts import Draft
+from karat.results.drafts import Draft, Fragment
 from karat.results.testset_check import SEVERITIES, Finding, Severity
+from karat.testset.check._context import SEMANTIC, CheckContext
+from karat.testset.check._surroundings import Surroundings
 
 if TYPE_CHECKING:
     from karat.core.types import Question
-    from karat.testset.check._context import CheckContext
-    from karat.testset.check._surroundings import Surroundings
+
+__all__ = [
+    "CHECKS",
+    "FILTERS",
+    "SEMANTIC",
+    "SHOWN",
+    "Check",
+    "CheckContext",
+    "Draft",
+    "Filter",
+    "Finding",
+    "Fragment",
+    "Severity",
+    "Surroundings",
+    "about_questions",
+    "check",
+    "counted",
+    "draft_filter",
+    "run",
+]
+"""All that a file of this folder needs to look for its fault."""
 
 SHOWN = 5  # examples of a finding
-Find = Callable[["CheckContext"], Iterable[Finding]]
-FindInDraft = Callable[[Draft, "Surroundings", Sequence[Draft]], str | Draft | None]
+Find = Callable[[CheckContext], Iterable[Finding]]
+FindInDraft = Callable[[Draft, Surroundings, Sequence[Draft]], str | Draft | None]
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.core.docs import Chunks
 from karat.core.text import guess_language, sentences
 from karat.match import Pages, resolve
 from karat.models.terms import terms
 from karat.testset.lexicon import ChunkSentence, Weights, content_of, spoken
 from karat.testset.modes import MODES
+from karat.testset.once import once
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.core.docs import Chunks, Doc, Problem
+    from karat.core.docs import Doc, Problem
     from karat.core.judged import Ints
     from karat.core.ranked import Ranked
     from karat.core.run import Run
@@ -31,35 +33,22 @@ if TYPE_CHECKING:
 
 SEMANTIC = frozenset(kind for kind, mode in MODES.items() if mode == "semantic")
 """Kinds of question that promise other words than the text's."""
-Result = TypeVar("Result")
 DEPTH = 20  # chunks that each engine is asked for
 
 
-def once(compute: Callable[[CheckContext], Result]) -> Callable[[CheckContext], Result]:
-    """What is worked out of a context once, whoever asks first."""
-
-    @wraps(compute)
-    def remembered(context: CheckContext) -> Result:
-        if compute not in context._results:
-            context._results[compute] = compute(context)
-        result: Result = context._results[compute]
-        return result
-
-    return remembered
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class CheckContext:
-    """What a check sees. Without an index (`has_index`) there are no chunks.
+    """What a check sees; `index_chunks` None: there is no index, and there are no chunks.
 
-    `problems` are files that could not be read, `runs` results over these chunks. `index_bm25` and `index_dense` are
-    engines of the index; one that it lacks is built here.
+    `docs` are the documents the chunks were cut from: with them quotes are found where chunks split them, and pages
+    that hold no text are known. `problems` are files that could not be read, `runs` results over these chunks.
+    `index_bm25` and `index_dense` are engines of the index; one that it lacks is built here.
     """
 
     testset: TestSet
-    chunks: Chunks
-    has_index: bool = True
+    index_chunks: Chunks | None = None
     docs: Sequence[Doc] | None = None
+    _: KW_ONLY
     problems: Sequence[Problem] = ()
     runs: Sequence[Run] = ()
     by: str = "auto"
@@ -67,22 +56,18 @@ class CheckContext:
     pages: Pages = "physical"
     index_bm25: Engine | None = None
     index_dense: DenseEngine | None = None
-    _resolutions: dict[tuple[str, Pages, int], Resolution] = field(default_factory=dict, init=False, repr=False)
-    _languages: dict[tuple[str, bool], str | None] = field(default_factory=dict, init=False, repr=False)
-    _terms: dict[tuple[str, str | None], frozenset[str]] = field(default_factory=dict, init=False, repr=False)
-    _results: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
-    _sentences: dict[int, list[ChunkSentence]] = field(default_factory=dict, init=False, repr=False)
-
-    def resolved(self, by: str, *, pages: Pages | None = None, page_offset: int | None = None) -> Resolution:
-        """The gold resolved in another way than asked for."""
-        key = (by, pages or self.pages, self.page_offset if page_offset is None else page_offset)
-        if key not in self._resolutions:
-            self._resolutions[key] = resolve(
-                self.testset, self.chunks, self.docs, by=by, page_offset=key[2], pages=key[1]
-            )
-        return self._resolutions[key]
 
     @cached_property
+    def chunks(self) -> Chunks:
+        return Chunks([]) if self.index_chunks is None else self.index_chunks
+
+    @once
+    def resolved(self, by: str, pages: Pages | None = None, page_offset: int | None = None) -> Resolution:
+        """The gold resolved in another way than asked for."""
+        offset = self.page_offset if page_offset is None else page_offset
+        return resolve(self.testset, self.chunks, self.docs, by=by, page_offset=offset, pages=pages or self.pages)
+
+    @property
     def resolution(self) -> Resolution:
         return self.resolved(self.by)
 
@@ -97,7 +82,7 @@ class CheckContext:
     @cached_property
     def missing_gold(self) -> list[Unresolved]:
         """Relevant gold that no chunk holds."""
-        return [u for u in self.resolution.unresolved if u.gold.grade >= 1] if self.has_index else []
+        return [u for u in self.resolution.unresolved if u.gold.grade >= 1] if self.index_chunks is not None else []
 
     @cached_property
     def golds(self) -> list[Gold]:
@@ -117,11 +102,15 @@ class CheckContext:
 
     def language_of(self, row: int) -> str | None:
         """The language of a chunk, guessed once a document: it tells more than a question does."""
-        text = self.chunks.texts[row]
-        key = (self.chunks[row].doc, text[:200].isascii())
-        if key not in self._languages:
-            self._languages[key] = guess_language(text)
-        return self._languages[key]
+        return self._languages[self.chunks[row].doc, self.chunks.texts[row][:200].isascii()]
+
+    @cached_property
+    def _languages(self) -> dict[tuple[str, bool], str | None]:
+        """By document, and by whether a chunk of it begins in ASCII: as its first such chunk is."""
+        firsts: dict[tuple[str, bool], str] = {}
+        for chunk in self.chunks:
+            firsts.setdefault((chunk.doc, chunk.text[:200].isascii()), chunk.text)
+        return {key: guess_language(text) for key, text in firsts.items()}
 
     @cached_property
     def languages(self) -> list[str | None]:
@@ -131,16 +120,14 @@ class CheckContext:
             for question, rows in zip(self.questions, self.gold_rows, strict=True)
         ]
 
-    def terms_like(self, text: str, row: int) -> frozenset[str]:
-        """Stems of the content words of a text in the language of a chunk."""
-        key = (text, self.language_of(row))
-        if key not in self._terms:
-            self._terms[key] = terms(*key)
-        return self._terms[key]
+    @once
+    def terms_of(self, text: str, language: str | None) -> frozenset[str]:
+        """Stems of the content words of a text in a language."""
+        return terms(text, language)
 
     def row_terms(self, row: int) -> frozenset[str]:
         """Stems of the content words of a chunk."""
-        return self.terms_like(self.chunks.texts[row], row)
+        return self.terms_of(self.chunks.texts[row], self.language_of(row))
 
     @cached_property
     def asked_sets(self) -> list[frozenset[str]]:
@@ -164,14 +151,12 @@ class CheckContext:
             for row, chunk in enumerate(self.chunks)
         ]
 
+    @once
     def sentences(self, row: int) -> list[ChunkSentence]:
-        """The sentences of a chunk, each read once."""
-        if row not in self._sentences:
-            language = self.language_of(row)
-            self._sentences[row] = [
-                ChunkSentence(text, frozenset(content_of(text, language))) for text in sentences(self.chunks.texts[row])
-            ]
-        return self._sentences[row]
+        """The sentences of a chunk."""
+        language = self.language_of(row)
+        texts = sentences(self.chunks.texts[row])
+        return [ChunkSentence(text, frozenset(content_of(text, language))) for text in texts]
 
     @cached_property
     def weights(self) -> Weights:

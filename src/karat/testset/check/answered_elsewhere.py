@@ -11,12 +11,19 @@ from karat.core.text import guess_language
 from karat.core.text.detect import VERDICTS
 from karat.core.text.support import NUMBER_WORDS, Claim, SupportText
 from karat.models.terms import terms
-from karat.results.drafts import Draft, Fragment
-from karat.results.testset_check import Finding
-from karat.testset.check._check import about_questions, check, draft_filter
-from karat.testset.check._context import DEPTH, CheckContext, once
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import (
+    CheckContext,
+    Draft,
+    Finding,
+    Fragment,
+    Surroundings,
+    about_questions,
+    check,
+    draft_filter,
+)
+from karat.testset.check._context import DEPTH
 from karat.testset.lexicon import ChunkSentence, content_of, one_line, without_asking
+from karat.testset.once import once
 
 ANSWER = 0.95  # share of the answer, by weight, that a few sentences of the chunk must hold
 ASKED = 0.7  # share of the question's words that they must hold
@@ -238,7 +245,7 @@ def _repeated(draft: Draft, row: int, surroundings: Surroundings) -> str:
 
 
 def _sentences_that_answer(
-    said: str, asked: frozenset[str], answer: frozenset[str], row: int, surroundings: Surroundings
+    reference: str, asked: frozenset[str], answer: frozenset[str], row: int, surroundings: Surroundings
 ) -> str:
     """Two neighbouring sentences of the chunk, or one, that hold the answer and what is asked; "" where none do."""
     held = surroundings.row_stems(row)
@@ -253,7 +260,7 @@ def _sentences_that_answer(
         if surroundings.share(answer, stems) < ANSWER_IN_DRAFT or surroundings.share(asked, stems) < QUESTION_IN_DRAFT:
             continue
         held_there = SupportText.of("\n".join(part.text for part in window), None, terms)
-        if not Claim.of(said, None, terms).against(held_there).figures:
+        if not Claim.of(reference, None, terms).against(held_there).figures:
             return _between(surroundings.chunks[row].text, window[0].text, window[-1].text)
     return ""
 

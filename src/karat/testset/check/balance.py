@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from karat.core.text.words import excerpt, percent, plural
-from karat.results.testset_check import Finding
-from karat.testset.check._check import about_questions, check
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, about_questions, check
 
 FEW = 10  # questions of a kind below which its mean says little
 LONG = 100  # words of an answer from which word measures say little of it

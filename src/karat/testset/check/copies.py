@@ -10,9 +10,7 @@ import numpy as np
 
 from karat.core.text.codes import Vocabulary
 from karat.core.text.words import plural
-from karat.results.testset_check import Finding
-from karat.testset.check._check import check, counted
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, check, counted
 
 if TYPE_CHECKING:
     from karat.core.judged import Bools, Floats, Ints

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.text.words import percent, plural
-from karat.results.testset_check import Finding
-from karat.testset.check._check import SHOWN, check
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import SHOWN, CheckContext, Finding, check
 from karat.testset.topics import coverage_of, is_thin
 
 _MOST = 0.5  # share of the questions about one document from which they are concentrated

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.text.words import percent
-from karat.results.testset_check import ALL, Finding
+from karat.results.testset_check import ALL
 from karat.testset.attained import attained
-from karat.testset.check._check import check
-from karat.testset.check._context import SEMANTIC, CheckContext
+from karat.testset.check._check import SEMANTIC, CheckContext, Finding, check
 
 CUT = 5
 EASY = 0.95  # Recall@5 of BM25 from which a kind tells no two systems apart

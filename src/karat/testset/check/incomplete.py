@@ -10,11 +10,17 @@ from karat.core.text import normalise
 from karat.core.text.refusals import declines
 from karat.core.text.words import excerpt
 from karat.core.types import Question
-from karat.results.drafts import Draft
-from karat.results.testset_check import Finding, Severity
-from karat.testset.check._check import SHOWN, check, counted, draft_filter
-from karat.testset.check._context import CheckContext
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import (
+    SHOWN,
+    CheckContext,
+    Draft,
+    Finding,
+    Severity,
+    Surroundings,
+    check,
+    counted,
+    draft_filter,
+)
 
 LONGEST = 120  # words; a draft's answer that is longer is a copy of the chunk
 FAULTS: tuple[tuple[str, Callable[[Question], bool], str], ...] = (

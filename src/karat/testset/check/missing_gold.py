@@ -9,9 +9,7 @@ from typing import Any
 from karat.core.text import normalise
 from karat.core.text.words import names, plural
 from karat.match import Unresolved
-from karat.results.testset_check import Finding
-from karat.testset.check._check import SHOWN, check, counted
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import SHOWN, CheckContext, Finding, check, counted
 
 NEAR_NAME = 75  # likeness, of 100, from which a name is suggested
 NEAR_QUOTE = 90  # likeness, of 100, from which a quote nearly stands in the corpus

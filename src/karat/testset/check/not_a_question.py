@@ -8,11 +8,7 @@ from dataclasses import replace
 
 from karat.core.text.detect import nonsense
 from karat.core.text.words import excerpt, percent, plural
-from karat.results.drafts import Draft
-from karat.results.testset_check import Finding
-from karat.testset.check._check import about_questions, check, draft_filter
-from karat.testset.check._context import CheckContext
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import CheckContext, Draft, Finding, Surroundings, about_questions, check, draft_filter
 from karat.testset.lexicon import asking_word, one_line, words_of
 
 LONG = 80  # words: a situation told in four sentences has fewer

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from karat.core.errors import KaratError
 from karat.core.text.words import percent
 from karat.match import MATCHERS, Unresolved
-from karat.results.testset_check import Finding
-from karat.testset.check._check import check
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, check
 
 _BETTER = 0.05
 _NAMES = ("unknown file", "unknown address", "unknown id", "ambiguous", "names no unit")

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from karat.core.text.words import plural
-from karat.results.testset_check import Finding
-from karat.testset.check._check import check
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, check
 
 if TYPE_CHECKING:
     from karat.match import Resolution

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from karat.core.text.detect import passage_reference
-from karat.results.drafts import Draft
-from karat.results.testset_check import Finding
-from karat.testset.check._check import about_questions, check, draft_filter
-from karat.testset.check._context import CheckContext
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import CheckContext, Draft, Finding, Surroundings, about_questions, check, draft_filter
 
 
 @check(41, needs_index=False)

@@ -12,12 +12,9 @@ import numpy as np
 from karat.core.text import normalise
 from karat.core.text.detect import ALIKE, repeats, same_form
 from karat.core.text.words import excerpt, percent, plural
-from karat.results.drafts import Draft
-from karat.results.testset_check import Finding
-from karat.testset.check._check import SHOWN, check, counted, draft_filter
-from karat.testset.check._context import CheckContext, once
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import SHOWN, CheckContext, Draft, Finding, Surroundings, check, counted, draft_filter
 from karat.testset.lexicon import asking_word
+from karat.testset.once import once
 
 if TYPE_CHECKING:
     from karat.testset.check._context import Vectors
@@ -104,7 +101,7 @@ def duplicate(draft: Draft, surroundings: Surroundings, accepted: Sequence[Draft
         if rows.isdisjoint(fragment.row for fragment in other.fragments) or _ask_for_others(draft, other):
             continue
         cosine = surroundings.alike(draft.text, other.text)
-        if cosine is not None and cosine >= COSINE_OF_DRAFTS:
+        if cosine >= COSINE_OF_DRAFTS:
             return f'It was asked before about the same chunk: "{excerpt(other.text, 80)}" (cosine {cosine:.2f}).'
     return None
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from karat.core.text.words import plural
-from karat.results.testset_check import Finding
 from karat.testset.attained import detectable_by
-from karat.testset.check._check import check
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, check
 
 MOST = 1.0  # no difference is larger
 COARSE = 0.2  # a difference that any test set should tell

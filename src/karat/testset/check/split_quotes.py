@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 from karat.core.text.words import excerpt, percent
 from karat.match import Passages
-from karat.results.testset_check import Finding
-from karat.testset.check._check import check, counted
-from karat.testset.check._context import CheckContext
+from karat.testset.check._check import CheckContext, Finding, check, counted
 
 
 def _is_whole(context: CheckContext, unit: int) -> bool:

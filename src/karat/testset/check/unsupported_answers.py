@@ -9,11 +9,7 @@ from karat.core.text.support import SUPPORTED, Claim, Support, SupportText
 from karat.core.text.words import excerpt, percent
 from karat.core.types import Question
 from karat.models.terms import terms
-from karat.results.drafts import Draft
-from karat.results.testset_check import Finding
-from karat.testset.check._check import about_questions, check, draft_filter
-from karat.testset.check._context import CheckContext
-from karat.testset.check._surroundings import Surroundings
+from karat.testset.check._check import CheckContext, Draft, Finding, Surroundings, about_questions, check, draft_filter
 
 MOST_GOLD = 50  # gold chunks that are looked at
 LITERAL, FREE = 0.8, SUPPORTED  # share of a draft's answer that the gold has to hold

@@ -152,7 +152,7 @@ def _whole_recalls(column: MeasuredColumn) -> Iterator[Figure]:
 def _first_hits(column: MeasuredColumn) -> Iterator[Identity]:
     """MRR is 1 exactly when the first hit is gold."""
     rows, numbers, gold = column.rows, column.numbers, column.gold
-    top = next((rows.names[name] for name in FIRST_HITS if name in rows.names), None)
+    top = next(iter(rows.named(*FIRST_HITS)), None)
     if top is None or gold is None or rows.gold_column is None:
         return
     texts, written = rows.texts(top), rows.texts(rows.gold_column)
