@@ -1,4 +1,4 @@
-"""Baselines: names for runs that later ones are held against, a small file each."""
+"""Baselines: runs that later ones are held against, a small file each, which stands by itself once the run is gone."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ import os
 import re
 from dataclasses import asdict
 from datetime import UTC, datetime
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from karat.core.errors import InputError, UsageError, did_you_mean
+from karat.experiment._subjects import saved_subjects
+from karat.experiment.settings import scored_by
 from karat.experiment.store import MANIFEST, RunFolder, find_run, open_run
 from karat.io.opening import read_whole
 from karat.io.writing import write_whole
+from karat.results.decisions import best_system
 from karat.results.gating import Baseline
+from karat.results.serial import load_study
 
 BASELINES, FORMER = "baselines", "baselines.json"
 """The folder in that of the runs that holds a file for each baseline, and the one file of earlier versions."""
@@ -52,7 +57,32 @@ def _baseline(path: Path, name: str, about: Any) -> Baseline:
         raise _unreadable(path, f"{name!r} lacks its run or test set")
     if Path(values["run"]).name != values["run"]:
         raise _unreadable(path, f"{values['run']!r} is no run's id")
-    return Baseline(name=name, **values)
+    if "scores" not in known:
+        return Baseline(name=name, **values)
+    return Baseline(name=name, **values, **_saved_scores(path, known))
+
+
+def _saved_scores(path: Path, known: dict[str, Any]) -> dict[str, Any]:
+    """The scores that a baseline's file holds."""
+    scores, questions = known["scores"], known.get("questions")
+    failed, how = known.get("failed", {}), known.get("scored_by")
+    if not (
+        isinstance(questions, list)
+        and all(isinstance(qid, str) for qid in questions)
+        and isinstance(known.get("scores_of"), str)
+        and isinstance(how, dict)
+        and isinstance(scores, dict)
+        and all(isinstance(values, list) and len(values) == len(questions) for values in scores.values())
+        and all(value is None or type(value) in (int, float) for values in scores.values() for value in values)
+        and isinstance(failed, dict)
+        and all(isinstance(one, dict) and all(isinstance(w, str) for w in one.values()) for one in failed.values())
+    ):
+        raise _unreadable(path, "its scores are not what karat wrote")
+    values = {name: tuple(values) for name, values in scores.items()}
+    return {
+        "scored_by": how, "scores_of": known["scores_of"], "questions": tuple(questions), "scores": values,
+        "failed": failed,
+    }  # fmt: skip
 
 
 def _unreadable(path: Path, why: str) -> InputError:
@@ -86,19 +116,31 @@ def save_baseline(
             f"{folder.path} is not in {runs_dir}, where a baseline's run is looked for. Give its folder as --runs-dir, "
             "or name the path itself: `karat gate --baseline PATH`."
         )
-    if system is not None:
-        from karat.results.serial import load_study
-
-        systems = load_study(folder.path).evaluation.scores.systems
-        if system not in systems:
-            offered = f"It has {', '.join(systems[:12])}."
-            raise UsageError(f"run {folder.id} has no system {system!r}.{did_you_mean(system, systems)} {offered}")
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    saved = Baseline(name=path.stem, run=folder.id, testset=testset_of(folder), system=system, set_at=now)
+    study = load_study(folder.path)
+    systems = study.evaluation.scores.systems
+    if system is not None and system not in systems:
+        offered = f"It has {', '.join(systems[:12])}."
+        raise UsageError(f"run {folder.id} has no system {system!r}.{did_you_mean(system, systems)} {offered}")
+    of = system or best_system(study) or systems[0]
+    subjects = list(saved_subjects(study, of))
+    questions = study.evaluation.scores.questions
+    saved = Baseline(
+        name=path.stem,
+        run=folder.id,
+        testset=testset_of(folder),
+        system=system,
+        set_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        scored_by=scored_by(folder.manifest, study.evaluation.matching),
+        scores_of=of,
+        questions=questions,
+        scores={one.name: tuple(v if isfinite(v) else None for v in one.values.tolist()) for one in subjects},
+        failed={one.name: {questions[q]: why for q, why in one.why.items()} for one in subjects if one.failed.any()},
+    )
     before = _baseline(path, path.stem, _read(path)) if path.is_file() else None
     path.parent.mkdir(parents=True, exist_ok=True)
     about = {key: value for key, value in asdict(saved).items() if key != "name"}
-    write_whole(path, json.dumps(about, ensure_ascii=False, indent=1) + "\n")
+    lines = (f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in about.items())
+    write_whole(path, "{\n" + ",\n".join(lines) + "\n}\n")
     return saved, path, before
 
 
@@ -116,14 +158,16 @@ def find_baseline(runs_dir: str | os.PathLike[str], name: str) -> Baseline:
     return baselines[name]
 
 
-def open_baseline(runs_dir: str | os.PathLike[str], name: str) -> tuple[RunFolder, Baseline]:
-    """The run that a baseline means, or that stands at a path."""
+def open_baseline(runs_dir: str | os.PathLike[str], name: str) -> tuple[RunFolder | None, Baseline]:
+    """The run that a baseline means, or that stands at a path; None where it is gone and the file has its scores."""
     if (Path(name) / MANIFEST).is_file():
         folder = open_run(Path(name))
         return folder, Baseline(name=folder.id, run=folder.id, testset=testset_of(folder))
     baseline = find_baseline(runs_dir, name)
     path = Path(runs_dir) / baseline.run
     if not (path / MANIFEST).is_file():
+        if baseline.scores:
+            return None, baseline
         raise UsageError(
             f"baseline {name!r} is run {baseline.run}, which is not in {runs_dir} any more: it was deleted or moved. "
             f"Save another run as it: `karat gate RUN --save {name}`."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,12 +13,12 @@ from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.scores import Status
 from karat.core.text.words import names
 from karat.experiment._judgement import HeldRule, judged
-from karat.experiment._subjects import failed_rows, subject_of
+from karat.experiment._subjects import Subject, failed_rows, subject_of
 from karat.experiment.finished import study_at_hand
 from karat.experiment.rules import parse_rules
-from karat.experiment.settings import scored_apart, texts_of
+from karat.experiment.settings import scored_apart, scored_by, settings_apart, texts_of
 from karat.results.decisions import best_system
-from karat.results.gating import Gate, Rule, RuleResult
+from karat.results.gating import Baseline, Gate, Rule, RuleResult
 from karat.results.serial import STUDY, load_study
 
 if TYPE_CHECKING:
@@ -54,6 +54,63 @@ class _Side:
     def default(self) -> str:
         """The system asked for, the only one, or the best by the main measure."""
         return self.named(self.system) if self.system is not None else default_system(self.study, self.id)
+
+    def subject(self, system: str, ours: Subject, name: str) -> Subject:
+        """What a rule is about, called `name` in it, of a system here; `ours` is the same of the gated run."""
+        return subject_of(self.study, system, name)
+
+    def failed_questions(self, system: str) -> list[str]:
+        """The questions of a system of which at least one score failed."""
+        return [self.study.evaluation.scores.questions[int(q)] for q in np.flatnonzero(failed_rows(self.study, system))]
+
+
+@dataclass(frozen=True)
+class _SavedSide:
+    """A baseline whose run is gone: what its file holds of one system."""
+
+    saved: Baseline
+    questions: tuple[str, ...]  # in the order of the gated run
+
+    @property
+    def id(self) -> str:
+        return self.saved.run
+
+    @property
+    def system(self) -> str | None:
+        return self.saved.system
+
+    @property
+    def default(self) -> str:
+        return str(self.saved.scores_of)
+
+    def named(self, name: str) -> str:
+        if name != self.default:
+            raise UsageError(
+                f"run {self.id} is gone, and the file of the baseline {self.saved.name} holds the scores of "
+                f"{self.default} alone, not of {name}. Keep the run beside it, or save it with --system {name}."
+            )
+        return name
+
+    def subject(self, system: str, ours: Subject, name: str) -> Subject:
+        if ours.name not in self.saved.scores:
+            raise UsageError(
+                f"run {self.id} is gone, and the file of the baseline {self.saved.name} holds no {name!r}. It has "
+                f"{names(list(self.saved.scores), 24)}. Keep the run beside it for anything else."
+            )
+        place = {qid: number for number, qid in enumerate(self.saved.questions)}
+        values = self.saved.scores[ours.name]
+        why = self.saved.failed.get(ours.name, {})
+        return replace(
+            ours,
+            values=np.array([np.nan if (v := values[place[q]]) is None else v for q in self.questions], np.float64),
+            failed=np.array([q in why for q in self.questions], bool),
+            missing=np.zeros(len(self.questions), bool),
+            why={number: why[q] for number, q in enumerate(self.questions) if q in why},
+        )
+
+    def failed_questions(self, system: str) -> list[str]:
+        failed = {qid for questions in self.saved.failed.values() for qid in questions}
+        return [qid for qid in self.questions if qid in failed]
 
 
 def gate(
@@ -140,7 +197,7 @@ def default_system(study: Study, run: str) -> str:
 
 def _baseline(
     rules: Sequence[Rule], name: str | None, runs_dir: str | os.PathLike[str], folder: RunFolder, ours: _Side
-) -> tuple[_Side | None, list[str]]:
+) -> tuple[_Side | _SavedSide | None, list[str]]:
     """The run that rules are held against, and what should be known of it; None where no rule asks for one."""
     from karat.experiment.baseline import baselines_in, open_baseline
     from karat.experiment.frozen import same_testset
@@ -155,19 +212,28 @@ def _baseline(
     before, about = open_baseline(runs_dir, name)
     if not wanting:
         return None, [f"no rule asks for the baseline {name}."]
-    study = load_study(before.path)
-    same_testset([before.manifest, folder.manifest], [study.evaluation.testset, ours.study.evaluation.testset])
-    notes = [f"the baseline {name} is this run itself."] if before.id == folder.id else []
-    told = scored_apart((before.manifest, study.evaluation.matching), (folder.manifest, ours.study.evaluation.matching))
-    if told:
+    theirs: _Side | _SavedSide
+    evaluation = ours.study.evaluation
+    if before is None:
+        same_testset([{"inputs": {"testset": {"digest": about.testset, "path": about.name}}}, folder.manifest])
+        apart = settings_apart(about.scored_by, scored_by(folder.manifest, evaluation.matching))
+        if set(about.questions) != set(evaluation.scores.questions):
+            raise UsageError(f"the baseline {name} holds other questions than run {folder.id}. Save it again.")
+        theirs = _SavedSide(about, evaluation.scores.questions)
+    else:
+        study = load_study(before.path)
+        same_testset([before.manifest, folder.manifest], [study.evaluation.testset, evaluation.testset])
+        apart = scored_apart((before.manifest, study.evaluation.matching), (folder.manifest, evaluation.matching))
+        theirs = _Side(before.id, study, about.system)
+    if apart:
         raise UsageError(
-            f"the baseline {name} and run {folder.id} are not scored alike ({told}): their figures cannot be compared. "
-            "Score both alike, then save the baseline again."
+            f"the baseline {name} and run {folder.id} are not scored alike ({apart}): their figures cannot be "
+            "compared. Score both alike, then save the baseline again."
         )
-    return _Side(before.id, study, about.system), notes
+    return theirs, [f"the baseline {name} is this run itself."] if theirs.id == folder.id else []
 
 
-def _verdict(rule: Rule, ours: _Side, theirs: _Side | None, allow_incomplete: bool) -> RuleResult:
+def _verdict(rule: Rule, ours: _Side, theirs: _Side | _SavedSide | None, allow_incomplete: bool) -> RuleResult:
     system, name = rule.system, rule.subject
     if system is None and ":" in name and name not in {m.name for m in ours.study.evaluation.scores.measures}:
         system, _, name = (part.strip() for part in name.partition(":"))
@@ -185,7 +251,7 @@ def _verdict(rule: Rule, ours: _Side, theirs: _Side | None, allow_incomplete: bo
         other = theirs.system if theirs.system is not None else system if system is not None else ours.system
         other = theirs.named(other) if other is not None else theirs.default
         try:
-            beside = subject_of(theirs.study, other, name).of(chosen)
+            beside = theirs.subject(other, subject, name).of(chosen)
         except KaratError as problem:
             raise UsageError(f"of the baseline: {problem}") from None
     testset = ours.study.evaluation.testset
@@ -215,21 +281,19 @@ def _in_slice(study: Study, rule: Rule) -> NDArray[np.bool_]:
     return chosen
 
 
-def _missing(verdicts: Sequence[RuleResult], ours: _Side, theirs: _Side | None) -> list[str]:
+def _missing(verdicts: Sequence[RuleResult], ours: _Side, theirs: _Side | _SavedSide | None) -> list[str]:
     """What failed in the systems that rules are about, a sentence each."""
-    sides = [("", ours, dict.fromkeys(v.system for v in verdicts))]
+    sides: list[tuple[str, _Side | _SavedSide, Iterable[str]]] = [("", ours, dict.fromkeys(v.system for v in verdicts))]
     if theirs is not None:
         others = dict.fromkeys(v.baseline_system for v in verdicts if v.baseline_system is not None)
         sides.append(("the baseline's ", theirs, others))
-    found = []
+    sentences = []
     for whose, side, systems in sides:
         for name in systems:
-            failed = failed_rows(side.study, name)
-            if failed.any():
-                first = side.study.evaluation.scores.questions[int(np.flatnonzero(failed)[0])]
-                of = f"{int(failed.sum()):,} of {len(failed):,} rows"
-                found.append(f"{whose}{name}: {of} failed, the first of them {first}.")
-    return found
+            if failed := side.failed_questions(name):
+                of = f"{len(failed):,} of {len(ours.study.evaluation.scores.questions):,} rows"
+                sentences.append(f"{whose}{name}: {of} failed, the first of them {failed[0]}.")
+    return sentences
 
 
 def _chosen(verdicts: Sequence[RuleResult], ours: _Side) -> list[str]:

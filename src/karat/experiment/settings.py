@@ -155,11 +155,16 @@ def scored_apart(
     one: tuple[Mapping[str, Any], Matching | None], other: tuple[Mapping[str, Any], Matching | None]
 ) -> str:
     """What differs in how two runs are scored, by their manifests and matching; nothing where they are alike."""
-    first, second = _scored_by(*one), _scored_by(*other)
-    return ", ".join(f"{name} {value} and {second[name]}" for name, value in first.items() if value != second[name])
+    return settings_apart(scored_by(*one), scored_by(*other))
 
 
-def _scored_by(manifest: Mapping[str, Any], matching: Matching | None) -> dict[str, Any]:
+def settings_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """What differs in two results of `scored_by`; nothing where they are alike."""
+    return ", ".join(f"{name} {value} and {other.get(name)}" for name, value in one.items() if value != other.get(name))
+
+
+def scored_by(manifest: Mapping[str, Any], matching: Matching | None) -> dict[str, Any]:
+    """What the meaning of a run's measures depends on."""
     from karat.measures.dialects import dialect_named
 
     spec = manifest.get("spec", {})

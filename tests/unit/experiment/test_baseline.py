@@ -107,10 +107,74 @@ def test_a_missing_one_says_what_there_is(tmp_path, study_of, store):
         gate(run, ["MRR >= baseline"], runs_dir=tmp_path)
 
 
-def test_one_whose_run_is_gone_says_so(tmp_path, two):
+def test_one_of_an_earlier_version_whose_run_is_gone_says_so(tmp_path, two):
     run = two(tmp_path, MRR, MRR)
-    shutil.rmtree(tmp_path / find_baseline(tmp_path, "main").run)
+    path = tmp_path / BASELINES / "main.json"
+    about = json.loads(path.read_text())
+    path.write_text(json.dumps({key: about[key] for key in ("run", "testset", "system", "set_at")}))
+    shutil.rmtree(tmp_path / about["run"])
     with pytest.raises(UsageError, match="any more: it was deleted or moved"):
+        gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "rule", ["MRR >= baseline - 0.02 @95%", "MRR >= baseline", "MRR < baseline", "failed == baseline"]
+)
+def test_its_file_alone_gives_the_verdicts_of_its_run(tmp_path, two, rule):
+    run = two(tmp_path, [0.5, 1.0, 0.0, 1.0], [1.0, 1.0, 0.25, 0.5])
+    there = gate(run, [rule], baseline="main", runs_dir=tmp_path)
+    committed = tmp_path / "committed.json"
+    shutil.move(tmp_path / BASELINES / "main.json", committed)
+    shutil.rmtree(tmp_path / there.baseline_run)
+    gone = gate(run, [rule], baseline=str(committed), runs_dir=tmp_path)
+    assert gone.verdicts == there.verdicts
+    assert gone.baseline_run == there.baseline_run
+
+
+def test_its_file_alone_says_what_it_lacks(tmp_path, study_of, store):
+    before = store(tmp_path, study_of({"a": MRR, "b": MRR}, "MRR"))
+    save_baseline(tmp_path, "main", before.id, "b")
+    run = store(tmp_path, study_of({"a": MRR, "b": MRR}, "MRR"))
+    shutil.rmtree(before.path)
+    with pytest.raises(UsageError, match=r"is gone, and the file of the baseline main holds no 'p95_seconds'"):
+        gate(run, ["p95_seconds <= baseline"], baseline="main", runs_dir=tmp_path)
+    assert gate(run, ["a: MRR >= baseline"], baseline="main", runs_dir=tmp_path).verdicts[0].baseline_system == "b"
+
+
+def test_failed_rows_of_a_file_alone_count_too(tmp_path, study_of, store):
+    before = store(tmp_path, study_of({"a": MRR}, "MRR", failed=[(0, 0, 0)]))
+    save_baseline(tmp_path, "main", before.id)
+    run = store(tmp_path, study_of({"a": MRR}, "MRR"))
+    there = gate(run, ["MRR >= baseline + .1"], baseline="main", runs_dir=tmp_path)
+    shutil.rmtree(before.path)
+    gone = gate(run, ["MRR >= baseline + .1"], baseline="main", runs_dir=tmp_path)
+    assert (gone.verdicts, gone.incomplete) == (there.verdicts, there.incomplete)
+
+
+def test_a_file_alone_of_another_test_set_or_scoring_is_refused(tmp_path, questions, study_of, store):
+    before = store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"repeats": "count"})
+    save_baseline(tmp_path, "main", before.id)
+    run = store(tmp_path, study_of({"a": MRR}, "MRR"), spec={"repeats": "once"})
+    shutil.rmtree(before.path)
+    with pytest.raises(UsageError, match=r"not scored alike .repeats count and once."):
+        gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+    path = tmp_path / BASELINES / "main.json"
+    path.write_text(path.read_text().replace(questions().digest, "0" * 64))
+    with pytest.raises(UsageError, match="different test sets"):
+        gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('"scores": {', '"scores": {"x": [1], '), ('"scores_of": "a"', '"scores_of": 3'), ('"MRR": [', '"MRR": ["1", ')],
+)
+def test_a_file_that_was_edited_is_refused(tmp_path, study_of, store, old, new):
+    run = store(tmp_path, study_of({"a": MRR}, "MRR"))
+    save_baseline(tmp_path, "main", run.id)
+    path = tmp_path / BASELINES / "main.json"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(InputError, match="its scores are not what karat wrote"):
         gate(run, ["MRR >= baseline"], baseline="main", runs_dir=tmp_path)
 
 
