@@ -37,7 +37,7 @@ def contracts() -> str:
         cls = getattr(import_module(module), name)
         public = ".".join(part for part in module.split(".") if not part.startswith("_"))
         sections += [f"## {name}", f"`{public}.{name}`, entry-point group `{group}`.", inspect.getdoc(cls) or ""]
-        sections.append(table(("field", "type and default", "meaning"), _attributes(cls)))
+        sections.append(table(("field", "type and default", "meaning"), attributes(cls)))
     about = (
         "The classes behind [Extend karat](../extend/README.md), which has an example of each. Meanings that the "
         "description above a table gives are not repeated in it."
@@ -45,7 +45,7 @@ def contracts() -> str:
     return page("Contracts of plug-ins", about, sections)
 
 
-def _attributes(cls: type) -> Iterator[tuple[str, str, str]]:
+def attributes(cls: type) -> Iterator[tuple[str, str, str]]:
     """Fields with the comment or docstring behind them; methods of a protocol with their docstrings."""
     source = textwrap.dedent(inspect.getsource(cls))
     lines = source.splitlines()

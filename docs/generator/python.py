@@ -5,11 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
+from docs.generator.contracts import attributes
 from docs.generator.markdown import code, first_line, page, table
 
 WIDTH = 110
+_ALSO = (
+    ("karat.experiment.settings", "MatchSettings"),
+    ("karat.experiment.models", "ChatOptions"),
+    ("karat.experiment.settings", "SignificanceTest"),
+    ("karat.experiment.finished", "FinishedRun"),
+)
 
 
 def python() -> str:
@@ -26,6 +34,13 @@ def python() -> str:
             sections.append(table(("member", "meaning"), members) if members else "")
         else:
             sections += [f"```text\n{_signature(f'karat.{name}', thing)}\n```", inspect.getdoc(thing) or ""]
+    sections.append("## Settings and results")
+    for module, name in _ALSO:
+        cls = getattr(import_module(module), name)
+        fields, members = list(attributes(cls)), list(_members(cls))
+        sections += [f"### {name}", inspect.getdoc(cls) or ""]
+        sections.append(table(("field", "type and default", "meaning"), fields) if fields else "")
+        sections.append(table(("member", "meaning"), members) if not fields else "")
     about = "How they work together: [Use karat from Python](../how-to/use-from-python.md)."
     return page("Python", about, sections)
 

@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, kw_only=True)
 class MatchSettings:
-    """How hits are held against the gold.
+    """How hits are matched with the gold.
 
     `match` names a matcher (None: as the dialect has it), `repeats` how hits that hold the same unit count, `rel` the
     grade from which a unit is relevant, `ties` how scores are compared, `collection` how many documents were searched
