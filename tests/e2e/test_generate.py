@@ -373,7 +373,7 @@ def test_a_small_model_goes_all_the_way_and_what_is_weak_is_not_shipped(demo, fo
     schema = {"type": "object", "properties": texts, "required": list(texts), "additionalProperties": False}
     form = {"response_format": {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}}
     model = ChatSettings(local_model.name, base_url=local_model.base_url, jobs=1, max_tokens=200, extra=form)
-    made = karat.generate(demo, samples=10, kinds="literal", model=model, max_calls=12, output="qa.jsonl")
+    made = karat.generate(demo, samples=10, kinds="literal", chat={"model": model, "max_calls": 12}, output="qa.jsonl")
     told = made.generated
     print(f"{len(made.questions)} of 10", Counter(one.reason for one in told.rejected))
     assert len(made.questions) + len(told.rejected) >= 10

@@ -54,7 +54,7 @@ def call_all():
     index = karat.index("docs.jsonl", "my.index", chunk="whole")
     finished = karat.run(runs_dir="runs")
     swept = karat.sweep("qa.jsonl", index, {"alpha": "0:1:0.1"})
-    report = karat.score("qa.jsonl", {HOSTILE: results, "other": results}, measures=["MRR", "EM"], intervals=False)
+    report = karat.score("qa.jsonl", {HOSTILE: results, "other": results}, measures=["MRR", "EM"])
     return {
         "index": index,
         "hits": index.search(f"thing {HOSTILE}", k=20, engine="bm25"),

@@ -108,14 +108,12 @@ BaseUrl = Annotated[
     str | None,
     typer.Option("--base-url", help="Of an OpenAI-compatible endpoint, for --model and --embedder openai:MODEL."),
 ]
-KeyEnv = Annotated[str, typer.Option("--key-env", help="The environment variable that holds the endpoint's key.")]
-Match = Annotated[
-    str,
-    typer.Option(
-        "--match",
-        help="How hits are matched with gold: auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN.",
-    ),
+KeyEnv = Annotated[
+    str | None,
+    typer.Option("--key-env", help="The environment variable that holds the endpoint's key: OPENAI_API_KEY."),
 ]
+_MATCHERS = "How hits are matched with gold: auto, exact, doc, uuid, url, page, quote, span or regex:PATTERN."
+Match = Annotated[str, typer.Option("--match", help=_MATCHERS)]
 PageOffset = Annotated[int, typer.Option("--page-offset", help="Added to the page numbers of chunks.")]
 Pages = Annotated[
     str, typer.Option("--pages", help="Page numbers of chunks: physical (counted from 1) or printed (on the page).")
@@ -135,7 +133,7 @@ _SYSTEM: dict[str, tuple[Any, Any]] = {
     "rerank_depth": (RerankDepth, 20),
     "embedder": (Embedder, None),
     "base_url": (BaseUrl, None),
-    "key_env": (Annotated[str | None, *KeyEnv.__metadata__], None),  # type: ignore[attr-defined]
+    "key_env": (KeyEnv, None),
 }
 
 
@@ -154,7 +152,7 @@ _CHAT: dict[str, tuple[Any, Any]] = {
         ],
         None,
     ),
-    "key_env": (KeyEnv, "OPENAI_API_KEY"),
+    "key_env": (KeyEnv, None),
     "price_in": (
         Annotated[
             float | None,
@@ -181,8 +179,10 @@ _CHAT: dict[str, tuple[Any, Any]] = {
         None,
     ),
     "jobs": (
-        Annotated[int, typer.Option("-j", "--jobs", metavar="N", help="How many calls of the model run at a time.")],
-        8,
+        Annotated[
+            int | None, typer.Option("-j", "--jobs", metavar="N", help="How many calls of the model run at a time: 8.")
+        ],
+        None,
     ),
     "per_minute": (
         Annotated[
@@ -191,8 +191,35 @@ _CHAT: dict[str, tuple[Any, Any]] = {
         ],
         None,
     ),
-    "repeat": (Annotated[int, typer.Option("--repeat", metavar="N", help="How often a judge is asked the same.")], 1),
+    "repeat": (
+        Annotated[int | None, typer.Option("--repeat", metavar="N", help="How often a judge is asked the same: 1.")],
+        None,
+    ),
     "calls": (CallsFile, None),
+}
+
+
+_MATCHING: dict[str, tuple[Any, Any]] = {
+    "match": (Annotated[str | None, typer.Option("--match", help=_MATCHERS)], None),
+    "page_offset": (Annotated[int, typer.Option("--page-offset", help="Added to the page numbers of hits.")], 0),
+    "pages": (Pages, "physical"),
+    "repeats": (
+        Annotated[str | None, typer.Option("--repeats", help="Hits that hold the same unit: once, collapse or count.")],
+        None,
+    ),
+    "rel": (Annotated[int, typer.Option("--rel", help="The grade from which a unit is relevant.")], 1),
+    "ties": (
+        Annotated[str, typer.Option("--ties", help="Compare scores as float32 (trec_eval 9) or double (10).")],
+        "float32",
+    ),
+    "collection": (
+        Annotated[int | None, typer.Option("--collection", help="Number of documents searched, for AQWV.")],
+        None,
+    ),
+    "allow_zero_overlap": (
+        Annotated[bool, typer.Option("--allow-zero-overlap", help="Accept a system that found no gold at all.")],
+        False,
+    ),
 }
 
 
@@ -262,15 +289,24 @@ def with_system(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_chat(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a chat model, in place of its `**options`: what `ModelSettings.of` takes."""
+    """Give a command the options of a chat model, in place of its `**options`: what `chat=` takes."""
     return _with(command, "Chat model", _CHAT)
 
 
 def with_chat_of_run(command: Callable[..., None]) -> Callable[..., None]:
-    """The same for a command that keeps calls where its run is; an option that is not given says nothing."""
-    kinds = {name: kind for name, (kind, _) in _CHAT.items() if name != "calls"}
-    unset = {name: (Annotated[kind.__origin__ | None, *kind.__metadata__], None) for name, kind in kinds.items()}
-    return _with(command, "Chat model", unset)
+    """The same for a command that keeps calls where its run is."""
+    kept = {name: option for name, option in _CHAT.items() if name != "calls"}
+    return _with(command, "Chat model", kept)
+
+
+def with_matching(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of how hits are held against the gold, in place of its `**options`."""
+    return _with(command, "Matching", _MATCHING)
+
+
+def matching_of(options: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """What `matching=` takes, of the options that `with_matching` gave; they are taken out."""
+    return {name: options.pop(name) for name in _MATCHING} | more
 
 
 def _with(command: Callable[..., None], heading: str, options: dict[str, tuple[Any, Any]]) -> Callable[..., None]:
@@ -341,8 +377,8 @@ def system_of(index: str, *, announce: Callable[[str], None] | None = None, **op
     own = opened.embedder if opened is not None and given_key and chosen is None else None
     if own is not None and own.address is not None and asking["model"] is None and is_allowed(own.address):
         allow_host(own.address, key_env)
-    wanted = {"base_url": base_url, "key_env": key_env} if asking["model"] is not None else {}
-    models = models_of(ModelSettings.of(**asking, **wanted), announce=announce)
+    endpoint = {"base_url": base_url, "key_env": key_env} if asking["model"] is not None else {}
+    models = models_of(ModelSettings.of({**asking, **endpoint, "announce": announce}))
     try:
         yield replace(described, models=models)
     finally:

@@ -18,13 +18,8 @@ BROKEN, FAILED = 4, 5
 
 def progress_on_terminal(quiet: bool) -> Callable[[str], None]:
     """Says each step on standard error, on a terminal only, one line that the next step overwrites."""
-    if quiet or not sys.stderr.isatty():
-        return lambda step: None
-
-    def say(step: str) -> None:
-        print(f"\r\x1b[2K{step} ...", end="" if step else "\r\x1b[2K", file=sys.stderr, flush=True)
-
-    return say
+    say = counted_on_terminal(quiet)
+    return lambda step: say(step, 0, 1)
 
 
 def counted_on_terminal(quiet: bool) -> Callable[[str, int, int], None]:

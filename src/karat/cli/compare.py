@@ -139,7 +139,10 @@ def _compare(inputs: list[str], options: dict[str, Any], output: str | None, pri
     write = comparison_writer(output) if output is not None else None
     progress = progress_on_terminal(printing["quiet"] or printing["as_json"])
     options.setdefault("flips", None if printing["verbose"] else FLIPS)
-    comparison = compare(*inputs, progress=progress, **options)
+    test: dict[str, Any] = {
+        name: options.pop(name) for name in ("test", "correction", "draws", "seed") if name in options
+    }
+    comparison = compare(*inputs, test=test, matching=options.pop("match", None), progress=progress, **options)
     progress("")
     if write is not None:
         write(comparison)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from karat.experiment.models import ModelSettings
 
     Progress = Callable[[str, int, int], None]
-    Announce = Callable[[str], None]
 
 
 @with_hosts
@@ -66,15 +65,14 @@ def command(
     from karat.report.build.study import document
 
     folder = find_run(runs_dir, run)
-    settings = judging(folder, calls=calls, **chat)
     progress = counted_on_terminal(quiet or as_json)
-    announce = announcer(quiet or as_json)
+    chat |= {"calls": calls, "announce": announcer(quiet or as_json)}
     if tamper_test:
         given = {"system": system or None, "repeat": chat["repeat"]}
         refuse(given, "would change nothing: the tamper test has cases of its own. Leave it out.")
-        _tamper(settings.within(folder.path.parent), measure, as_json, progress, announce)
+        _tamper(judging(folder, chat).within(folder.path.parent), measure, as_json, progress)
         return
-    study = judge(folder, measure or (), settings, systems=system or (), say=progress, announce=announce)
+    study = judge(folder, measure or (), chat=chat, systems=system or (), progress=progress).study
     progress("", 0, 0)
     place = str(folder.path)
     shown = partial(document, place=place), partial(objects.study, place=place)
@@ -83,9 +81,7 @@ def command(
         leave(FAILED)
 
 
-def _tamper(
-    settings: ModelSettings, measures: list[str] | None, as_json: bool, progress: Progress, announce: Announce | None
-) -> None:
+def _tamper(settings: ModelSettings, measures: list[str] | None, as_json: bool, progress: Progress) -> None:
     """Print how far a judge can be moved."""
     from dataclasses import asdict
 
@@ -93,7 +89,7 @@ def _tamper(
     from karat.experiment.tamper import JUDGES, tamper
     from karat.report.build.tamper import document
 
-    models = models_of(settings, announce=announce)
+    models = models_of(settings)
     try:
         moved = asdict(tamper(models.chat, measures or JUDGES, progress=progress))
     finally:

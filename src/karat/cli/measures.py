@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karat.cli._options import Debug, Json
-from karat.cli._output import print_json
+from karat.cli._output import print_json, show_document
 
 if TYPE_CHECKING:
     from karat.core.measure import Measure
@@ -29,22 +29,19 @@ def command(
     if as_json:
         print_json([facts(m) for m in found])
         return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
+    from karat.report.document import Document, Table, Text, text_columns
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading in ("measure", "range", "better", "stage", "best for"):
-        table.add_column(heading, no_wrap=heading != "best for")
+    rows = []
     for measure in sorted(found, key=lambda m: (m.spec.stage != "retrieval", m.spec.name.lower())):
         about = facts(measure)
         plugin = " (plug-in)" if MEASURES.is_plugin(measure.spec.name) else ""
         spec = measure.spec
         cut = f"@{spec.at}" if spec.at else {"none": "", "optional": "[@k]", "required": "@k"}[spec.cut]
         label = f"{measure.spec.name}{cut}{plugin}"
-        table.add_row(label, about["range"], about["better"], about["stage"], measure.spec.best_for)
-    Console(markup=False, highlight=False).print(table)
-    typer.echo("`karat measures 'nDCG@10'` explains one. Cuts: @10 by rank, @800t by tokens. Parameters: P(rel=2)@5.")
+        rows.append([label, about["range"], about["better"], about["stage"], measure.spec.best_for])
+    table = Table("", text_columns("measure", "range", "better", "stage", "best for"), rows)
+    how = "`karat measures 'nDCG@10'` explains one. Cuts: @10 by rank, @800t by tokens. Parameters: P(rel=2)@5."
+    show_document(Document("Measures", [table, Text(how)]))
 
 
 def _explain(measure: Measure, as_json: bool) -> None:

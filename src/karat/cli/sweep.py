@@ -101,7 +101,6 @@ def command(
     from karat.report import objects
     from karat.report.build.sweep import document
     from karat.systems.index import check_order
-    from karat.systems.retrieval import check_pages
 
     grid = Grid.of(
         alpha=alpha, k=k, fusion=fusion, normalise=normalise, rrf_k=rrf_k, depth=depth, legs=legs, engines=engines,
@@ -118,8 +117,11 @@ def command(
         check_order(testset, source[0])
         swept = sweep(
             testset, source[0] if len(source) == 1 else source, grid, measures=measure, main=main, dialect=dialect,
-            match=None if match == "auto" else match, page_offset=page_offset, pages=check_pages(pages),
-            columns=columns_of(map_), work=work, allow_zero_overlap=allow_zero_overlap, progress=progress,
+            matching={
+                "match": None if match == "auto" else match, "page_offset": page_offset, "pages": pages,
+                "allow_zero_overlap": allow_zero_overlap,
+            },
+            columns=columns_of(map_), work=work, progress=progress,
         )  # fmt: skip
     progress("choosing", 0, 1)
     view = swept.view(by=by, seed=seed)

@@ -62,7 +62,7 @@ def command(
     made = generate(
         index, samples=samples, kinds=kinds, offline=offline, each=each, seed=seed, mix=mix, extend=extend,
         fill_gaps=fill_gaps, docs=doc, least_tokens=least_tokens, output=output, force=force, columns=columns_of(map_),
-        say=progress, announce=announcer(quiet or as_json), **chat,
+        say=progress, chat={**chat, "announce": announcer(quiet or as_json)},
     )  # fmt: skip
     progress("", 0, 0)
     if as_json:

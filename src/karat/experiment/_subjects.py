@@ -10,7 +10,8 @@ import numpy as np
 
 from karat.core.errors import UsageError, did_you_mean
 from karat.core.scores import Status
-from karat.experiment._named import find_measure, listed, spellings
+from karat.core.text.words import names
+from karat.experiment._named import find_measure, spellings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,7 +89,7 @@ def subject_of(study: Study, system: str, name: str) -> Subject:
     also = (*COUNTS, *TIMES, *SUMS)
     near = did_you_mean(name, [*spellings(measures), *also])
     raise UsageError(
-        f"the run has no {name!r}.{near} It has {listed([m.name for m in measures], 24)}; counts "
+        f"the run has no {name!r}.{near} It has {names([m.name for m in measures], 24)}; counts "
         f"({', '.join(COUNTS)}), times (such as {TIMES[2]}) and cost ({SUMS[0]})."
     )
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from karat.core.errors import KaratError, UsageError, did_you_mean
 from karat.core.scores import Status
-from karat.experiment._alike import scored_apart
+from karat.core.text.words import names
 from karat.experiment._judgement import HeldRule, judged
-from karat.experiment._named import listed
 from karat.experiment._subjects import failed_rows, subject_of
+from karat.experiment.finished import study_at_hand
 from karat.experiment.rules import parse_rules
-from karat.experiment.store import find_run
+from karat.experiment.settings import scored_apart, texts_of
 from karat.results.decisions import best_system
 from karat.results.gating import Gate, Rule, RuleResult
 from karat.results.serial import STUDY, load_study
@@ -24,6 +24,7 @@ from karat.results.serial import STUDY, load_study
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from karat.experiment.report import Report
     from karat.experiment.store import RunFolder
     from karat.results.evaluation import Note
     from karat.results.study import Study
@@ -46,7 +47,7 @@ class _Side:
     def named(self, name: str) -> str:
         if name not in self.systems:
             near = did_you_mean(name, self.systems)
-            raise UsageError(f"run {self.id} has no system {name!r}.{near} It has {listed(self.systems, 12)}.")
+            raise UsageError(f"run {self.id} has no system {name!r}.{near} It has {names(self.systems, 12)}.")
         return name
 
     @property
@@ -56,8 +57,8 @@ class _Side:
 
 
 def gate(
-    run: str | RunFolder,
-    rules: Sequence[str] = (),
+    run: Report | RunFolder | str | os.PathLike[str],
+    rules: str | Sequence[str] = (),
     *,
     baseline: str | None = None,
     system: str | None = None,
@@ -68,13 +69,15 @@ def gate(
 ) -> Gate:
     """Hold rules against a run; without rules, those of its karat.yaml. `allow` names guards that may fire.
 
+    `run` is LAST, a name, the beginning of its id, its folder, what `karat.run` returned, or a report of `karat.score`.
     `study` is what the run found, where it is at hand, else it is read.
 
     A rule that names no system is about `system` or, without it, the only system or the best by the main measure, and
     is held against the same of the baseline.
     """
-    folder = find_run(runs_dir, run) if isinstance(run, str) else run
-    asked = parse_rules(tuple(rules) or tuple(folder.manifest.get("spec", {}).get("gate") or ()))
+    folder, found = study_at_hand(run, runs_dir)
+    study = study or found
+    asked = parse_rules(texts_of(rules) or tuple(folder.manifest.get("spec", {}).get("gate") or ()))
     if not asked:
         raise UsageError(
             f'there are no rules to hold run {folder.id} to. Give some, such as "Recall@5 >= 0.6", or write them into '
@@ -195,7 +198,7 @@ def _verdict(rule: Rule, ours: _Side, theirs: _Side | None, allow_incomplete: bo
 
 def _in_slice(study: Study, rule: Rule) -> NDArray[np.bool_]:
     """The questions that a rule is about."""
-    from karat.experiment.score import slices_of
+    from karat.experiment.inputs import slices_of
 
     testset = study.evaluation.testset
     chosen = np.ones(len(testset), bool)
@@ -204,7 +207,7 @@ def _in_slice(study: Study, rule: Rule) -> NDArray[np.bool_]:
         if wanted not in values:
             known = sorted(set(values))
             near = did_you_mean(wanted, known)
-            raise UsageError(f"no question has {name} {wanted!r}.{near} There are {listed(known, 12)}.")
+            raise UsageError(f"no question has {name} {wanted!r}.{near} There are {names(known, 12)}.")
         chosen &= np.array([value == wanted for value in values], bool)
     if not chosen.any():
         shown = ", ".join(f"{name}={value}" for name, value in rule.where)
@@ -216,11 +219,11 @@ def _missing(verdicts: Sequence[RuleResult], ours: _Side, theirs: _Side | None) 
     """What failed in the systems that rules are about, a sentence each."""
     sides = [("", ours, dict.fromkeys(v.system for v in verdicts))]
     if theirs is not None:
-        names = dict.fromkeys(v.baseline_system for v in verdicts if v.baseline_system is not None)
-        sides.append(("the baseline's ", theirs, names))
+        others = dict.fromkeys(v.baseline_system for v in verdicts if v.baseline_system is not None)
+        sides.append(("the baseline's ", theirs, others))
     found = []
-    for whose, side, names in sides:
-        for name in names:
+    for whose, side, systems in sides:
+        for name in systems:
             failed = failed_rows(side.study, name)
             if failed.any():
                 first = side.study.evaluation.scores.questions[int(np.flatnonzero(failed)[0])]
@@ -239,5 +242,5 @@ def _chosen(verdicts: Sequence[RuleResult], ours: _Side) -> list[str]:
 
 
 def _allowed(fired: Sequence[Note], allow: Sequence[str]) -> list[str]:
-    names = dict.fromkeys(note.guard for note in fired if note.guard in allow)
-    return [f"the guard {name!r} fired and is allowed." for name in names]
+    allowed = dict.fromkeys(note.guard for note in fired if note.guard in allow)
+    return [f"the guard {name!r} fired and is allowed." for name in allowed]

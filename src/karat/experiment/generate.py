@@ -12,6 +12,8 @@ from karat.core.errors import UsageError
 from karat.core.glance import NotebookView, Table
 from karat.core.progress import shown_in_notebook
 from karat.core.types import Question, TestSet
+from karat.experiment.models import ChatOptions, ChatValue
+from karat.experiment.settings import takes_settings
 
 if TYPE_CHECKING:
     from karat.core.docs import Chunks
@@ -62,12 +64,12 @@ class GeneratedTestSet(NotebookView):
 
 
 @shown_in_notebook("say")
+@takes_settings(chat=ChatOptions)
 def generate(
     index: PathLike | Index,
     *,
     samples: int = SAMPLES,
     kinds: Sequence[str] | str | None = None,
-    model: Any = None,
     offline: bool = False,
     each: int = 1,
     seed: int = 0,
@@ -79,16 +81,15 @@ def generate(
     output: PathLike | None = None,
     force: bool = False,
     columns: Mapping[str, str] | None = None,
+    chat: ChatValue = None,
     say: Say = lambda what, done, total: None,
-    announce: Callable[[str], None] | None = None,
-    **chat: Any,
 ) -> GeneratedTestSet:
     """Make questions with gold and answers from the documents of an index, by a chat model or `offline`.
 
     `samples` chunks give one accepted question of each kind, or `each` where no model is asked. `mix` is a file or
     mapping of categories with shares, or "default". `extend` is a test set to add to: in place unless `output` names
     another file; `fill_gaps` then goes where it asks little. `docs` are the only documents to ask about. `chat` is
-    what else `ModelSettings.of` takes: `base_url`, `max_calls`, `calls` ...
+    the model, as in `karat.score`.
     """
     from karat.experiment.models import ModelSettings, close, models_of, spent_by, spent_notes
     from karat.systems.index import Index
@@ -96,7 +97,7 @@ def generate(
     from karat.testset.generate import generate as make
     from karat.testset.sample import LEAST_TOKENS, AskedRows, asked_rows, gap_weights, sections_of
 
-    settings = ModelSettings.of(model=model, **chat)
+    settings = ModelSettings.of(chat)
     _check(settings, offline, mix is not None, extend is not None, fill_gaps)
     named = _names(kinds)
     target = _target(output, extend, force)
@@ -111,7 +112,7 @@ def generate(
         weights = gap_weights(opened.chunks, covered.rows, sections_of(opened.chunks, opened.docs))
     if target is not None and settings.chat is not None and settings.calls is None:
         settings = replace(settings, calls=f"{target}{CALLS}")
-    models = models_of(settings, index=opened, progress=say, announce=announce)
+    models = models_of(settings, index=opened, progress=say)
     try:
         wanted = GenerationSettings(
             samples=samples, kinds=named, offline=offline, each=each, seed=seed, mix=categories, weights=weights,
@@ -139,7 +140,7 @@ def _check(settings: ModelSettings, offline: bool, mix: bool, extend: bool, fill
     """Refuse what cannot be, before anything is read."""
     if settings.chat is None and not offline:
         raise UsageError(
-            "no chat model is named to write questions. Name one with --model (model=), or make them by grammar with "
+            "no chat model is named to write questions. Name one with --model (chat=), or make them by grammar with "
             "--offline (offline=True)."
         )
     if settings.chat is not None and offline:

@@ -240,15 +240,13 @@ def sweep_of(
         )
     return sweep(
         testset, indexes[0].index, spec.grid or Grid.of(k=spec.cutoffs), measures=choices.measures or None,
-        main=keys.main, dialect=choices.dialect, match=choices.match, repeats=choices.repeats, rel=choices.rel,
-        page_offset=choices.page_offset, pages=choices.pages, allow_zero_overlap=choices.allow_zero_overlap,
-        progress=say,
+        main=keys.main, dialect=choices.dialect, matching=choices.matching, progress=say,
     )  # fmt: skip
 
 
 def questions_of(spec: Spec) -> tuple[TestSet, InputInfo]:
     """The questions that a spec selects from its test set, and what that was read as."""
-    from karat.experiment.score import mapped
+    from karat.experiment.inputs import mapped
     from karat.files import read_testset
     from karat.systems.source import ResultsFile
 

@@ -88,7 +88,7 @@ class DocumentsRun:
             )
         if "repeat" in self.chat:
             raise UsageError("--repeat is for judges: it would change nothing here. Leave it out.")
-        ModelSettings.of(**self.chat)
+        ModelSettings.of(self.chat)
 
     @cached_property
     def label(self) -> str:
@@ -222,7 +222,7 @@ def _generated(
     path.parent.mkdir(parents=True, exist_ok=True)
     made = generate(
         index, samples=making.samples, kinds=wanted, offline=offline, seed=making.seed, output=path,
-        force=making.regenerate, say=say, announce=announce, **making.chat,
+        force=making.regenerate, say=say, chat={**making.chat, "announce": announce},
     )  # fmt: skip
     if not made.questions:
         raise NoOverlapError(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from karat.core.measure import Measure
     from karat.core.run import Run
     from karat.core.types import TestSet
-    from karat.experiment.score import Choices
+    from karat.experiment.settings import Choices
     from karat.experiment.spec import Spec
     from karat.experiment.store import Journal
     from karat.match import Resolution
@@ -53,7 +53,7 @@ class SpecSystems:
 
     def __init__(self, spec: Spec, testset: TestSet, indexes: Sequence[BuiltIndex]) -> None:
         from karat.core.language import parse_all
-        from karat.experiment.score import slices_of
+        from karat.experiment.inputs import slices_of
 
         self.spec, self.testset, self.indexes = spec, testset, indexes
         self.choices: Choices = spec.choices()
@@ -92,7 +92,7 @@ class SpecSystems:
 
     def retrieve(self, journal: Journal, models: Models, say: Say) -> tuple[list[StudySystem], list[Note]]:
         """What every system returned, from the journal where it is there already; `models` rewrite and rerank."""
-        from karat.experiment.score import brought_together
+        from karat.experiment.inputs import aligned_runs
         from karat.results.evaluation import Note
         from karat.systems.defaults import default_notes
 
@@ -100,9 +100,9 @@ class SpecSystems:
             testset=self.testset,
             length=self.length,
             asked_k=self.asked_k,
-            pages=self.choices.pages,
+            pages=self.choices.matching.pages,
             columns=self.spec.keys.map,
-            align=lambda runs: brought_together(self.testset, runs, self.choices),
+            align=lambda runs: aligned_runs(self.testset, runs, self.choices.dialect),
             rows=_JournaledRows(journal),
             max_failures=self.spec.keys.budgets.max_failures,
             progress=say,
@@ -148,7 +148,7 @@ class SpecSystems:
         return self.indexes[known.index(max(known))] if known else None
 
     def _resolution(self, built: BuiltIndex | None) -> Resolution | None:
-        from karat.experiment.score import resolved
+        from karat.experiment.inputs import resolved
 
         if built is None:
             return None

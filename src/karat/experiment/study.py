@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from karat.core.run import Run
     from karat.core.scores import Scores
     from karat.core.types import TestSet
-    from karat.experiment.score import Choices
+    from karat.experiment.settings import Choices
     from karat.match import Key, Resolution
     from karat.results.comparison import Pair
     from karat.results.evaluation import Evaluation, InputInfo, Note, Usage
@@ -75,20 +75,18 @@ class Plan:
         """The main measure as it is scored: what the dialect means by it, at the relevance threshold."""
         from karat.measures.dialects import dialect_named
 
-        return self._scored(dialect_named(self.choices.dialect).meant(self._parsed(self.main)))
+        rel = self.choices.matching.rel
+        return dialect_named(self.choices.dialect).meant(self._parsed(self.main), rel=rel)
 
     @property
     def recall(self) -> str:
         """The name of the recall by which a question fails or not."""
-        return self._scored(self._parsed(f"Recall@{self.k}")).name
+        return self._parsed(f"Recall@{self.k}").with_rel(self.choices.matching.rel).name
 
     def _parsed(self, text: str) -> Measure:
         from karat.core.language import parse
 
         return parse(text, k=self.choices.k, load_code=True)
-
-    def _scored(self, measure: Measure) -> Measure:
-        return measure.with_rel(self.choices.rel)
 
     def check(self) -> None:
         """Refuse a main measure that cannot decide between rankings."""
@@ -147,9 +145,7 @@ def study_of(
     Hits that are chunks of an index are scored by which of them hold the gold, others by what is known of them.
     Failures are traced for systems whose hits are chunks of an index. `models` are the models that measures ask.
     """
-    from dataclasses import replace
-
-    from karat.experiment._measured import tried_cuts
+    from karat.experiment.measuring import tried_cuts
     from karat.experiment.score import evaluate
     from karat.measures.dialects import dialect_named
 
@@ -159,7 +155,10 @@ def study_of(
     cuts = (*plan.cuts, *tried_cuts(runs))
     plan = replace(plan, answers=plan.answers or answered, able=able, cuts=cuts)
     choices = replace(plan.choices, measures=plan.measures)
-    evaluation = evaluate(testset, runs, choices, lambda step: say(step, 0, 1), taken, notes, resolutions, models)
+    evaluation = evaluate(
+        testset, runs, choices, progress=lambda step: say(step, 0, 1), inputs=taken, notes=notes,
+        resolution=resolutions, models=models,
+    )  # fmt: skip
     evaluation = replace(evaluation, usage=(*evaluation.usage, *_retrieval_times(systems, evaluation)))
     say("choosing", 0, 1)
     choice, pairs = _chosen(evaluation, plan, systems, testset)

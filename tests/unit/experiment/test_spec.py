@@ -155,9 +155,10 @@ def test_a_sweep_says_its_fusion_by_what_it_varies(sweep, names):
 def test_how_to_score(whole):
     choices = whole.choices()
     assert choices.measures == ("Recall@{3,5,10}", "MRR")
-    assert (choices.by, choices.match, choices.pages, choices.page_offset) == (("kind",), "doc", "printed", -1)
-    assert (choices.rel, choices.repeats, choices.seed) == (2, "collapse", 7)
-    assert choices.allow_zero_overlap
+    matching = choices.matching
+    assert (choices.by, matching.match, matching.pages, matching.page_offset) == (("kind",), "doc", "printed", -1)
+    assert (matching.rel, matching.repeats, choices.seed) == (2, "collapse", 7)
+    assert matching.allow_zero_overlap
     assert whole.main == "Recall@5"
 
 

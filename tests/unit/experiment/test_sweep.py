@@ -143,7 +143,7 @@ def test_gold_that_nobody_finds_is_an_error_and_never_a_grid_of_zeros(index):
     lost = questions(lambda name: (Gold(chunk="nowhere"),))
     with pytest.raises(NoOverlapError, match="of any of 2 configurations"):
         sweep(lost, index, Grid.of(alpha="0,1", k="3"))
-    swept = sweep(lost, index, Grid.of(alpha="0,1", k="3"), allow_zero_overlap=True)
+    swept = sweep(lost, index, Grid.of(alpha="0,1", k="3"), matching={"allow_zero_overlap": True})
     assert swept.scores.values[:, :, 0].tolist() == [[0.0] * 4] * 2
     assert any("no chunk of the index holds 4 of 4 gold units" in note.text for note in swept.notes)
 

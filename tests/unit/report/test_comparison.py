@@ -135,7 +135,7 @@ def test_csv_holds_every_pair():
 
 def test_letters_go_on_after_z():
     lifts = {f"s{i:02}": 0.001 * i for i in range(28)}
-    found = karat.compare(rows(lifts, n=12), draws=200)
+    found = karat.compare(rows(lifts, n=12), test={"draws": 200})
     assert list(_letters(found).values())[25:] == ["z", "aa", "ab"]
     marks = _marks(found)
     assert all("," in mark or len(mark) <= 2 for mark in marks.values())

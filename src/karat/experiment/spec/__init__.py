@@ -25,7 +25,7 @@ from karat.systems.environment import Environment, filled, lookup, variables
 if TYPE_CHECKING:
     from karat.answer import AnswererSettings
     from karat.core.types import TestSet
-    from karat.experiment.score import Choices
+    from karat.experiment.settings import Choices
     from karat.experiment.sweep.grid import Grid
     from karat.models import EmbedderSettings
     from karat.models.chat import ChatSettings
@@ -199,13 +199,16 @@ class Spec:
 
     def choices(self) -> Choices:
         """How to score."""
-        from karat.experiment.score import Choices
+        from karat.experiment.settings import Choices, MatchSettings
 
         keys = self.keys
+        matching = MatchSettings(
+            match=keys.match, repeats=keys.repeats, rel=keys.rel, page_offset=keys.page_offset, pages=keys.pages,
+            allow_zero_overlap=keys.allow_zero_overlap,
+        )  # fmt: skip
         return Choices(
-            self.measures, keys.dialect, keys.match, keys.repeats, keys.rel, tuple(keys.by),
-            page_offset=keys.page_offset, columns=keys.map or {}, allow_zero_overlap=keys.allow_zero_overlap,
-            seed=keys.seed, pages=keys.pages, missing=keys.missing, bands=keys.bands,
+            measures=self.measures, dialect=keys.dialect, matching=matching, by=tuple(keys.by), columns=keys.map or {},
+            seed=keys.seed, missing=keys.missing, bands=keys.bands,
         )  # fmt: skip
 
     @property

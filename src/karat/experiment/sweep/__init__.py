@@ -19,6 +19,7 @@ from karat.core.errors import NoOverlapError, UsageError, did_you_mean
 from karat.core.progress import shown_in_notebook
 from karat.core.scores import Scores
 from karat.experiment.frozen import changed_notes
+from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings
 from karat.experiment.sweep.grid import Grid, Point
 from karat.experiment.sweep.swept import Swept, SweptIndex
 from karat.systems.engines import Engines
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from karat.core.judged import Judged, Repeats
     from karat.core.measure import Measure
     from karat.core.types import TestSet
-    from karat.match import Pages, Resolution
+    from karat.match import Resolution
     from karat.measures.dialects import Dialect
     from karat.results.evaluation import Note
     from karat.retrieve import Progress
@@ -42,6 +43,7 @@ EQUAL = f"Compare chunkings at equal token budgets: --main {BUDGET}."
 
 
 @shown_in_notebook("progress")
+@takes_settings(matching=MatchSettings)
 def sweep(
     testset: Any,
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Index,
@@ -50,16 +52,11 @@ def sweep(
     measures: str | Iterable[str] | None = None,
     main: str | None = None,
     dialect: str = "karat",
-    match: str | None = None,
-    repeats: Repeats | None = None,
-    rel: int = 1,
-    page_offset: int = 0,
-    pages: Pages = "physical",
+    matching: str | Mapping[str, Any] | MatchSettings | None = None,
     length: int | None = None,
     columns: Mapping[str, str] | None = None,
     work: str | os.PathLike[str] | None = None,
     resolution: Resolution | None = None,
-    allow_zero_overlap: bool = False,
     progress: Progress | None = None,
 ) -> Swept:
     """Score every configuration of a grid on a test set.
@@ -70,9 +67,10 @@ def sweep(
     that alone; configurations are compared at the same cut-off.
     Lists are `length` hits long: as many as the largest cut-off asks for and, where a measure has none or cuts by
     tokens, as the smallest depth if that is more. The scores are those of each `System` run alone.
+    `matching` is as in `karat.score`.
     A `resolution` of this test set's gold against this index, where there is one already, is taken as it is.
     """
-    from karat.experiment.score import Choices, check, resolved
+    from karat.experiment.inputs import resolved
     from karat.files import as_testset
     from karat.match import share_matched
     from karat.measures.compute import compute
@@ -81,13 +79,10 @@ def sweep(
     say = progress or (lambda what, done, total: None)
     grid = grid if isinstance(grid, Grid) else grid_of(grid or {})
     _check_rewriting(grid)
-    choices = Choices(
-        dialect=dialect, match=match, repeats=repeats, rel=rel, page_offset=page_offset, pages=pages,
-        allow_zero_overlap=allow_zero_overlap, columns=dict(columns or {}),
-    )  # fmt: skip
-    check(choices)
+    settings = settings_of(MatchSettings, matching)
+    choices = Choices(dialect=dialect, matching=settings, columns=dict(columns or {}))
     spoken = dialect_named(dialect)
-    cells, wanted = measures_of(grid, measures, main, spoken, rel)
+    cells, wanted = measures_of(grid, measures, main, spoken, settings.rel)
     length = _length(grid, wanted, length)
     points, dropped = grid.points(length)
     questions, taken = as_testset(testset, columns=choices.columns)
@@ -104,16 +99,16 @@ def sweep(
         for number, (index, chunk, embedder, chosen) in enumerate(sources):
             retrieval = _retrieval(index, questions, chosen, length, say)
             held = resolution or resolved(questions, index, choices, lambda what: say(what, 0, 1))
-            part = SweptIndex(index, held, chosen, retrieval, length, pages, chunk, embedder)
+            part = SweptIndex(index, held, chosen, retrieval, length, settings.pages, chunk, embedder)
             say(f"scoring {len(part.points)} configurations", number, len(sources))
-            judged = judge(part, wanted, repeats or spoken.repeats)
+            judged = judge(part, wanted, settings.repeats or spoken.repeats)
             shares |= share_matched(judged)
             scores.append(
                 compute(wanted, judged.systems, judged.questions, judged=judged, no_gold_is_zero=spoken.no_gold_is_zero)
             )
             notes += _noticed(part, wanted)
             parts.append(part)
-        notes += _check_found(shares, length, allow_zero_overlap)
+        notes += _check_found(shares, length, settings.allow_zero_overlap)
         if len(grid.chunk) > 1 and any(m.tokens is None for m in cells):
             notes.append(
                 _note("warning", f"{cells[0].name} cuts by rank, and of larger chunks that is more text. {EQUAL}")

@@ -137,7 +137,7 @@ class Swept(NotebookView):
 
     def evaluation(self, by: Iterable[str] = (), *, intervals: bool = True) -> Evaluation:
         """Scores and summaries of every configuration, as reports take them."""
-        from karat.experiment.score import slices_of
+        from karat.experiment.inputs import slices_of
         from karat.measures.dialects import dialect_named
         from karat.results.evaluation import Evaluation
         from karat.stats.summary import summarise
@@ -175,7 +175,7 @@ class Swept(NotebookView):
     def save(self, path: str | os.PathLike[str], view: SweepView | None = None) -> list[Path]:
         """Write the grid as .json, .csv or .txt; into a folder all of these, and row and summary files."""
         from karat.experiment.report import Report
-        from karat.experiment.score import Choices
+        from karat.experiment.settings import Choices
         from karat.io.writing import write_whole
         from karat.report import objects, tables
         from karat.report.build.sweep import document

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MEASURES = 5  # of answers that come first
 BRIEF = 3  # columns in brief
-ROWS = 12
+ROWS = 4  # systems in brief
 WORST = 3
 CLAIMS = 3  # missing claims of an answer
 FULL = Detail.FULL

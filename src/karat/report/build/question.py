@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from karat.results.study import Failure, Study, StudyAnswer, StudyHit
 
 _TEXT, _NAME = 160, 80  # characters shown of a hit's text and of a name
-_ALL = 5  # systems whose hits all fit; of more, those of the best are shown
+_ROWS = 6  # systems in brief
 
 
 class QuestionView:
@@ -103,7 +103,7 @@ def _systems(view: QuestionView) -> Table:
         rank = view.first_gold(system) if view.hits(system) else ""
         why = "" if failure is None else f"{LABELS[failure.label].title}: {failure.detail}"
         rows.append([system, *(scores[m.name] for m in measures), rank, why])
-    return Table("", columns, rows, detail=Detail.QUIET)
+    return Table("", columns, rows, most=_ROWS, detail=Detail.QUIET)
 
 
 def _found(view: QuestionView, system: str, detail: Detail) -> list[Block]:
