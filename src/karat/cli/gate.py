@@ -95,13 +95,12 @@ def command(
 
 def _save(runs_dir: str, name: str, run: str, system: str | None, as_json: bool) -> None:
     """Save a run as a baseline, and say what it replaces."""
-    from dataclasses import asdict
-
     from karat.experiment.baseline import save_baseline
 
     saved, path, before = save_baseline(runs_dir, name, run, system)
     if as_json:
-        print_json({**asdict(saved), "file": str(path)})
+        shown = {key: getattr(saved, key) for key in ("name", "run", "testset", "system", "set_at")}
+        print_json({**shown, "file": str(path)})
         return
     which = f"run {saved.run}" + (f", {system}" if system else "")
     replaced = f"; it was {before.run} before" if before is not None and before.run != saved.run else ""
