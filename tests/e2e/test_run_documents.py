@@ -179,3 +179,13 @@ def test_questions_without_gold_are_refused_where_nobody_answers(manuals, karat)
     assert told.code == 2
     assert "bare.csv: no question names a document that answers it" in told.sentence
     assert "--map COLUMN=gold_doc" in told.sentence
+
+
+def test_an_engine_that_finds_less_in_few_documents_does_not_fail_a_gate(folder, karat):
+    (folder / "notes").mkdir()
+    for name, text in (("a", "The pump is blue."), ("b", "The valve is red."), ("c", "Motors hum at night.")):
+        (folder / "notes" / f"{name}.txt").write_text(text)
+    (folder / "qa.csv").write_text("question,file\nWhat colour is the pump?,a.txt\nWhat colour is the valve?,b.txt\n")
+    assert karat("run", "notes", "qa.csv").code == 0
+    told = karat("gate", "LAST", "Recall@5 >= 0", "failed == 0")
+    assert (told.code, "unequal depth" in told.out) == (0, False)

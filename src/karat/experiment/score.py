@@ -219,6 +219,8 @@ def _facts(
     known = set(testset.ids)
     listed = {run.name: {*run.question_ids, *run.failed} for run in runs if run.has_rankings or not run.has_answers}
     gold = next((g.label for q in testset.questions for g in q.gold), None) if not testset.is_plain else None
+    depth = {run.name: int(np.diff(run.offsets).max()) for run in runs if run.has_rankings}
+    complete = {run.name for run in runs if run.complete}
     return Facts(
         dialect=dialect.name,
         repeats=choices.matching.repeats or dialect.repeats,
@@ -227,7 +229,7 @@ def _facts(
         missing_answers={run.name: len(missing_of(testset, run)) for run in runs},
         missing_is_zero=dialect.counts_missing(choices.missing),
         empty_answers={name: (sum(not text for text, _ in rows), len(rows)) for name, rows in answers.items()},
-        depth={run.name: int(np.diff(run.offsets).max()) for run in runs if run.has_rankings},
+        depth={name: max(depth.values()) if name in complete else hits for name, hits in depth.items()},
         unjudged=_unjudged(judged) if judged is not None else {},
         gold_example=gold,
         hit_examples={run.name: run.first_doc for run in runs if len(run)},

@@ -124,6 +124,7 @@ def run_of(
         fields=known,
         failed={question_ids[i]: reason for i, reason in failed.items()},
         unique=True,
+        complete=True,
     )
 
 
