@@ -51,7 +51,7 @@ def write_spec(
     held, problems = _looked(Path(docs), progress)
     write_whole(path, _text(path, Path(docs), Path(testset), held, questions, taken))
     seen = [
-        f"{taken.place}: read as {taken.format}: {taken.what}",
+        f"{taken.place}: {taken.read_as}",
         *(f"  {note}" for note in taken.notes),
         f"{docs}: {held}",
         *problems,

@@ -14,17 +14,11 @@ if TYPE_CHECKING:
 
 NOTES = 6  # in brief, beside all warnings
 ALPHA = Column("alpha", "score", optional=True, hint="weight of the dense engine: 1 is dense alone, 0 is words alone")
-FORMATS = {"canonical": "karat JSONL"}  # formats whose registered name says little
-
-
-def read_as(taken: InputInfo) -> str:
-    """What an input was taken for, in words."""
-    return f"read as {FORMATS.get(taken.format, taken.format)}: {taken.what}"
 
 
 def input_items(inputs: Iterable[InputInfo]) -> list[ListItem]:
     """What each input was read as, and what its reader decided or noticed."""
-    return [ListItem(taken.place, read_as(taken), taken.notes) for taken in inputs]
+    return [ListItem(taken.place, taken.read_as, taken.notes) for taken in inputs]
 
 
 def inputs_of(inputs: Iterable[InputInfo], detail: Detail = Detail.BRIEF) -> Listing:
