@@ -181,7 +181,7 @@ def _refused(error: BaseException | None) -> str | None:
             return "there is not enough memory for this. Free some, raise its limit, or give less at once."
         if isinstance(error, OSError) and error.errno is not None:
             file = f"{error.filename!s:.200}: " if error.filename else ""
-            remedy = "Give a shorter name" if error.errno == errno.ENAMETOOLONG else "Mend that, or name another place"
+            remedy = "Give a shorter name" if error.errno == errno.ENAMETOOLONG else "Fix that, or name another place"
             return f"{file}the system says {error.strerror!r}. {remedy}."
         error = error.__cause__ or error.__context__
     return None

@@ -65,7 +65,7 @@ def factors(
     found, notes = anova(read.values, read.factors, blocks=read.blocks), list(read.notes)
     if found.residual_freedom < 1:
         found = anova(read.values, read.factors, interactions=False, blocks=read.blocks)
-        notes.append("There is one score a cell: interactions cannot be told from chance.")
+        notes.append("There is one score a cell: interactions cannot be separated from chance.")
     notes += [
         f"{effect.name} says nothing of its own: the other factors settle its level."
         for effect in found.effects

@@ -61,7 +61,7 @@ def measures_of(
         if not texts:
             raise UsageError(
                 f"there is nothing to compute by default: {testset.name} has no gold and no reference answers that the "
-                'results could be held against. Add "gold" or "answers" to it, or name measures with -m.'
+                'results could be compared with. Add "gold" or "answers" to it, or name measures with -m.'
             )
     meant = partial(dialect.meant, norm=testset.norm, rel=choices.matching.rel)
     return parse_all(texts, k=choices.k, meant=meant, load_code=True)

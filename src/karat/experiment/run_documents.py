@@ -40,7 +40,7 @@ class DocumentsRun:
     """What a run over documents is made of.
 
     The test set is in `testset`, or in the folder of made ones under `runs_dir`. One that stands there is used as it
-    is, and made anew only with `regenerate`; the old one is kept beside it then. `eval_mode` says which questions are
+    is, and made again only with `regenerate`; the old one is kept beside it then. `eval_mode` says which questions are
     asked: literal ones, semantic ones (paraphrase and scenario), or all. `chat` names the chat model that makes
     questions and answers, as `ModelSettings.of` takes it; without one questions are made by grammar and answers by
     extraction.

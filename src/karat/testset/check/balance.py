@@ -42,7 +42,7 @@ def balance(context: CheckContext) -> Iterator[Finding]:
             check="balance",
             severity="info",
             title="no question is marked unanswerable",
-            text="Whether a system admits that it does not know cannot be told.",
+            text="Whether a system admits that it does not know cannot be measured.",
             numbers={"unanswerable": 0},
             remedy="Add some questions that the documents do not answer.",
         )
