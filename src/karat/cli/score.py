@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,6 +96,7 @@ def command(
     """
     from karat.experiment.models import CALLS
     from karat.experiment.score import score
+    from karat.experiment.settings import MatchSettings, settings_of
 
     matching = matching_of(options, try_all=verbose)
     if options["model"] is not None and options["calls"] is None and output and not Path(output).suffix:
@@ -118,7 +120,14 @@ def command(
         progress=progress,
     )
     progress("")
-    following = shlex.join(["karat", "compare", *results, "--testset", testset]) if len(results) > 1 else ""
+    match = matching["match"]
+    plainly = replace(settings_of(MatchSettings, matching), match=None, try_all=False) == MatchSettings()
+    following = ""
+    if len(results) > 1 and plainly and index is None and missing is None and dialect == "karat":
+        kept = [("-m", name) for name in measure or ()] + [("--map", pair) for pair in map_ or ()]
+        kept += [("--match", match)] if match is not None else []
+        words = ["karat", "compare", *results, "--testset", testset, *(word for pair in kept for word in pair)]
+        following = shlex.join(words)
     _show(report, output, export or [], following, as_json=as_json, quiet=quiet, verbose=verbose)
 
 

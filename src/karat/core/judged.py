@@ -89,13 +89,16 @@ class Judged:
             tokens_missing="unjudged hits are removed, so a token budget has no meaning",
         )
 
-    def perfect(self, depth: int = 0) -> Judged:
+    def perfect(self, depth: int = 0, findable: Bools | None = None) -> Judged:
         """The best list any system could give: every relevant unit in a slot of its own, best first, and nothing else.
 
-        Where repeats are counted, the slots left down to `depth` are filled with repeats of the best unit.
+        Where repeats are counted, the slots left down to `depth` are filled with repeats of the best unit. Units that
+        are not `findable`, where some are not, stand nowhere.
         """
         best = np.lexsort((-self.gold_grade, self.gold_question))
         best = best[self.gold_grade[best] >= self.rel]
+        if findable is not None:
+            best = best[findable[best]]
         question = self.gold_question[best]
         held = np.bincount(question, minlength=len(self.questions))
         unit, rank, new = best, _places(question), np.ones(len(best), bool)

@@ -15,7 +15,7 @@ from karat.experiment._answered import answered_of, unscored_pairs
 from karat.results.evaluation import Note
 
 if TYPE_CHECKING:
-    from karat.core.judged import Judged
+    from karat.core.judged import Bools, Judged
     from karat.core.measure import Measure
     from karat.core.models import Models
     from karat.core.run import Run
@@ -188,8 +188,10 @@ def _joined(parts: Sequence[Matching]) -> Matching | None:
     )
 
 
-def reachable(judged: Judged | None, scores: Scores, dialect: Dialect) -> dict[str, float]:
-    """The highest mean any list could reach under this gold: that of the perfect list.
+def reachable(
+    judged: Judged | None, scores: Scores, dialect: Dialect, findable: Bools | None = None
+) -> dict[str, float]:
+    """The highest mean any list could reach under this gold: that of the perfect list of the units that are `findable`.
 
     A hit that holds several units can do better than one unit a hit, so no ceiling is below what a system reached.
     """
@@ -203,7 +205,7 @@ def reachable(judged: Judged | None, scores: Scores, dialect: Dialect) -> dict[s
     if judged is None or not columns:
         return {}
     ranking = [scores.measures[i] for i in columns]
-    perfect = judged.perfect(max((m.k or 0 for m in ranking), default=0))
+    perfect = judged.perfect(max((m.k or 0 for m in ranking), default=0), findable)
     best = compute(ranking, ["perfect"], judged.questions, judged=perfect, no_gold_is_zero=dialect.no_gold_is_zero)
     ceilings = {}
     for place, i in enumerate(columns):

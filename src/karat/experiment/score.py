@@ -15,6 +15,8 @@ from karat.experiment.models import ChatOptions, ChatValue
 from karat.experiment.settings import Choices, MatchSettings, settings_of, takes_settings, texts_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from karat.core.judged import Judged
     from karat.core.models import Models
     from karat.core.run import Run
@@ -162,7 +164,7 @@ def evaluate(
     facts = _facts(testset, runs, measured.judged, answers, dialect, choices)
     told = [text for one in {id(one): one for one in resolutions}.values() if one is not None for text in one.notes]
     told += matching.notes if matching is not None else ()
-    ceilings = reachable(measured.judged, scores, dialect)
+    ceilings = reachable(measured.judged, scores, dialect, _findable(resolutions))
     ties = choices.matching.ties
     return Evaluation(
         testset=testset,
@@ -192,6 +194,12 @@ def evaluate(
         docs=_ranked_places(testset, runs, ties, "doc"),
         pages=_ranked_places(testset, runs, ties, "page"),
     )
+
+
+def _findable(resolutions: Sequence[Resolution | None]) -> NDArray[np.bool_] | None:
+    """Which gold units stand in a chunk of some index; None where hits may be anything."""
+    known = [one for one in resolutions if one is not None]
+    return np.any([one.reached for one in known], axis=0) if known and len(known) == len(resolutions) else None
 
 
 def _of_answers(testset: TestSet, runs: Sequence[Run], field: str) -> dict[str, list[Any]]:

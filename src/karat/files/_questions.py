@@ -27,7 +27,8 @@ class RecordReader:
     """Reads the records of one input that has a record a question, by one of the tables of names."""
 
     def __init__(self, input: Input, table: Mapping[str, tuple[str, ...]], number_from: int | None = None) -> None:
-        self.input, self.columns, self.pages = input, Columns(table, input.fields), PageReader()
+        self.input, self.columns = input, Columns(table, input.fields)
+        self.pages = PageReader(of_gold=table is TESTSET)
         self.has_ids = self.columns.has("id")
         self.number_from = number_from  # without ids: number the questions from here
         self._float_ids = has_float_ids(input, self.columns.of["id"])
@@ -261,7 +262,7 @@ def read_judgement_rows(input: Input) -> tuple[TestSet, list[str]]:
         return TestSet(qrels=qrels, name=input.stem), input.column_notes(columns.used)
     columns, flat = _judgement_columns(input), Columns(TESTSET, ())
     flat.of |= Columns(FLAT_GOLD, input.fields).of
-    reader = GoldReader(flat, PageReader())
+    reader = GoldReader(flat, PageReader(of_gold=True))
     golds: dict[str, list[Gold]] = {}
     rows: dict[Any, int] = {}
     for row, qid, grade, record in _judgements(input, columns):

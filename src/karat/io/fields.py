@@ -72,7 +72,7 @@ RESULTS: dict[str, tuple[str, ...]] = {
         "retrieved_id", "retrieved_ids", "retrieved_context_ids", "doc_ids", "retrieved_doc_ids",
         "retrieved_doc_ids_for_eval", "ranked_ids", "ranked",
     ),
-    "retrieved_doc": ("retrieved_doc", "retrieved_docs"),
+    "retrieved_doc": ("retrieved_doc", "retrieved_docs", "retrieved_file", "retrieved_files", "retrieved_sources"),
     "retrieved_chunk": ("retrieved_chunk", "retrieved_chunk_ids", "retrieved_chunks", "retrieved_doc_ids_ordered"),
     "retrieved_page": ("retrieved_page", "retrieved_pages", "retrieved_page_numbers"),
     "retrieved_url": ("retrieved_url", "retrieved_urls", "retrieved_top1_url"),

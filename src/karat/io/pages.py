@@ -105,9 +105,13 @@ def counts_from_0(record: Mapping[str, Any]) -> bool:
 
 
 class PageReader:
-    """Reads the pages that the records of one input name, and counts what its user should know of them."""
+    """Reads the pages that the records of one input name, and counts what its user should know of them.
 
-    def __init__(self) -> None:
+    `of_gold`: they are those of gold, which offsets are not added to.
+    """
+
+    def __init__(self, *, of_gold: bool = False) -> None:
+        self.of_gold = of_gold
         self.by_one = self.otherwise = self.from_0 = self.label_by_one = self.zeros = 0
         self.example = ""
 
@@ -142,16 +146,17 @@ class PageReader:
 
     def notes(self) -> list[str]:
         """What to say of the pages read, a sentence each."""
-        taken, offset = "page_number taken as the page; page differs by", "add --page-offset 1"
+        taken = "page_number is read as the page; page differs by"
+        offset = -1 if self.of_gold else 1
         notes = {
             f"{taken} one {_times(self.by_one)} ({self.example})": self.by_one,
             f"{taken} more than one {_times(self.otherwise)} ({self.example}): check which is right": self.otherwise,
             "page in the metadata beside page_content counts from 0, as LangChain writes it: 1 added "
             f"{_times(self.from_0)}": self.from_0,
             f"page_label is page + 1 {_times(self.label_by_one)}: page is read as counted from 1. If it counts from 0, "
-            f"{offset}": self.label_by_one,
+            f"add --page-offset {offset}": self.label_by_one,
             f"page 0 stands {_times(self.zeros)}, and pages are read as counted from 1: if they count from 0 here, "
-            f"{offset}": self.zeros,
+            f"add --page-offset {offset}": self.zeros,
         }
         return [note for note, count in notes.items() if count]
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _TRY_ALL = 20_000  # hits up to which other matchers are tried where less than half of the gold is found
 _CLEAR = 0.5  # share of the gold above which a matcher clearly wins: no other is tried
 _FAIR = 0.2  # share that a shift of the pages must find to be believed
+_MOST_PAGES = 0.8  # share of the gold above which pages are not looked at for a shift
+_SHIFTED = 0.25  # by how much more of the gold pages another offset must find
 _BETTER = 0.05  # share of the gold that another matcher must find beyond the one in use to be worth a word
 
 
@@ -248,7 +250,10 @@ def _better_matcher(join: Join, least: float, others: Mapping[str, float]) -> st
 
 def _shifted_pages(join: Join, runs: Sequence[Run], settings: JudgingSettings, least: float) -> str | None:
     """What to add where the page numbers of one side look shifted: counted from 0, say."""
-    if least > _CLEAR or "page" not in join.matchers or not any(column(run, "page") is not None for run in runs):
+    many = sum(len(run) for run in runs) > _TRY_ALL
+    if least > (_CLEAR if many else _MOST_PAGES) or "page" not in join.matchers:
+        return None
+    if not any(column(run, "page") is not None for run in runs):
         return None
     paged, now = join.of_kind("page"), join.options.page_offset
     part = _part_of(join.testset, frozenset(paged))
@@ -258,7 +263,7 @@ def _shifted_pages(join: Join, runs: Sequence[Run], settings: JudgingSettings, l
         shares[offset] = least_share(judge(part, runs, shifted, settings))
     best = max(shares, key=lambda offset: shares[offset])
     gained = (shares[best] - shares[now]) * sum(1 for gold in paged if gold.grade >= 1)
-    if shares[best] < max(_FAIR, 2 * shares[now]) or gained < 2:
+    if shares[best] < max(_FAIR, min(2 * shares[now], shares[now] + _SHIFTED)) or gained < 2:
         return None
     return (
         f"The page numbers look shifted by {abs(best - now)}: `--page-offset {best}` would match {shares[best]:.0%} of "

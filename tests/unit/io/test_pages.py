@@ -75,7 +75,7 @@ def test_a_column_of_labels_is_mapped(tmp_path):
 
 def test_page_number_and_page_that_differ_by_one_are_reported_everywhere(tmp_path):
     record = {"id": "c", "text": "words", "source": "h.pdf", "page": 33, "page_number": 34}
-    said = "page_number taken as the page; page differs by one once (page_number 34, page 33)"
+    said = "page_number is read as the page; page differs by one once (page_number 34, page 33)"
     assert as_runs([{"id": "q", "retrieved": [record]}])[1][0].notes[0] == said
     assert as_testset([{"id": "q", "gold": [record]}])[1].notes[0] == said
     flat = [{"id": "q", "question": "?", "file": "h.pdf", "page": 33, "page_number": 34}]

@@ -73,6 +73,9 @@ def _columns(answers: Answers) -> list[Measure]:
     known = [m for m in answers.measures if m.spec.name in KNOWN and m.spec.name not in SUPPORT]
     others = [m for m in answers.measures if m.spec.direction != "none" and m.spec.name not in SUPPORT]
     first = (known or others)[: MEASURES - 1] + ([support] if support is not None else [])
+    judged = {one.measure for one in answers.judged}
+    asked = [m for m in answers.measures if m.name in judged][: BRIEF - 1]  # a judge was asked for them by name
+    first = list(dict.fromkeys([*first[:1], *asked, *first]))
     return [*first, *(m for m in answers.measures if m not in first)]
 
 

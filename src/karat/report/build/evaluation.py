@@ -275,9 +275,10 @@ def about(view: EvaluationView) -> Iterator[ListItem]:
         yield ListItem("dialect", evaluation.dialect)
     if evaluation.matching is not None:
         matching = evaluation.matching
-        shares, *others = list(_matching(matching)) or [""]
         text = f"{matching.matcher} ({matching.unit}): {matching.why}"
-        yield ListItem("match", text, more=tuple(filter(None, (shares, *others))))
+        brief = [matching.unmatchable_line] if matching.unmatchable else []
+        brief += [matching.suggestion] if matching.suggestion else []
+        yield ListItem("match", text, tuple(brief), more=tuple(_matching(matching)))
     first, *others = _counts(view) or ["no measure was computed"]
     yield ListItem("scored", first, tuple(others) if len(others) <= COUNTS else (), more=tuple(others))
 

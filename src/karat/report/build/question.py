@@ -100,7 +100,7 @@ def _systems(view: QuestionView) -> Table:
     rows: list[list[Cell]] = []
     for system in view.systems:
         scores, failure = view.scores(system), view.failure(system)
-        rank = view.first_gold(system) if view.hits(system) else ""
+        rank: Cell = (view.first_gold(system) or (failure.rank if failure else None)) if view.hits(system) else ""
         why = "" if failure is None else f"{LABELS[failure.label].title}: {failure.detail}"
         rows.append([system, *(scores[m.name] for m in measures), rank, why])
     return Table("", columns, rows, most=_ROWS, detail=Detail.QUIET)

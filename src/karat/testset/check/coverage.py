@@ -33,7 +33,7 @@ def coverage(context: CheckContext) -> Iterator[Finding]:
                 f"(about {row.expected:.0f} would be even)"
                 for row in sorted(thin, key=lambda row: (row.questions - row.expected, row.words))[:SHOWN]
             ),
-            remedy="Add questions on them: `karat testset make --extend --fill-gaps` does.",
+            remedy="Add questions on them: `karat testset make INDEX --extend TESTSET --fill-gaps` does.",
         )
     total = sum(row.questions for row in covered.by_doc)
     empty = [row for row in covered.by_doc if not row.questions]
